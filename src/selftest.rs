@@ -92,7 +92,7 @@ fn numbers(a: &Array, out: &mut Vec<f64>) {
     match a.data() {
         Data::Num(x) => out.push(*x),
         Data::Dense(b) => out.extend(b.view().numbers()),
-        Data::Items(items) => items.all().iter().for_each(|i| numbers(&i.settled(), out)),
+        Data::Items(items) => items.iter().for_each(|i| numbers(&i.settled(), out)),
         _ => {}
     }
 }

@@ -9,7 +9,7 @@ use std::time::Instant;
 const PAGE: &str = include_str!("../../benches/families.txt");
 /// The number of parts, and with `--small`.
 const SIZES: [usize; 2] = [200, 20];
-/// So many times as many parts, and the time that they may take.
+/// The growth of the parts, and that of the time that they may take.
 const MORE: (usize, f64) = (10, 14.0);
 
 /// A program of n parts.

@@ -64,7 +64,7 @@ fn numbers(a: &Array) -> Vec<f64> {
     match a.settled().data() {
         Data::Num(x) => vec![*x],
         Data::Dense(b) => b.view().numbers().to_vec(),
-        Data::Items(items) => items.all().iter().flat_map(numbers).collect(),
+        Data::Items(items) => items.iter().flat_map(|i| numbers(&i)).collect(),
         _ => panic!("no numbers"),
     }
 }

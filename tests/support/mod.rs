@@ -63,7 +63,7 @@ fn collect(a: &Array, out: &mut Vec<u64>) {
             }
             view => out.extend(view.numbers().iter().map(|x| (x + 0.0).to_bits())),
         },
-        Data::Items(items) => items.all().iter().for_each(|i| collect(&i.settled(), out)),
+        Data::Items(items) => items.iter().for_each(|i| collect(&i.settled(), out)),
         Data::Lazy(_) | Data::Framed(_) => out.push(u64::MAX),
     }
 }
@@ -74,7 +74,7 @@ pub fn deep_bits(value: &Array) -> (Vec<usize>, Vec<u64>) {
         out.push(a.rank());
         out.extend(a.shape());
         if let Data::Items(items) = a.data() {
-            items.all().iter().for_each(|item| shapes(item, out));
+            items.iter().for_each(|item| shapes(&item, out));
         }
     }
     let (mut all, bits) = (Vec::new(), bits(value).1);

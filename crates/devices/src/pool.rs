@@ -7,7 +7,8 @@
 //! bytes to spare.
 
 use aplomb_ground::error::{Result, ws_full};
-use aplomb_ground::limits::{Budget, Charge};
+use aplomb_ground::heap;
+use aplomb_ground::limits::{Budget, Charge, Spare};
 use aplomb_values::array::{DType, Storage, View};
 use std::alloc::Layout;
 use std::any::Any;
@@ -41,7 +42,11 @@ fn class(bytes: usize) -> Option<usize> {
 impl Block {
     fn new(bytes: usize) -> Option<Block> {
         let at = if bytes >= MAPPED { map(bytes) } else { NonNull::new(allocate(bytes)) };
-        at.map(|at| Block { at, bytes })
+        let at = at?;
+        if bytes >= MAPPED {
+            heap::mapped(bytes);
+        }
+        Some(Block { at, bytes })
     }
 }
 
@@ -51,6 +56,7 @@ impl Drop for Block {
         unsafe {
             if self.bytes >= MAPPED {
                 libc::munmap(self.at.as_ptr().cast(), self.bytes);
+                heap::unmapped(self.bytes);
             } else if let Ok(layout) = Layout::from_size_align(self.bytes, 64) {
                 std::alloc::dealloc(self.at.as_ptr(), layout);
             }
@@ -115,26 +121,17 @@ impl Pool {
             .and_then(|n| n.checked_add(SPARE))
             .and_then(class)
             .ok_or_else(full)?;
+        budget.has_spare(|| Box::new(self.clone()));
         let charge = budget.charge(bytes as u64)?;
         let taken = {
             let mut shelves = self.lock();
             shelves.most = ((budget.free() + budget.used()) / 4) as usize;
             let taken = shelves.free.get_mut(&bytes).and_then(Vec::pop);
             shelves.kept -= taken.as_ref().map_or(0, |b| b.bytes);
-            // What waits here counts too: it goes before the budget is passed.
-            if taken.is_none() && shelves.kept as u64 > budget.free() {
-                shelves.free.clear();
-                shelves.kept = 0;
-            }
             taken
         };
         let block = taken.or_else(|| Block::new(bytes)).ok_or_else(full)?;
         Ok(PoolBuffer { block: Some(block), dtype, len, home: self.clone(), _charge: charge })
-    }
-
-    /// Bytes that wait for a new buffer.
-    pub fn kept(&self) -> usize {
-        self.lock().kept
     }
 
     fn take_back(&self, block: Block) {
@@ -143,6 +140,18 @@ impl Pool {
             shelves.kept += block.bytes;
             shelves.free.entry(block.bytes).or_default().push(block);
         }
+    }
+}
+
+impl Spare for Pool {
+    fn kept(&self) -> u64 {
+        self.lock().kept as u64
+    }
+
+    fn shed(&self) {
+        let mut shelves = self.lock();
+        shelves.kept = 0;
+        shelves.free.clear();
     }
 }
 

@@ -307,6 +307,13 @@ pub fn ws_full(need: u64, have: u64) -> Error {
         .hint(")limits shows the budget; --limit bytes=N changes it")
 }
 
+/// A WS FULL: arrays and all that was made beside them are more than arrays may take.
+pub fn outgrown(taken: u64, most: u64) -> Error {
+    let (taken, most) = (bytes(taken), bytes(most));
+    let says = format!("this took {taken} with all that it made; arrays may take {most}");
+    Error::new(Kind::WsFull, says).hint("--limit bytes=N changes it")
+}
+
 /// An INTERRUPT.
 pub fn interrupt() -> Error {
     Error::new(Kind::Interrupt, "stopped; every name keeps the value it had before this line")

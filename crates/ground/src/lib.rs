@@ -6,6 +6,7 @@
 
 pub mod chart;
 pub mod error;
+pub mod heap;
 pub mod help;
 pub mod limits;
 pub mod protocol;

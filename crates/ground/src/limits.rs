@@ -5,9 +5,10 @@
 //! none asks by `check` or `Ticks`. `room` and `filled` are vectors sized by data: the machine's
 //! refusal is WS FULL there, and not the end.
 
-use crate::error::{Result, interrupt, ws_full};
-use std::sync::Arc;
+use crate::error::{Result, interrupt, outgrown, ws_full};
+use crate::heap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// Printed by `)limits`, changed by `--limit K=V`; nothing else bounds a program.
 #[derive(Clone, Debug, PartialEq)]
@@ -129,11 +130,39 @@ impl Limits {
 #[derive(Clone, Debug)]
 pub struct Budget(Arc<Count>);
 
-#[derive(Debug)]
 struct Count {
     used: AtomicU64,
     most: AtomicU64,
     stop: Interrupt,
+    spare: OnceLock<Box<dyn Spare>>,
+}
+
+/// Memory that waits for its next use, at most a quarter of the bound, and goes where what is
+/// charged needs the room.
+pub trait Spare: Send + Sync {
+    /// Bytes that wait.
+    fn kept(&self) -> u64;
+    /// Gives them all back.
+    fn shed(&self);
+}
+
+impl std::fmt::Debug for Count {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Count").field("used", &self.used).field("most", &self.most).finish()
+    }
+}
+
+impl Count {
+    /// So many more bytes are about to be taken: what waits beside those in use goes first, where
+    /// all together would be too much.
+    fn make_room(&self, bytes: u64) {
+        let Some(spare) = self.spare.get() else { return };
+        let wanted = self.used.load(Ordering::Relaxed).saturating_add(bytes);
+        let most = self.most.load(Ordering::Relaxed);
+        if wanted > most - most / 4 && wanted.saturating_add(spare.kept()) > most {
+            spare.shed();
+        }
+    }
 }
 
 /// Bytes taken from a budget; dropping it gives them back.
@@ -151,12 +180,28 @@ impl Budget {
 
     /// A budget of so many bytes whose charges hear of an interrupt.
     pub fn stopped_by(most: u64, stop: Interrupt) -> Self {
-        Budget(Arc::new(Count { used: AtomicU64::new(0), most: AtomicU64::new(most), stop }))
+        Budget(Arc::new(Count {
+            used: AtomicU64::new(0),
+            most: AtomicU64::new(most),
+            stop,
+            spare: OnceLock::new(),
+        }))
     }
 
-    /// Errors: INTERRUPT.
+    /// Errors: INTERRUPT; WS FULL where a request has outgrown its bound.
     pub fn check(&self) -> Result<()> {
         self.0.stop.check()
+    }
+
+    /// Names the memory that waits beside what is charged. The first word stands.
+    pub fn has_spare(&self, spare: impl FnOnce() -> Box<dyn Spare>) {
+        self.0.spare.get_or_init(spare);
+    }
+
+    /// Bytes that the program has taken for other than arrays; 0 where nobody counts.
+    pub fn beside(&self) -> u64 {
+        let kept = self.0.spare.get().map_or(0, |spare| spare.kept());
+        heap::taken().unwrap_or(0).saturating_sub(self.used()).saturating_sub(kept)
     }
 
     /// Looks at the interrupt now and then, for loops whose rounds are short.
@@ -169,6 +214,7 @@ impl Budget {
     pub fn room<T>(&self, n: usize) -> Result<Vec<T>> {
         self.check()?;
         let need = (n as u64).saturating_mul(size_of::<T>() as u64);
+        self.0.make_room(need);
         let mut out = Vec::new();
         match need <= self.free() && out.try_reserve_exact(n).is_ok() {
             true => Ok(out),
@@ -203,6 +249,19 @@ impl Budget {
         self.0.most.store(bytes, Ordering::Relaxed);
     }
 
+    /// The bound lowered, for what a run may take beside what is used now, until the result is
+    /// dropped. It is never raised.
+    pub fn lowered(&self, room: u64) -> Lowered {
+        let most = self.0.most.load(Ordering::Relaxed);
+        let low = most.min(self.used().saturating_add(room));
+        self.set_most(low);
+        let bound = self.0.stop.0.most.load(Ordering::Relaxed);
+        if bound != Stop::NONE {
+            self.0.stop.0.most.store(low, Ordering::Relaxed);
+        }
+        Lowered { budget: self.clone(), most, bound }
+    }
+
     /// Bytes that are charged now.
     pub fn used(&self) -> u64 {
         self.0.used.load(Ordering::Relaxed)
@@ -216,6 +275,7 @@ impl Budget {
     /// Errors: WS FULL with both numbers; INTERRUPT. Nothing is taken then.
     pub fn charge(&self, bytes: u64) -> Result<Charge> {
         self.0.stop.check()?;
+        self.0.make_room(bytes);
         let most = self.0.most.load(Ordering::Relaxed);
         let took = self.0.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
             used.checked_add(bytes).filter(|&sum| sum <= most)
@@ -232,6 +292,23 @@ impl Budget {
             Some(bytes) => self.charge(bytes),
             None => Err(ws_full(u64::MAX, self.free())),
         }
+    }
+}
+
+/// A bound that is lower for a while; dropping it sets the former one back.
+#[must_use]
+#[derive(Debug)]
+pub struct Lowered {
+    budget: Budget,
+    most: u64,
+    /// The interrupt's own.
+    bound: u64,
+}
+
+impl Drop for Lowered {
+    fn drop(&mut self) {
+        self.budget.set_most(self.most);
+        self.budget.0.stop.0.most.store(self.bound, Ordering::Relaxed);
     }
 }
 
@@ -274,27 +351,81 @@ impl Ticks {
 /// Set from a signal handler or another thread, looked at by all that may take long, cleared by the
 /// session only.
 #[derive(Clone, Debug, Default)]
-pub struct Interrupt(Arc<AtomicBool>);
+pub struct Interrupt(Arc<Stop>);
+
+#[derive(Debug)]
+struct Stop {
+    asked: AtomicBool,
+    /// Bytes that the program had taken beside arrays when the request began.
+    beside: AtomicU64,
+    /// Bytes that arrays may take; `NONE`: nobody looks.
+    most: AtomicU64,
+}
+
+impl Default for Stop {
+    fn default() -> Self {
+        Stop {
+            asked: AtomicBool::new(false),
+            beside: AtomicU64::new(0),
+            most: AtomicU64::new(Stop::NONE),
+        }
+    }
+}
+
+impl Stop {
+    const NONE: u64 = u64::MAX;
+    /// Bytes for plans, tables and texts that no bound on arrays is meant for.
+    const LITTLE: u64 = 32 << 20;
+
+    /// Errors: WS FULL, where the program has grown by more than arrays may take.
+    fn grown(&self, most: u64) -> Result<()> {
+        let Some(taken) = heap::taken() else { return Ok(()) };
+        let taken = taken.saturating_sub(self.beside.load(Ordering::Relaxed));
+        match taken > most.saturating_add(Stop::LITTLE) {
+            true => Err(outgrown(taken, most)),
+            false => Ok(()),
+        }
+    }
+}
 
 impl Interrupt {
+    /// From now on whoever looks hears of a request that takes more memory than `most`, beyond what
+    /// was there.
+    pub fn bound(&self, beside: u64, most: u64) {
+        self.0.beside.store(beside, Ordering::Relaxed);
+        self.0.most.store(most, Ordering::Relaxed);
+    }
+
+    /// The request is over.
+    pub fn unbound(&self) {
+        self.0.most.store(Stop::NONE, Ordering::Relaxed);
+    }
+
     /// Asks all who look at it to stop.
     pub fn set(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.asked.store(true, Ordering::Relaxed);
     }
 
     /// Takes the request back.
     pub fn clear(&self) {
-        self.0.store(false, Ordering::Relaxed);
+        self.0.asked.store(false, Ordering::Relaxed);
     }
 
     /// Whether somebody asked to stop.
     pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.0.asked.load(Ordering::Relaxed)
     }
 
-    /// Errors: INTERRUPT, where somebody asked to stop.
+    /// Errors: INTERRUPT, where somebody asked to stop; WS FULL, where a request has outgrown its
+    /// bound.
     pub fn check(&self) -> Result<()> {
-        if self.is_set() { Err(interrupt()) } else { Ok(()) }
+        if self.is_set() {
+            return Err(interrupt());
+        }
+        match self.0.most.load(Ordering::Relaxed) {
+            Stop::NONE => Ok(()),
+            most => self.0.grown(most),
+        }
     }
 }
 

@@ -42,7 +42,7 @@ pub fn nodes(trace: &Trace, segment: u32) -> Vec<String> {
     out
 }
 
-/// So many grey nodes, at most.
+/// The number of grey nodes, at most.
 const MOST: usize = 6;
 
 fn name(trace: &Trace, span: [u32; 3]) -> Option<String> {

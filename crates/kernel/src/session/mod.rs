@@ -306,8 +306,7 @@ impl Session {
         self.interp.set_record_all(self.core.mode().whole);
         let mut world = World::new(&mut self.core, Some(sink), silent);
         let done = run(&mut self.interp, &source, &mut world);
-        let gave = world.gave_value();
-        if gave {
+        if world.has_story() {
             self.spent = self.core.told;
             let (forced, warnings) = (self.core.take_forced(), self.core.warned());
             self.core.name_inputs(&self.interp);
@@ -374,9 +373,8 @@ impl Session {
 
     fn trace_last(&mut self) -> Result<Trace, Error> {
         match self.last.take() {
-            None => {
-                Err(aplomb_ground::error::value("no line has given a value yet").hint("]dag 2×⍳5"))
-            }
+            None => Err(aplomb_ground::error::value("no line has done any work yet")
+                .hint("]dag 2×⍳5 (a name that waits for its value is told by ]why name)")),
             Some(last) => {
                 let trace = self.trace_line(&last);
                 self.last = Some(last);

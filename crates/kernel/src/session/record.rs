@@ -119,7 +119,7 @@ impl Sum {
                         view => (0..view.len()).for_each(|k| number(view.number(k))),
                     }
                 }
-                Data::Items(items) => stack.extend(items.all().iter().rev().map(Array::settled)),
+                Data::Items(items) => stack.extend(items.iter().rev().map(|a| a.settled())),
                 Data::Lazy(_) | Data::Framed(_) => {}
             }
         }

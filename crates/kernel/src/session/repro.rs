@@ -33,7 +33,7 @@ impl Session {
     /// Launch `number` of the last line, as traces count them. Errors: there is none, or it has no
     /// CUDA text.
     pub fn reproduction(&mut self, number: usize) -> Result<Reproduction> {
-        let last = self.last.as_ref().ok_or_else(|| value("no line has given a value yet"))?;
+        let last = self.last.as_ref().ok_or_else(|| value("no line has done any work yet"))?;
         let (forced, statement) = (last.forced.clone(), last.said.clone());
         let mut before = 0;
         for Forced { recorded, .. } in forced {

@@ -23,7 +23,7 @@ impl Session {
     /// again; if all of it was small, the line runs. The trace's result is the line's own if all
     /// values are equal.
     pub(super) fn again(&mut self, switches: Option<&Switches>) -> Result<Trace> {
-        let mut last = self.last.take().ok_or_else(|| value("no line has given a value yet"))?;
+        let mut last = self.last.take().ok_or_else(|| value("no line has done any work yet"))?;
         let told = self.telling(|session| session.tell_again(&mut last, switches));
         self.last = Some(last);
         told

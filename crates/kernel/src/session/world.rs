@@ -11,7 +11,7 @@ use aplomb_compiler::pass::{Compiled, Log, Options, PlanCache, Timed};
 use aplomb_devices::device::cpu::apply;
 use aplomb_devices::device::{Device, Devices, RunCtx, Tune};
 use aplomb_ground::chart::Chart;
-use aplomb_ground::error::{Error, Kind, Result, bytes, internal, limit};
+use aplomb_ground::error::{Error, Kind, Result, internal, limit, outgrown};
 use aplomb_ground::limits::{Budget, Interrupt, Limits};
 use aplomb_ground::protocol::{Event, MimeBundle, Sink};
 use aplomb_ground::span::Place;
@@ -171,6 +171,7 @@ impl Core {
         self.begun = Some(Instant::now());
         self.current = Kept::default();
         self.budget.set_most(self.limits.bytes);
+        self.interrupt.bound(self.budget.beside(), self.limits.bytes);
         let seconds = Some(self.limits.seconds).filter(|s| *s > 0.0);
         let deadline = seconds.map(|s| Instant::now() + Duration::from_secs_f64(s.min(1e9)));
         self.watchdog.arm(Some(Bounds { deadline, bytes: self.limits.bytes }), &self.interrupt);
@@ -182,6 +183,7 @@ impl Core {
         if let Some(begun) = self.begun.take() {
             self.computed += begun.elapsed();
         }
+        self.interrupt.unbound();
         self.watchdog.arm(None, &self.interrupt);
     }
 
@@ -194,14 +196,7 @@ impl Core {
             None => return error,
             Some(Fired::Time) => limit(format!("this took longer than {} s", self.limits.seconds))
                 .hint("--limit seconds=N changes it"),
-            Some(Fired::Memory(taken)) => {
-                let (taken, most) = (bytes(taken), bytes(self.limits.bytes));
-                Error::new(
-                    Kind::WsFull,
-                    format!("this took {taken} with all that it made; arrays may take {most}"),
-                )
-                .hint("--limit bytes=N changes it")
-            }
+            Some(Fired::Memory(taken)) => outgrown(taken, self.limits.bytes),
         };
         match &error.parts().place {
             Some(place) => settled.at(place),
@@ -353,8 +348,22 @@ impl<'a> World<'a> {
         World { dry: true, ..self }
     }
 
-    pub fn gave_value(&self) -> bool {
-        self.gave
+    /// Whether the text that ran is one to tell: it gave a value, or its last statement had work
+    /// done for a name.
+    pub fn has_story(&mut self) -> bool {
+        let worked = !self.core.forced.is_empty() || !self.core.interpreted.is_empty();
+        if !self.gave && worked {
+            self.keep_spent();
+        }
+        self.gave || worked
+    }
+
+    /// What the statement under way has cost is what is told of.
+    fn keep_spent(&mut self) {
+        let wall = self.core.started.map_or(0.0, |begun| begun.elapsed().as_secs_f64() * 1e3);
+        self.core.spent.wall_ms = wall;
+        self.core.told = self.core.spent;
+        self.core.said = self.core.current.statement.clone();
     }
 
     /// A statement's story begins.
@@ -670,10 +679,7 @@ impl Host for World<'_> {
 
     fn show(&mut self, value: &Array, text: &str, style: &Style) {
         self.gave = true;
-        let wall = self.core.started.map_or(0.0, |begun| begun.elapsed().as_secs_f64() * 1e3);
-        self.core.spent.wall_ms = wall;
-        self.core.told = self.core.spent;
-        self.core.said = self.core.current.statement.clone();
+        self.keep_spent();
         if self.core.mode.tracing {
             self.core.current.result = Some(super::record::result_of(value));
             let mut told = std::mem::take(&mut self.core.current);

@@ -192,11 +192,8 @@ impl Eval<'_> {
     /// False, and nothing changed: it is made anew. Errors: WS FULL.
     fn append(&mut self, at: At<'_>, sym: Sym, v: &Array) -> Result<bool> {
         let old = self.visible(at, sym)?;
-        let plain = |a: &Array| {
-            a.is_uniform() && a.pending().is_none() && a.frame().is_none() && !a.is_complex()
-        };
         let v = v.settled();
-        let fits = plain(&old) && plain(&v) && old.rank() == 1 && v.rank() < 2;
+        let fits = old.is_plain() && v.is_plain() && old.rank() == 1 && v.rank() < 2;
         if !fits || v.is_empty() || old.is_empty() || self.cx.sys.scope.is_framed() {
             return Ok(false);
         }

@@ -251,9 +251,9 @@ impl Cx<'_> {
 fn pending_in(a: &Array, out: &mut Vec<Rc<Cell>>) {
     match a.data() {
         Data::Lazy(cell) if cell.forced().is_none() => out.push(cell.clone()),
-        Data::Items(items) if items.lazy => match items.whole() {
+        Data::Items(items) if items.lazy => match items.split() {
             Some(rows) => pending_in(&rows.node, out),
-            None => items.all().iter().for_each(|i| pending_in(i, out)),
+            None => items.iter().for_each(|i| pending_in(&i, out)),
         },
         _ => {}
     }
@@ -265,10 +265,10 @@ fn settled_deep(a: &Array, budget: &Budget) -> Result<Array> {
     if !items.lazy {
         return Ok(a.clone());
     }
-    if let Some(rows) = items.whole() {
+    if let Some(rows) = items.split() {
         return Ok(Array::rows(rows.node.settled(), rows.at));
     }
-    let made = items.all().iter().map(|i| settled_deep(i, budget)).collect::<Result<Vec<_>>>()?;
+    let made = items.iter().map(|i| settled_deep(&i, budget)).collect::<Result<Vec<_>>>()?;
     Array::collect(a.shape(), made, items.proto.clone(), budget)
 }
 

@@ -215,13 +215,7 @@ impl<'h> Eval<'h> {
                     let x = if matches!(ins.what, Do::Dyad(_)) { Some(self.pop()?) } else { None };
                     let y = self.pop()?;
                     let f = self.function(at, f).map_err(|e| e.at(&at.ast.place(ins.at)))?;
-                    if tail
-                        && k == last
-                        && matches!(
-                            *f,
-                            Func::Dfn(_) | Func::Op1(Oper::Dfn(_), _) | Func::Op2(Oper::Dfn(_), ..)
-                        )
-                    {
+                    if tail && k == last && f.closure().is_some() {
                         return Ok(Outcome::Tail(Box::new((f, x, y))));
                     }
                     self.enter(at, ins.at);
@@ -529,9 +523,8 @@ impl<'h> Eval<'h> {
     /// One call of a dfn.
     fn turn(&mut self, f: Rc<Func>, x: Option<Array>, y: Array, guards: usize) -> Result<Outcome> {
         self.cx.host.interrupt().check()?;
-        let closure = match &*f {
-            Func::Dfn(c) | Func::Op1(Oper::Dfn(c), _) | Func::Op2(Oper::Dfn(c), ..) => c.clone(),
-            _ => return self.call(&f, x.as_ref(), &y),
+        let Some(closure) = f.closure().cloned() else {
+            return self.call(&f, x.as_ref(), &y);
         };
         let frame = Rc::new(Frame {
             this: f,
@@ -559,11 +552,7 @@ impl<'h> Eval<'h> {
                         continue;
                     }
                     let r = self.resolved(at, stmt.phrase)?;
-                    let default = matches!(
-                        r.code.ins.last(),
-                        Some(Ins { what: Do::AssignAlpha | Do::AssignAlphaFunc(_), .. })
-                    );
-                    if default && at.frame.is_some_and(|f| f.alpha.borrow().is_some()) {
+                    if r.code.is_default() && at.frame.is_some_and(|f| f.alpha.borrow().is_some()) {
                         continue;
                     }
                     let outcome = self.code(at, &r.code, tail && !r.code.assigns)?;

@@ -130,7 +130,33 @@ pub fn is_final(e: &Error) -> bool {
     matches!(e.kind(), Kind::Interrupt | Kind::Internal | Kind::Exit)
 }
 
+/// So many cells are worth a run together: fewer are called one by one.
+pub const TOGETHER: usize = 16;
+
 impl Eval<'_> {
+    /// The test whether so many cells may run together here: neither do frames stand around, nor
+    /// is it asked for one cell after the other.
+    pub fn runs_together(&self, n: usize) -> bool {
+        let scope = &self.cx.sys.scope;
+        n >= TOGETHER && !scope.is_framed() && !scope.cell_by_cell() && self.cx.host.is_on("frames")
+    }
+
+    /// A run of many cells at once: what is left of it is computed, and what it must check, is
+    /// checked before it ends, since what fails later would be told without its cell. An error
+    /// says why there is another way to go. Errors: those after which there is none.
+    pub fn attempt_together(
+        &mut self,
+        run: impl FnOnce(&mut Self) -> Result<Array>,
+    ) -> Result<Result<Array, Error>> {
+        let from = self.cx.sys.tape.mark();
+        self.attempt(|ev| {
+            let made = ev.inside(Inside::Flat, run)?;
+            let checks = ev.cx.sys.tape.take_checks_since(from);
+            ev.cx.force_cells(checks, "each")?;
+            ev.cx.ready(&made, "each")
+        })
+    }
+
     /// Runs in an inner scope.
     pub fn inside<T>(&mut self, kind: Inside, run: impl FnOnce(&mut Self) -> T) -> T {
         let outer = self.cx.sys.scope.enter(kind);

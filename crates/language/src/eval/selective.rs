@@ -36,8 +36,8 @@ impl Eval<'_> {
             return self.cx.vector(all)?.with_shape(x.shape(), self.cx.budget());
         };
         let mut out = self.cx.budget().room(x.len())?;
-        for item in items.all() {
-            out.push(self.places(item, next)?);
+        for item in items.iter() {
+            out.push(self.places(&item, next)?);
         }
         self.cx.collect(x.shape(), out, items.proto.clone())
     }
@@ -60,7 +60,7 @@ impl Eval<'_> {
         let f = f.map(|f| self.function(at, f)).transpose()?;
         let old = self.visible(at, sym)?;
         if reach == Reach::Path {
-            let steps = self.cx.ready(&chosen, "path")?.to_items();
+            let steps = self.cx.ready(&chosen, "path")?.to_items(self.cx.budget())?;
             let new = match f {
                 None => v,
                 Some(f) => {
@@ -174,7 +174,7 @@ impl Put {
 
 fn first_leaf(place: &Array) -> (Option<usize>, usize) {
     let first = match place.data() {
-        Data::Items(items) => items.all().iter().find_map(|i| first_leaf(i).0),
+        Data::Items(items) => items.iter().find_map(|i| first_leaf(&i).0),
         _ if place.is_empty() => None,
         _ => place.number_at(0).map(|x| x as usize),
     };
@@ -183,7 +183,7 @@ fn first_leaf(place: &Array) -> (Option<usize>, usize) {
 
 fn leaves(x: &Array) -> usize {
     match x.data() {
-        Data::Items(items) => items.all().iter().map(leaves).sum(),
+        Data::Items(items) => items.iter().map(|i| leaves(&i)).sum(),
         _ => x.len(),
     }
 }
@@ -194,7 +194,7 @@ fn item_at(x: &Array, path: &[usize]) -> Array {
 
 fn replaced(ev: &Eval<'_>, x: &Array, path: &[usize], new: Array) -> Result<Array> {
     let Some((&k, rest)) = path.split_first() else { return Ok(new) };
-    let mut items = if x.rank() == 0 { vec![x.disclosed()] } else { x.to_items() };
+    let mut items = if x.rank() == 0 { vec![x.disclosed()] } else { x.to_items(ev.cx.budget())? };
     let inner = items[k].clone();
     items[k] = replaced(ev, &inner, rest, new)?;
     ev.cx.collect(x.shape(), items, Some(x.prototype()))

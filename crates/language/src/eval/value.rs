@@ -122,6 +122,14 @@ pub enum Func {
 }
 
 impl Func {
+    /// The dfn that a call of it runs: its own, or that of the operator it is derived by.
+    pub fn closure(&self) -> Option<&Rc<Closure>> {
+        match self {
+            Func::Dfn(c) | Func::Op1(Oper::Dfn(c), _) | Func::Op2(Oper::Dfn(c), ..) => Some(c),
+            _ => None,
+        }
+    }
+
     /// The operator it is derived by, and its operands.
     pub fn operands(&self) -> (Option<&Oper>, Vec<&Operand>) {
         match self {

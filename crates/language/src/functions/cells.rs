@@ -215,9 +215,11 @@ pub fn mix(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
         (Some(rows), _) => rows.node.settled(),
         (None, Some(padded)) => padded,
         (None, None) => {
-            let items: Vec<Array> =
-                if held.all().is_empty() { vec![y.prototype()] } else { held.all().to_vec() };
-            mixed(cx, y.shape(), &items, held.all().is_empty())?
+            let items = match held.is_empty() {
+                true => vec![y.prototype()],
+                false => y.to_items(cx.budget())?,
+            };
+            mixed(cx, y.shape(), &items, held.is_empty())?
         }
     };
     let Some(place) = place else { return Ok(mixed) };

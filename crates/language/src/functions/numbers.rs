@@ -46,7 +46,7 @@ pub fn roll(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     cx.unframed("?")?;
     let y = cx.ready(y, "?")?;
     if let Data::Items(items) = y.data() {
-        let made: Result<Vec<_>> = items.all().iter().map(|i| roll(cx, i, None)).collect();
+        let made: Result<Vec<_>> = items.iter().map(|i| roll(cx, &i, None)).collect();
         return cx.collect(y.shape(), made?, items.proto.clone());
     }
     let io = cx.sys.settings.io;

@@ -9,7 +9,7 @@ use super::search;
 use crate::eval::cx::Cx;
 use crate::table::Prim;
 use aplomb_ground::error::Result;
-use aplomb_values::array::{Array, Buf, DType, Data, Ragged, Shape, Storage, View, storage};
+use aplomb_values::array::{Array, Buf, DType, Data, Ragged, View, storage};
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,10 +22,6 @@ enum Side<'a> {
     Pieces(Ragged),
     /// A number for each.
     Numbers(&'a Array),
-}
-
-fn plain(a: &Array) -> bool {
-    a.is_uniform() && a.pending().is_none() && a.frame().is_none() && !a.is_complex()
 }
 
 /// The primitives whose results differ in length where the arguments' items do not: for these the
@@ -54,7 +50,7 @@ fn side<'a>(cx: &mut Cx<'_>, a: &'a Array, n: usize, uneven: bool) -> Result<Opt
     }
     if a.len() == 1 && n != 1 {
         let one = if a.rank() == 0 { a.disclosed() } else { a.item(0) };
-        return Ok(plain(&one).then_some(Side::One(one)));
+        return Ok(one.is_plain().then_some(Side::One(one)));
     }
     if uneven
         && a.len() == n
@@ -62,7 +58,7 @@ fn side<'a>(cx: &mut Cx<'_>, a: &'a Array, n: usize, uneven: bool) -> Result<Opt
     {
         return Ok(Some(Side::Pieces(pieces)));
     }
-    Ok((plain(a) && !a.is_char() && a.len() == n).then_some(Side::Numbers(a)))
+    Ok((a.is_plain() && !a.is_char() && a.len() == n).then_some(Side::Numbers(a)))
 }
 
 /// `f¨Y` or `X f¨Y` with a primitive f, where an argument is pieces; shapes conform. None: it goes
@@ -103,13 +99,16 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
         }
         ('≡' | '≢', Some(a), b) => return matching(cx, &a, &b, shape, n, p.glyph == '≡'),
         ('↑', Some(Side::One(k)), Side::Pieces(r)) => match one_whole(&k) {
-            Some(k) => return taken(cx, &r, shape, k),
-            None => None,
+            Some(k) if k != 0 => {
+                let rows = r.fitted(k.unsigned_abs() as usize, k < 0, shape, cx.budget())?;
+                return Ok(rows.map(|rows| Array::rows(rows, shape.len())));
+            }
+            _ => None,
         },
         (',', Some(a), b) => chained(cx, a, b, n)?,
         ('∊', Some(Side::Pieces(r)), Side::One(y)) => {
             let there = search::found(cx, r.flat(), &y)?;
-            Ragged::new(there, r.ends().to_vec())
+            r.with(there)
         }
         ('∊', Some(Side::One(x)), Side::Pieces(r)) if x.rank() == 0 => {
             return held_in(cx, &r, &x, shape, |at, n| f64::from(u8::from(at < n)));
@@ -120,7 +119,7 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
         }
         ('⍳', Some(Side::One(x)), Side::Pieces(r)) if x.rank() == 1 => {
             let places = search::first_places(cx, &x, r.flat())?;
-            Ragged::new(places, r.ends().to_vec())
+            r.with(places)
         }
         ('~', Some(Side::Pieces(r)), Side::One(y)) if y.rank() < 2 => {
             let there = search::found(cx, r.flat(), &y)?;
@@ -142,9 +141,7 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
 /// A function of each item by itself, done to all: `flat` is what it made of them. None: that is
 /// no such vector.
 pub fn mapped(pieces: &Ragged, shape: &[usize], flat: Array) -> Option<Array> {
-    let fits = flat.rank() == 1 && flat.len() == pieces.flat().len();
-    let made = Ragged::new(flat, pieces.ends().to_vec()).filter(|_| fits)?;
-    Some(made.items(shape))
+    pieces.with(flat).map(|made| made.items(shape))
 }
 
 fn lengths(cx: &mut Cx<'_>, r: &Ragged, shape: &[usize]) -> Result<Array> {
@@ -199,7 +196,7 @@ fn kept(cx: &Cx<'_>, mask: &Ragged, r: &Ragged) -> Result<Option<Ragged>> {
 
 /// Each value of each piece once, where it is first: whole numbers and characters.
 fn unique(cx: &Cx<'_>, r: &Ragged) -> Result<Option<Ragged>> {
-    /// So few items are looked for among those that are kept.
+    /// The length up to which items are looked for among those that are kept.
     const FEW: usize = 16;
     let exact = r.flat().is_char() || r.flat().dtype().is_integer();
     let Some(view) = storage(r.flat()).filter(|_| exact).map(|s| s.view()) else {
@@ -270,33 +267,7 @@ fn dropped(cx: &Cx<'_>, r: &Ragged, by: impl Fn(usize) -> i64) -> Result<Option<
     Ragged::of_runs(&runs, cx.budget())
 }
 
-/// So many items of each at the front, or for a negative number at the back; short ones are filled.
-fn taken(cx: &Cx<'_>, r: &Ragged, shape: &[usize], k: i64) -> Result<Option<Array>> {
-    let (m, n) = (k.unsigned_abs() as usize, r.count());
-    let Some(held) = storage(r.flat()) else { return Ok(None) };
-    if m == 0 || u32::try_from(m.saturating_mul(n)).is_err() {
-        return Ok(None);
-    }
-    let fill = match r.flat().is_char() {
-        true => Buf::chars(vec![' '; m], cx.budget())?,
-        false => Buf::stored(&vec![0.0; m], held.dtype(), cx.budget())?,
-    };
-    let fill: &dyn Storage = &fill;
-    let mut runs = cx.budget().room(n.saturating_mul(2))?;
-    for range in (0..n).map(|at| r.range(at)) {
-        let some = range.len().min(m);
-        let short = (fill, 0..m - some);
-        match k < 0 {
-            true => runs.extend([short, (held, range.end - some..range.end)]),
-            false => runs.extend([(held, range.start..range.start + some), short]),
-        }
-    }
-    let full: Shape = shape.iter().copied().chain([m]).collect();
-    let made = Buf::stretches(&runs, cx.budget())?;
-    Ok(made.map(|made| Array::rows(Array::dense(full, Arc::new(made)), shape.len())))
-}
-
-/// Whether each piece has the shape and the items of the other argument's, where these are equal
+/// A number for each piece: whether it has the shape and the items of the other argument's, where these are equal
 /// without ⎕CT.
 fn matching(
     cx: &Cx<'_>,

@@ -241,7 +241,7 @@ pub fn keys(cx: &mut Cx<'_>, a: &Array, rank: usize) -> Result<Vec<Key>> {
             Data::Char(c) => Key::Char(*c),
             _ => Key::Cell(i),
         };
-        return made(a.to_items(), key, cx.budget());
+        return made(a.to_items(cx.budget())?, key, cx.budget());
     }
     let lead = a.rank() - rank;
     let shape = a.shape()[lead..].to_vec();
@@ -481,8 +481,9 @@ fn texts(a: &Array, budget: &Budget) -> Result<Option<Ragged>> {
         return Ok(Some(pieces.clone()));
     }
     let Data::Items(items) = a.data() else { return Ok(None) };
+    let Some(items) = items.listed() else { return Ok(None) };
     let mut runs = budget.room(a.len())?;
-    for item in items.all() {
+    for item in items {
         match storage(item).filter(|_| item.rank() == 1 && item.is_char()) {
             Some(held) => runs.push((held, 0..item.len())),
             None => return Ok(None),

@@ -275,7 +275,7 @@ fn choose(cx: &mut Cx<'_>, a: &Array, i: &Array) -> Result<Array> {
         return picked(cx, &a, i.shape(), &places);
     }
     let mut out = cx.budget().room(i.len())?;
-    for item in i.to_items() {
+    for item in i.in_turn() {
         out.push(if item.is_simple() {
             one_cell(cx, &a, &item)?
         } else {
@@ -314,7 +314,7 @@ pub fn places_by_items(cx: &mut Cx<'_>, shape: &[usize], i: &Array) -> Result<Op
         }
         return Ok(Some(places));
     }
-    let items = cx.ready_outer(i)?.to_items();
+    let items = cx.ready_outer(i)?.to_items(cx.budget())?;
     if !items.iter().all(Array::is_simple) {
         return Ok(None);
     }
@@ -341,7 +341,7 @@ pub fn place_of(cx: &mut Cx<'_>, shape: &[usize], at: &Array) -> Result<usize> {
 fn steps_of(cx: &mut Cx<'_>, x: &Array) -> Result<Vec<Array>> {
     match x.frame() {
         Some(_) => (0..x.len()).map(|k| cx.framed_item(x, k)).collect(),
-        None => Ok(cx.ready_outer(x)?.to_items()),
+        None => cx.ready_outer(x)?.to_items(cx.budget()),
     }
 }
 
@@ -647,7 +647,7 @@ pub fn enlist(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
 fn flatten(a: &Array, out: &mut Vec<Array>, ticks: &mut Ticks) -> Result<()> {
     ticks.tick()?;
     match a.data() {
-        Data::Items(i) => i.all().iter().try_for_each(|a| flatten(a, out, ticks)),
+        Data::Items(i) => i.iter().try_for_each(|a| flatten(&a, out, ticks)),
         _ => {
             out.extend((0..a.len()).map(|k| a.item(k)));
             Ok(())

@@ -393,8 +393,8 @@ pub fn depth(_: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
 fn levels(y: &Array) -> (u32, bool) {
     match y.data() {
         Data::Items(i) => {
-            let proto = i.proto.iter().take(usize::from(i.all().is_empty()));
-            let all: Vec<_> = i.all().iter().chain(proto).map(levels).collect();
+            let proto = i.proto.iter().take(usize::from(i.is_empty()));
+            let all: Vec<_> = i.iter().chain(proto.cloned()).map(|a| levels(&a)).collect();
             let most = all.iter().map(|l| l.0).max().unwrap_or(0);
             (most + 1, all.iter().all(|l| l.1 && l.0 == most))
         }

@@ -32,7 +32,13 @@ impl Changing {
                     Err(e) => return Err((Array::dense(shape, shared), e)),
                 },
             },
-            Data::Items(items) => Kept::Loose(items.all().to_vec()),
+            Data::Items(items) => {
+                let whole = Array { shape: shape.clone(), data: Data::Items(items) };
+                match whole.to_items(budget) {
+                    Ok(items) => Kept::Loose(items),
+                    Err(e) => return Err((whole, e)),
+                }
+            }
             data => Kept::Loose(vec![Array { shape: Shape::new(), data }]),
         };
         Ok(Changing { shape, items })

@@ -25,6 +25,23 @@ impl Array {
         !matches!(self.data, Data::Items(_))
     }
 
+    /// Whether it holds real numbers or characters here and now, one array and no cells: what
+    /// can be taken from its storage.
+    pub fn is_plain(&self) -> bool {
+        self.is_uniform()
+            && !self.is_complex()
+            && self.pending().is_none()
+            && self.frame().is_none()
+    }
+
+    /// Whether it holds real numbers that are worked with as f64.
+    pub fn is_of_f64(&self) -> bool {
+        self.is_uniform()
+            && !self.is_char()
+            && !self.is_complex()
+            && self.dtype() != super::DType::F32
+    }
+
     /// Whether the items are characters.
     pub fn is_char(&self) -> bool {
         self.dtype() == super::DType::Char
@@ -35,7 +52,7 @@ impl Array {
         match &self.data {
             // Parts of one array are arrays: nobody needs to take them apart for that.
             Data::Items(i) if i.split().is_some() || i.pieces().is_some() => false,
-            Data::Items(i) => i.all().iter().all(Array::is_simple_scalar),
+            Data::Items(i) => i.iter().all(|i| i.is_simple_scalar()),
             _ => true,
         }
     }
@@ -109,12 +126,25 @@ impl Array {
         }
     }
 
-    /// Every item as an array.
-    pub fn to_items(&self) -> Vec<Array> {
-        match &self.data {
-            Data::Items(i) => i.all().to_vec(),
-            _ => (0..self.len()).map(|k| self.item(k)).collect(),
+    /// Every item as an array, one after the other: nothing holds them all.
+    pub fn in_turn(&self) -> impl ExactSizeIterator<Item = Array> + '_ {
+        (0..self.len()).map(|k| self.item(k))
+    }
+
+    /// Every item as an array, all at once. Errors: WS FULL, INTERRUPT.
+    pub fn to_items(&self, budget: &Budget) -> Result<Vec<Array>> {
+        let mut ticks = budget.ticks();
+        let mut out = budget.room(self.len())?;
+        for item in self.in_turn() {
+            ticks.tick()?;
+            out.push(item);
         }
+        Ok(out)
+    }
+
+    /// The items of an array that has so many; None: it has another number.
+    pub fn few<const N: usize>(&self) -> Option<[Array; N]> {
+        (self.len() == N).then(|| std::array::from_fn(|k| self.item(k)))
     }
 
     /// All items as real numbers; None if one is no real number.
@@ -129,7 +159,7 @@ impl Array {
                 view => Some(view.numbers()),
             },
             Data::Items(i) => {
-                i.all().iter().map(|a| if a.is_char() { None } else { a.number_scalar() }).collect()
+                i.iter().map(|a| if a.is_char() { None } else { a.number_scalar() }).collect()
             }
             Data::Lazy(cell) => cell.forced().and_then(|a| a.to_numbers()),
             Data::Framed(_) => None,
@@ -156,11 +186,9 @@ impl Array {
                 View::Char(v) => Some(v.to_vec()),
                 view => view.is_empty().then(Vec::new),
             },
-            Data::Items(i) => i
-                .all()
-                .iter()
-                .map(|a| if let Data::Char(c) = a.data { Some(c) } else { None })
-                .collect(),
+            Data::Items(i) => {
+                i.iter().map(|a| if let Data::Char(c) = a.data { Some(c) } else { None }).collect()
+            }
             Data::Lazy(cell) => cell.forced().and_then(|a| a.to_chars()),
             Data::Framed(_) => None,
         }
@@ -177,8 +205,7 @@ impl Array {
     /// The item that fills where nothing is: 0, ' ', or the first item with every leaf replaced.
     pub fn prototype(&self) -> Array {
         match &self.data {
-            Data::Items(i) if i.whole().is_some() || i.pieces().is_some() => i.at(0).zeroed(),
-            Data::Items(i) => match (i.all().first(), &i.proto) {
+            Data::Items(i) => match (i.iter().next(), &i.proto) {
                 (Some(first), _) => first.zeroed(),
                 (None, Some(p)) => p.clone(),
                 (None, None) => Array::num(0.0),
@@ -192,7 +219,7 @@ impl Array {
     fn zeroed(&self) -> Array {
         match &self.data {
             Data::Items(i) => {
-                let items = i.all().iter().map(Array::zeroed).collect();
+                let items = i.iter().map(|a| a.zeroed()).collect();
                 Array::items(self.shape.clone(), items, i.proto.clone())
             }
             _ if self.shape.is_empty() => self.prototype(),
@@ -281,8 +308,8 @@ impl Array {
         }
         match &self.data {
             Data::Framed(_) => Err(untraced("a cell changes its shape")),
-            Data::Items(i) if shape.is_empty() => {
-                Array::collect(shape, i.all().to_vec(), None, budget)
+            Data::Items(_) if shape.is_empty() => {
+                Array::collect(shape, self.to_items(budget)?, None, budget)
             }
             Data::Lazy(cell) => match cell.forced() {
                 Some(a) => a.with_shape(shape, budget),

@@ -26,7 +26,6 @@ use crate::dag::Cell;
 use aplomb_ground::error::{Result, limit};
 use aplomb_ground::limits::Budget;
 use smallvec::SmallVec;
-use std::cell::OnceCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -151,9 +150,27 @@ pub struct Items {
 }
 
 impl Items {
-    /// All items, row by row. Rows that were not taken apart are, now.
-    pub fn all(&self) -> &[Array] {
-        self.held.all()
+    /// The items one by one, row by row.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Array> + ExactSizeIterator + '_ {
+        (0..self.held.len()).map(|k| self.held.at(k))
+    }
+
+    /// The number of items.
+    pub fn len(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The items where they stand as arrays; None: they are parts of one.
+    pub fn listed(&self) -> Option<&[Array]> {
+        match &self.held {
+            Held::Items(items) => Some(items),
+            Held::Rows(_) | Held::Ragged(_) => None,
+        }
     }
 
     /// The k-th item, row by row.
@@ -169,11 +186,6 @@ impl Items {
     /// The flat array whose pieces are the items, if they are.
     pub fn pieces(&self) -> Option<&Ragged> {
         self.held.pieces()
-    }
-
-    /// The one array whose cells the items are, while nobody has taken it apart.
-    pub fn whole(&self) -> Option<&Split> {
-        self.held.whole()
     }
 }
 
@@ -327,7 +339,7 @@ impl Array {
         );
         let nodes = elements(&shape) as u64 + 1;
         let lazy = node.holds_lazy();
-        let held = Held::Rows(Split { node, at }, OnceCell::new());
+        let held = Held::Rows(Split { node, at });
         Array {
             shape,
             data: Data::Items(Rc::new(Items { held, proto: None, depth: 1, nodes, lazy })),
@@ -337,7 +349,7 @@ impl Array {
     /// The pieces of a flat array as items; the shape has as many.
     pub fn ragged(shape: impl Into<Shape>, pieces: Ragged) -> Self {
         let nodes = pieces.count() as u64 + 1;
-        let held = Held::Ragged(pieces, OnceCell::new());
+        let held = Held::Ragged(pieces);
         let items = Items { held, proto: None, depth: 1, nodes, lazy: false };
         Array { shape: shape.into(), data: Data::Items(Rc::new(items)) }
     }

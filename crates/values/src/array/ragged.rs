@@ -29,10 +29,19 @@ impl Ragged {
     /// The pieces that end at these places, in ascending order, of a ready vector of real numbers
     /// or characters. None: there is no piece, or the array is no such vector.
     pub fn new(flat: Array, ends: Vec<u32>) -> Option<Ragged> {
+        Ragged::cut(flat, ends.into())
+    }
+
+    fn cut(flat: Array, ends: Arc<[u32]>) -> Option<Ragged> {
         let kind = matches!(flat.dtype(), DType::Complex | DType::Nested);
         let fits = ends.last().is_some_and(|&end| end as usize == flat.len());
         let ready = storage(&flat).is_some() && flat.rank() == 1;
-        (fits && ready && !kind).then(|| Ragged { flat, ends: ends.into() })
+        (fits && ready && !kind).then_some(Ragged { flat, ends })
+    }
+
+    /// The same cuts of another vector, which holds as much. None as for `new`.
+    pub fn with(&self, flat: Array) -> Option<Ragged> {
+        Ragged::cut(flat, self.ends.clone())
     }
 
     /// The pieces of a ready vector that lie in these ranges, which ascend. None as for `new`.
@@ -43,25 +52,15 @@ impl Ragged {
             return Ok(None);
         };
         let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Ok(None) };
-        let mut ends = budget.room(parts.len())?;
-        let mut end = 0;
-        ends.extend(parts.iter().map(|part| {
-            end += part.len() as u32;
-            end
-        }));
-        let whole = first.start == 0 && last.end == y.len() && end as usize == y.len();
-        let flat = match whole {
-            true => y.clone(),
-            false => {
-                let mut runs: Vec<(&dyn Storage, Range<usize>)> = budget.room(parts.len())?;
-                runs.extend(parts.iter().map(|part| (held, part.clone())));
-                match Buf::stretches(&runs, budget)? {
-                    Some(made) => Array::dense([end as usize].as_slice(), Arc::new(made)),
-                    None => return Ok(None),
-                }
-            }
-        };
-        Ok(Ragged::new(flat, ends))
+        let total: usize = parts.iter().map(ExactSizeIterator::len).sum();
+        if first.start == 0 && last.end == y.len() && total == y.len() {
+            let mut ends = budget.room(parts.len())?;
+            ends.extend(parts.iter().map(|part| part.end as u32));
+            return Ok(Ragged::new(y.clone(), ends));
+        }
+        let mut runs: Vec<(&dyn Storage, Range<usize>)> = budget.room(parts.len())?;
+        runs.extend(parts.iter().map(|part| (held, part.clone())));
+        Ragged::of_runs(&runs, budget)
     }
 
     /// All pieces one behind the other.
@@ -118,26 +117,39 @@ impl Ragged {
     /// The pieces as rows behind the axes of a shape, which has as many: shorter ones are filled.
     /// None: all are empty. Errors: WS FULL, LIMIT.
     pub fn padded(&self, shape: &[usize], budget: &Budget) -> Result<Option<Array>> {
-        let Some(held) = storage(&self.flat) else { return Ok(None) };
         let longest = (0..self.count()).fold(0, |most, k| most.max(self.range(k).len()));
         if longest == 0 {
             return Ok(None);
         }
-        let full: Shape = shape.iter().copied().chain([longest]).collect();
+        self.fitted(longest, false, shape, budget)
+    }
+
+    /// So many items of each piece at its front, or at its back, as rows behind the axes of a
+    /// shape, which has as many; short pieces are filled. None: they hold too much. Errors: WS
+    /// FULL, LIMIT.
+    pub fn fitted(
+        &self,
+        items: usize,
+        back: bool,
+        shape: &[usize],
+        budget: &Budget,
+    ) -> Result<Option<Array>> {
+        let Some(held) = storage(&self.flat) else { return Ok(None) };
+        let full: Shape = shape.iter().copied().chain([items]).collect();
         let total = checked_elements(&full)?;
-        let _held = budget.charge_elements(longest, size_of::<f64>())?;
         let fill = match self.flat.is_char() {
-            true => Buf::uncounted_chars(vec![' '; longest]),
-            false => Buf::uncounted(&vec![0.0; longest], held.dtype()),
+            true => Buf::chars(budget.filled(' ', items)?, budget)?,
+            false => Buf::stored(&budget.filled(0.0, items)?, held.dtype(), budget)?,
         };
         drop(budget.charge_elements(total, held.dtype().size())?);
-        let mut runs: Vec<(&dyn Storage, Range<usize>)> =
-            budget.room(self.count().saturating_mul(2))?;
+        let fill: &dyn Storage = &fill;
+        let mut runs = budget.room(self.count().saturating_mul(2))?;
         for range in (0..self.count()).map(|k| self.range(k)) {
-            let short = longest - range.len();
-            runs.push((held, range));
-            if short > 0 {
-                runs.push((&fill, 0..short));
+            let some = range.len().min(items);
+            let short = (fill, 0..items - some);
+            match back {
+                true => runs.extend([short, (held, range.end - some..range.end)]),
+                false => runs.extend([(held, range.start..range.start + some), short]),
             }
         }
         Ok(Buf::stretches(&runs, budget)?.map(|made| Array::dense(full, Arc::new(made))))

@@ -7,7 +7,6 @@
 use super::{Array, Buf, DType, Data, Ragged, Shape, View, elements};
 use crate::dag::ix::Ix;
 use crate::dag::{Cell, Meta, Node, Read, kinds};
-use std::cell::OnceCell;
 use std::sync::Arc;
 
 /// A uniform array seen as a frame of cells.
@@ -86,27 +85,24 @@ pub(super) fn cut(view: View<'_>, dtype: DType, from: usize, n: usize) -> Buf {
     }
 }
 
-/// The items of a nested array.
+/// The items of a nested array. Those of one array are taken out as somebody looks at them, one
+/// by one: who keeps them asks for the memory.
 pub enum Held {
     /// As they stand.
     Items(Vec<Array>),
-    /// The cells of one array, which are taken out when somebody looks, once.
-    Rows(Split, OnceCell<Vec<Array>>),
-    /// The pieces of a flat one, taken out likewise.
-    Ragged(Ragged, OnceCell<Vec<Array>>),
+    /// The cells of one array.
+    Rows(Split),
+    /// The pieces of a flat one.
+    Ragged(Ragged),
 }
 
 impl Held {
-    /// All of them, row by row; parts are taken out once.
-    pub fn all(&self) -> &[Array] {
+    /// The number of items.
+    pub fn len(&self) -> usize {
         match self {
-            Held::Items(items) => items,
-            Held::Rows(rows, items) => {
-                items.get_or_init(|| (0..elements(rows.frame())).map(|k| rows.item(k)).collect())
-            }
-            Held::Ragged(r, items) => {
-                items.get_or_init(|| (0..r.count()).map(|k| r.item(k)).collect())
-            }
+            Held::Items(items) => items.len(),
+            Held::Rows(rows) => elements(rows.frame()),
+            Held::Ragged(r) => r.count(),
         }
     }
 
@@ -114,40 +110,32 @@ impl Held {
     pub fn at(&self, k: usize) -> Array {
         match self {
             Held::Items(items) => items[k].clone(),
-            Held::Rows(rows, items) => items.get().map_or_else(|| rows.item(k), |i| i[k].clone()),
-            Held::Ragged(r, items) => items.get().map_or_else(|| r.item(k), |i| i[k].clone()),
+            Held::Rows(rows) => rows.item(k),
+            Held::Ragged(r) => r.item(k),
         }
     }
 
     /// The one array whose cells these are.
     pub fn split(&self) -> Option<&Split> {
         match self {
-            Held::Rows(rows, _) => Some(rows),
-            Held::Items(_) | Held::Ragged(..) => None,
+            Held::Rows(rows) => Some(rows),
+            Held::Items(_) | Held::Ragged(_) => None,
         }
     }
 
     /// The flat array whose pieces these are.
     pub fn pieces(&self) -> Option<&Ragged> {
         match self {
-            Held::Ragged(r, _) => Some(r),
-            Held::Items(_) | Held::Rows(..) => None,
+            Held::Ragged(r) => Some(r),
+            Held::Items(_) | Held::Rows(_) => None,
         }
     }
 
-    /// The items, for dropping them: none where nobody has taken them out.
+    /// The items, for dropping them: none where they are parts of one array.
     pub fn take(&mut self) -> Vec<Array> {
         match self {
             Held::Items(items) => std::mem::take(items),
-            Held::Rows(_, items) | Held::Ragged(_, items) => items.take().unwrap_or_default(),
-        }
-    }
-
-    /// Nobody has looked at the items yet.
-    pub fn whole(&self) -> Option<&Split> {
-        match self {
-            Held::Rows(rows, items) if items.get().is_none() => Some(rows),
-            _ => None,
+            Held::Rows(_) | Held::Ragged(_) => Vec::new(),
         }
     }
 }

@@ -4,7 +4,7 @@ use super::calls::{End, Ends};
 use super::{Cells, Flat, refuse};
 use crate::eval::env::Frame;
 use crate::eval::run::At;
-use crate::eval::value::{Closure, Func, Oper, Operand, Value};
+use crate::eval::value::{Closure, Func, Operand, Value};
 use crate::syntax::ast::{Guard, Stmt, Sym};
 use crate::syntax::resolve::{self, Code, Do, FExpr, Gives, Pattern};
 use crate::syntax::token::Word;
@@ -57,11 +57,7 @@ impl Flat<'_, '_> {
                 Guard::None => {
                     let at = At { ast, frame: Some(&call.frame) };
                     let r = self.ev.resolved(at, stmt.phrase)?;
-                    let default = matches!(
-                        r.code.ins.last().map(|ins| &ins.what),
-                        Some(Do::AssignAlpha | Do::AssignAlphaFunc(_))
-                    );
-                    if default && call.alpha.borrow().is_some() {
+                    if r.code.is_default() && call.alpha.borrow().is_some() {
                         continue;
                     }
                     let flow = self.code(call, &r.code, !r.code.assigns)?;
@@ -175,12 +171,8 @@ impl Flat<'_, '_> {
                     let x = matches!(ins.what, Do::Dyad(_)).then(|| popped(&mut stack));
                     let (x, y) = (x.transpose()?, popped(&mut stack)?);
                     let f = self.function(call, f)?;
-                    let is_dfn = matches!(
-                        *f,
-                        Func::Dfn(_) | Func::Op1(Oper::Dfn(_), _) | Func::Op2(Oper::Dfn(_), ..)
-                    );
                     // What sees names of this call runs while it is under way.
-                    if tail && k == last && is_dfn && self.is_closed(&f) {
+                    if tail && k == last && f.closure().is_some() && self.is_closed(&f) {
                         return Ok(Flow::Tail(f, x, y));
                     }
                     let z = self.call(&f, x, y)?;

@@ -2,9 +2,10 @@
 //! in rounds.
 
 use super::body::Call;
-use super::{Cells, FEW, Flat, Steps, refuse};
+use super::{Cells, Flat, Steps, refuse};
 use crate::eval::env::Frame;
 use crate::eval::operators::each::flat_pass;
+use crate::eval::scope::TOGETHER;
 use crate::eval::system::Does;
 use crate::eval::value::{Closure, Func, Oper, Operand, Value};
 use crate::table::{self, Does as Means};
@@ -75,9 +76,7 @@ impl Flat<'_, '_> {
             Func::Op2(Oper::Prim(p), a, b) if matches!(p.glyph, '∘' | '⍥' | '⍤') => {
                 self.composed(f, p.glyph, (a, b), x, y)
             }
-            Func::Dfn(_) | Func::Op1(Oper::Dfn(_), _) | Func::Op2(Oper::Dfn(_), ..) => {
-                self.call_dfn(f, x, y)
-            }
+            _ if f.closure().is_some() => self.call_dfn(f, x, y),
             Func::System(row) if !matches!(row.does, Does::Mapping(_)) => {
                 refuse(format!("⎕{} is called once a cell", row.name))
             }
@@ -156,8 +155,8 @@ impl Flat<'_, '_> {
         Ok(self.each_of(z))
     }
 
-    /// Whether a function can run outside of here: no dfn in it names what differs from cell to
-    /// cell. (A name that stands in its text in any way counts.)
+    /// The test whether a function can run outside of here: no dfn in it names what differs from
+    /// cell to cell. (A name that stands in its text in any way counts.)
     pub(super) fn is_closed(&self, f: &Func) -> bool {
         let operand = |o: &Operand| match o {
             Operand::F(f) => self.is_closed(f),
@@ -214,7 +213,7 @@ impl Flat<'_, '_> {
         self.turn(f, x, y, &whole, &mut done, &mut waiting)?;
         while let Some(Round { f, cells, x, y }) = waiting.pop() {
             self.ev.cx.host.interrupt().check()?;
-            if cells.len() < FEW && self.is_closed(&f) {
+            if cells.len() < TOGETHER && self.is_closed(&f) {
                 let made = self.one_by_one(&f, x.as_ref(), &y, cells.len())?;
                 done.push((cells, made));
                 continue;
@@ -245,13 +244,10 @@ impl Flat<'_, '_> {
         done: &mut Vec<(Rc<[u32]>, Cells)>,
         waiting: &mut Vec<Round>,
     ) -> Result<()> {
-        let closure = match &**f {
-            Func::Dfn(c) | Func::Op1(Oper::Dfn(c), _) | Func::Op2(Oper::Dfn(c), ..) => c.clone(),
-            _ => {
-                let value = self.call(f, x, y)?;
-                done.push((cells.clone(), value));
-                return Ok(());
-            }
+        let Some(closure) = f.closure().cloned() else {
+            let value = self.call(f, x, y)?;
+            done.push((cells.clone(), value));
+            return Ok(());
         };
         // What the evaluator looks names' classes up in; their values are the call's.
         let class = || Value::Array(Array::num(0.0));

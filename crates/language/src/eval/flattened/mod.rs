@@ -21,14 +21,11 @@ mod parts;
 
 use super::operators::reduce::stretch;
 use super::run::Eval;
-use super::scope::Inside;
-use super::value::{Func, Oper};
+use super::scope::TOGETHER;
+use super::value::Func;
 use aplomb_ground::error::{Kind, Result, untraced};
 use aplomb_values::array::{Array, Shape, elements};
 use std::rc::Rc;
-
-/// Fewer cells are called one by one: a step for all of them costs more than they do.
-pub(super) const FEW: usize = 16;
 
 /// A value in all cells.
 #[derive(Clone)]
@@ -61,22 +58,15 @@ struct Flat<'e, 'h> {
 /// The steps that a run may take.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Steps {
-    /// Those that are one pass over flat data.
+    /// Passes over flat data alone.
     Flat,
-    /// All: what is no such pass goes by `f¨`, whatever way that takes.
+    /// All steps: what is no such pass goes by `f¨`, whatever way that takes.
     All,
 }
 
-/// Whether it has steps of its own.
+/// The test for functions that have steps of their own.
 fn has_steps(f: &Func) -> bool {
-    matches!(
-        f,
-        Func::Dfn(_)
-            | Func::Op1(Oper::Dfn(_), _)
-            | Func::Op2(Oper::Dfn(_), ..)
-            | Func::Fork(..)
-            | Func::Atop(..)
-    )
+    f.closure().is_some() || matches!(f, Func::Fork(..) | Func::Atop(..))
 }
 
 impl Eval<'_> {
@@ -91,36 +81,25 @@ impl Eval<'_> {
         steps: Steps,
     ) -> Result<Option<Array>> {
         let n = elements(shape);
-        let scope = &self.cx.sys.scope;
-        let closed = scope.is_framed() || scope.cell_by_cell();
-        if n < FEW || closed || !has_steps(f) || !self.cx.host.is_on("frames") {
+        if !has_steps(f) || !self.runs_together(n) {
             return Ok(None);
         }
-        let (from, depth) = (self.cx.sys.tape.mark(), self.st.depth);
-        let budget = self.cx.budget().clone();
-        let (most, room) = (budget.used() + budget.free(), room(x, y));
-        budget.set_most(most.min(budget.used().saturating_add(room)));
+        let depth = self.st.depth;
+        let lowered = self.cx.budget().lowered(room(x, y));
         // A step that goes item by item is no cell by cell run of f.
         let refused = self.cx.sys.refused.take();
-        let made = self.attempt(|ev| {
-            let made = ev.inside(Inside::Flat, |ev| {
-                let mut flat = Flat { ev, n, steps, levels: Vec::new(), calls: Vec::new() };
-                let y = flat.given(y)?;
-                let x = x.map(|x| flat.given(x)).transpose()?;
-                let made = flat.call(f, x, y)?;
-                flat.array(&made)
-            })?;
-            // What fails later would be told without its cell.
-            let checks = ev.cx.sys.tape.take_checks_since(from);
-            ev.cx.force_cells(checks, "each")?;
-            let made = ev.cx.ready_outer(&made)?;
-            ev.cx.ready(&made, "each")
+        let made = self.attempt_together(|ev| {
+            let mut flat = Flat { ev, n, steps, levels: Vec::new(), calls: Vec::new() };
+            let y = flat.given(y)?;
+            let x = x.map(|x| flat.given(x)).transpose()?;
+            let made = flat.call(f, x, y)?;
+            flat.array(&made)
         });
-        budget.set_most(most);
+        drop(lowered);
         self.st.depth = depth;
         match made? {
             Ok(made) => crate::functions::shape::reshaped(&mut self.cx, &made, shape).map(Some),
-            Err(e) if e.kind() == Kind::WsFull && n >= 2 * FEW => {
+            Err(e) if e.kind() == Kind::WsFull && n >= 2 * TOGETHER => {
                 self.cx.sys.refused = refused;
                 let made = self.in_halves(f, x, y, n, steps)?;
                 made.map(|made| crate::functions::shape::reshaped(&mut self.cx, &made, shape))

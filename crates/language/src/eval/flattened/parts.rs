@@ -4,7 +4,7 @@ use super::{Cells, Flat, list, refuse};
 use crate::eval::operators::reduce::finished;
 use crate::functions::{join, select};
 use aplomb_ground::error::{Result, length};
-use aplomb_values::array::{Array, DType, Ragged, Split};
+use aplomb_values::array::{Array, Ragged, Split};
 use std::rc::Rc;
 
 impl Flat<'_, '_> {
@@ -42,7 +42,6 @@ impl Flat<'_, '_> {
     pub(super) fn caught_up(&mut self, lists: Vec<Array>) -> Result<Array> {
         let mut ready = Vec::with_capacity(lists.len());
         for a in lists {
-            let a = self.ev.cx.ready_outer(&a)?;
             ready.push(self.ev.cx.ready(&a, "each")?);
         }
         let all: Option<Vec<&Ragged>> = ready.iter().map(Array::pieces).collect();
@@ -87,14 +86,7 @@ impl Flat<'_, '_> {
         for a in lists {
             ready.push(self.ev.cx.ready(&a, "each")?);
         }
-        let plain = |a: &Array| {
-            a.is_uniform()
-                && !a.is_char()
-                && !a.is_complex()
-                && a.frame().is_none()
-                && a.dtype() != DType::F32
-        };
-        if ready.iter().all(plain) {
+        if ready.iter().all(|a| a.is_of_f64() && a.frame().is_none()) {
             let mut flat = self.ev.cx.budget().room(n)?;
             for a in &ready {
                 flat.extend(self.ev.cx.numbers(a, "a value")?);
@@ -123,7 +115,6 @@ impl Flat<'_, '_> {
         let mut lists = Vec::with_capacity(items.len());
         for v in items {
             let a = self.array(v)?;
-            let a = self.ev.cx.ready_outer(&a)?;
             lists.push(self.ev.cx.ready(&a, "each")?);
         }
         // Scalars of one class are the columns of a matrix.
@@ -243,10 +234,7 @@ impl Flat<'_, '_> {
     fn one_or_list(&mut self, v: Cells) -> Result<Cells> {
         Ok(match v {
             Cells::Same(a) => Cells::Same(self.ev.cx.ready(&a, "each")?),
-            Cells::Each(a, level) => {
-                let a = self.ev.cx.ready_outer(&a)?;
-                Cells::Each(self.ev.cx.ready(&a, "each")?, level)
-            }
+            Cells::Each(a, level) => Cells::Each(self.ev.cx.ready(&a, "each")?, level),
         })
     }
 }

@@ -159,7 +159,7 @@ impl<'a> Reader<'a> {
         let lead = self.frame.len();
         let fits =
             a.rank() == 0 || a.rank() == lead + item.len() && a.shape()[..lead] == *self.frame;
-        if !fits || !is_number(a) {
+        if !fits || !a.is_of_f64() {
             return Err(untraced("a round that is not element-wise"));
         }
         self.free.push((a.settled(), if a.rank() == 0 { Item::new() } else { item.into() }));
@@ -222,11 +222,6 @@ impl<'a> Reader<'a> {
 /// The type of a value inside of a loop: nothing there looks whether an integer leaves 32 bits.
 pub fn in_rounds(dtype: DType) -> DType {
     if matches!(dtype, DType::Bool | DType::I8 | DType::I16) { dtype } else { DType::F64 }
-}
-
-/// Whether an array may stand in a body, whose values are all f64.
-pub fn is_number(a: &Array) -> bool {
-    a.is_uniform() && !a.is_char() && !a.is_complex() && a.dtype() != DType::F32
 }
 
 /// Every item of a cell of that shape, in order.

@@ -42,7 +42,7 @@ impl Apart {
 #[derive(Default)]
 struct Behind {
     cell: Option<Shape>,
-    /// Whether they are characters: of results without items nothing else tells.
+    /// The kind of the items: of results without any nothing else tells.
     is_char: bool,
     numbers: Vec<f64>,
     chars: Vec<char>,

@@ -3,7 +3,7 @@
 
 use crate::eval::cx::Cx;
 use aplomb_ground::error::Result;
-use aplomb_values::array::{Array, DType, Data, Ragged, Shape, elements};
+use aplomb_values::array::{Array, Data, Ragged, Shape, elements};
 use aplomb_values::prim::op::Op;
 
 impl Cx<'_> {
@@ -22,7 +22,7 @@ impl Cx<'_> {
             }
         }
         let Data::Items(items) = y.data() else { return self.map1(op, y) };
-        let made: Result<Vec<_>> = items.all().iter().map(|i| self.map1(op, i)).collect();
+        let made: Result<Vec<_>> = items.iter().map(|i| self.map1(op, &i)).collect();
         self.collect(y.shape(), made?, items.proto.clone())
     }
 
@@ -86,7 +86,7 @@ impl Cx<'_> {
         shape: &[usize],
     ) -> Result<Option<Array>> {
         let flat = self.ready(flat, "each")?;
-        Ok(Ragged::new(flat, pieces.ends().to_vec()).map(|made| made.items(shape)))
+        Ok(pieces.with(flat).map(|made| made.items(shape)))
     }
 
     /// A number with each of many pieces, or one with each; pieces that are cut alike. None: they
@@ -99,13 +99,7 @@ impl Cx<'_> {
         shape: &Shape,
     ) -> Result<Option<Array>> {
         // A single number has no type of its own; an array of f32 has.
-        let numbers = |a: &Array| {
-            a.is_uniform()
-                && !a.is_char()
-                && !a.is_complex()
-                && a.frame().is_none()
-                && a.dtype() != DType::F32
-        };
+        let numbers = |a: &Array| a.is_of_f64() && a.frame().is_none();
         let (pieces, flat) = match (x.pieces(), y.pieces()) {
             (Some(a), Some(b)) if x.shape() == y.shape() && a.ends() == b.ends() => {
                 (a, self.map2(op, a.flat(), b.flat())?)

@@ -20,7 +20,7 @@ use smallvec::SmallVec;
 
 /// A catenation has at most so many parts: each is a load at every place.
 const PARTS: usize = 16;
-/// So many neighbours become one part where there are more.
+/// The number of neighbours that become one part where there are more.
 const RUN: usize = 8;
 
 /// The choice along one axis.

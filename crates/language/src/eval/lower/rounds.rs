@@ -12,7 +12,7 @@
 //! round holds of each; and since it works on each element by itself, n rounds of all elements are
 //! n rounds of each.
 
-use super::body::{Item, Reader, is_number, items, over};
+use super::body::{Item, Reader, items, over};
 use super::{Fact, known};
 use crate::eval::cx::Cx;
 use crate::eval::operators::frames::Fallback;
@@ -61,12 +61,16 @@ struct States {
 impl States {
     fn of(cx: &Cx<'_>, y: &Array) -> Option<States> {
         let (arrays, strand) = match y.data() {
-            Data::Items(items) if y.rank() == 1 => (items.all().to_vec(), true),
+            // More states than a loop may have are none; nobody takes them out.
+            Data::Items(items) if y.rank() == 1 && items.len() <= STATES => {
+                (items.iter().collect(), true)
+            }
+            Data::Items(_) => return None,
             _ => (vec![y.clone()], false),
         };
         let frame: Shape = arrays.first()?.shape().into();
         let plain =
-            |a: &Array| is_number(a) && a.frame().is_none() && a.shape() == frame.as_slice();
+            |a: &Array| a.is_of_f64() && a.frame().is_none() && a.shape() == frame.as_slice();
         let worth = cx.records(&arrays.iter().collect::<Vec<_>>(), elements(&frame));
         let fits = !frame.is_empty() && elements(&frame) > 0 && arrays.len() <= STATES;
         let ok = fits && worth && arrays.iter().all(plain);
@@ -77,7 +81,7 @@ impl States {
     /// same everywhere.
     fn cells(cx: &mut Cx<'_>, y: &Array, frame: &[usize]) -> Result<Option<States>> {
         let cell: Shape = y.shape().into();
-        if !is_number(y) || !(1..=STATES).contains(&elements(&cell)) || elements(frame) == 0 {
+        if !y.is_of_f64() || !(1..=STATES).contains(&elements(&cell)) || elements(frame) == 0 {
             return Ok(None);
         }
         let arrays = vec![match y.frame() {
@@ -143,11 +147,7 @@ impl Eval<'_> {
             let again = again(f, x, y, count);
             match made.data() {
                 Data::Items(items) if states.strand => {
-                    items
-                        .all()
-                        .to_vec()
-                        .iter()
-                        .for_each(|one| self.watch(one, from, again.clone()));
+                    items.iter().for_each(|one| self.watch(&one, from, again.clone()));
                 }
                 _ => self.watch(&made, from, again),
             }
@@ -185,7 +185,7 @@ impl Eval<'_> {
         axis: usize,
         shape: &Shape,
     ) -> Result<Option<Array>> {
-        let plain = is_number(y) && y.frame().is_none();
+        let plain = y.is_of_f64() && y.frame().is_none();
         let framed = self.cx.sys.scope.is_framed() || self.cx.sys.scope.in_round();
         if !plain || framed || !self.cx.host.is_on("loops") || !self.cx.records(&[y], y.len()) {
             return Ok(None);
@@ -323,8 +323,8 @@ impl Eval<'_> {
             ))
         })?;
         let results: Vec<Array> = match (made.data(), states.strand) {
-            (Data::Items(items), true) if made.rank() == 1 && items.all().len() == holes.len() => {
-                items.all().to_vec()
+            (Data::Items(items), true) if made.rank() == 1 && items.len() == holes.len() => {
+                items.iter().collect()
             }
             (_, false) => vec![made],
             _ => return Err(untraced("a round that changes the number of states")),

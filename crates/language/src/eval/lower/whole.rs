@@ -234,7 +234,8 @@ impl Cx<'_> {
                     return Ok(args[0].clone());
                 };
                 let _items = self.budget().charge_elements(args[0].len(), size_of::<Array>())?;
-                let (mut items, mut ticks) = (args[0].to_items(), self.budget().ticks());
+                let (mut items, mut ticks) =
+                    (args[0].to_items(self.budget())?, self.budget().ticks());
                 for k in 0..scatter.len() {
                     ticks.tick()?;
                     let at = scatter.place(k).map_err(|f| f.error())?;

@@ -18,9 +18,6 @@ use aplomb_ground::error::{Result, domain, index, length, rank, untraced};
 use aplomb_values::array::{Array, DType, Shape, elements};
 use std::rc::Rc;
 
-/// Fewer items are looked at: recording costs more.
-const TOGETHER: usize = 16;
-
 /// The places that were chosen, under the shape in which they were.
 enum Chosen {
     Places(Shape, Vec<usize>),
@@ -72,9 +69,8 @@ fn under_mask(
         && mask.is_uniform()
         && mask.dtype() == DType::Bool
         && mask.shape() == y.shape();
-    let around = [mask, y].iter().any(|a| a.frame().is_some()) || ev.cx.sys.scope.is_framed();
-    let on = ev.cx.host.is_on("frames") && !ev.cx.sys.scope.cell_by_cell();
-    if x.is_some() || !by_item || !fits || around || !on || y.len() < TOGETHER {
+    let around = [mask, y].iter().any(|a| a.frame().is_some());
+    if x.is_some() || !by_item || !fits || around || !ev.runs_together(y.len()) {
         return Ok(None);
     }
     let (from, lead) = (ev.cx.sys.tape.mark(), y.rank());
@@ -151,7 +147,7 @@ fn replaced(
                 } else {
                     new.item(if new.len() == 1 { 0 } else { k })
                 };
-                let steps = path.to_items();
+                let steps = path.to_items(ev.cx.budget())?;
                 now = reached(&mut ev.cx, &now, &steps, &item)?;
             }
             Ok(now)
@@ -176,7 +172,7 @@ fn indexed(cx: &mut Cx<'_>, i: &Array, y: &Array) -> Result<Chosen> {
     }
     match places_by_items(cx, y.shape(), i)? {
         Some(places) => Ok(Chosen::Places(i.shape().into(), places)),
-        None => Ok(Chosen::Paths(i.shape().into(), i.to_items())),
+        None => Ok(Chosen::Paths(i.shape().into(), i.to_items(cx.budget())?)),
     }
 }
 

@@ -6,7 +6,7 @@
 //! what fails then is APL's error, that of the first item.
 
 use crate::eval::run::Eval;
-use crate::eval::scope::Inside;
+use crate::eval::scope::{Inside, TOGETHER};
 use crate::eval::value::Func;
 use aplomb_ground::error::{Result, untraced};
 use aplomb_values::array::{
@@ -16,9 +16,6 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// So many items of one shape, on the average, are worth a run of their own.
-const TOGETHER: usize = 16;
 
 /// An argument's items: their shapes are known, and those of one shape can be put together.
 enum Side<'a> {
@@ -45,9 +42,6 @@ fn class(dtype: DType) -> DType {
 impl<'a> Side<'a> {
     /// None: its items are not looked at here.
     fn of(a: &'a Array, n: usize) -> Option<Side<'a>> {
-        let plain = |a: &Array| {
-            a.is_uniform() && !a.is_complex() && a.pending().is_none() && a.frame().is_none()
-        };
         Some(match a.data() {
             _ if a.len() == 1 && n != 1 => Side::One(match a.rank() {
                 0 => a.disclosed(),
@@ -58,12 +52,11 @@ impl<'a> Side<'a> {
                 (Some(rows), _) if rows.node.is_complex() => return None,
                 (Some(rows), _) => Side::Rows(rows),
                 (None, Some(pieces)) => Side::Pieces(pieces),
-                (None, None) => match items.all() {
-                    all if all.iter().all(plain) => Side::Boxes(all),
-                    _ => return None,
-                },
+                (None, None) => {
+                    Side::Boxes(items.listed().filter(|all| all.iter().all(Array::is_plain))?)
+                }
             },
-            _ if plain(a) => Side::Flat(a),
+            _ if a.is_plain() => Side::Flat(a),
             _ => return None,
         })
     }
@@ -181,12 +174,7 @@ impl Eval<'_> {
         shape: &Shape,
     ) -> Result<Option<Array>> {
         let n = elements(shape);
-        let scope = &self.cx.sys.scope;
-        if scope.is_framed()
-            || scope.cell_by_cell()
-            || n < TOGETHER
-            || !self.cx.host.is_on("frames")
-        {
+        if !self.runs_together(n) {
             return Ok(None);
         }
         let args: Vec<&Array> = x.into_iter().chain([y]).collect();

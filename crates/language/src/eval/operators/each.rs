@@ -4,7 +4,7 @@ use super::{function, prim, scalar_op};
 use crate::eval::flattened::Steps;
 use crate::eval::phrases::folds;
 use crate::eval::run::Eval;
-use crate::eval::scope::is_final;
+use crate::eval::scope::{TOGETHER, is_final};
 use crate::eval::value::{Func, Operand};
 use crate::functions::pieces;
 use crate::functions::shape::Axis;
@@ -12,10 +12,6 @@ use crate::table::Does;
 use aplomb_ground::error::{Result, length, rank, syntax};
 use aplomb_values::array::{Array, Shape};
 use std::rc::Rc;
-
-/// So many rows of an array are computed at once; fewer may stay pending, for an expression that
-/// goes on with them.
-const TOGETHER: usize = 16;
 
 /// `f¨`: f of each item, or of each pair of items.
 pub fn each(

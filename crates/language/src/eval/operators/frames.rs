@@ -6,7 +6,7 @@
 //! one to find APL's error.
 
 use crate::eval::run::Eval;
-use crate::eval::scope::{Inside, is_final};
+use crate::eval::scope::{Inside, TOGETHER, is_final};
 use crate::eval::tape::Mark;
 use crate::eval::value::Func;
 use aplomb_ground::error::{Error, Kind, Result, domain, untraced};
@@ -15,9 +15,6 @@ use aplomb_values::array::{Array, Shape, elements};
 use aplomb_values::dag::Cell;
 use aplomb_values::prim::moves::Move;
 use std::rc::{Rc, Weak};
-
-/// Fewer cells are interpreted: recording costs more than they do.
-const FEW: usize = 16;
 
 /// A story that records everything records the cells that an operator calls one by one, up to so
 /// many.
@@ -75,7 +72,7 @@ impl Eval<'_> {
             || !self.cx.sys.scope.cell_by_cell()
                 && self.cx.host.is_on("frames")
                 && n > 0
-                && (n >= FEW || self.cx.sys.records_all())
+                && (n >= TOGETHER || self.cx.sys.records_all())
     }
 
     /// Calls for so many cells, one after the other. Where a story asks for small arrays to be

@@ -357,7 +357,7 @@ fn counts(ev: &mut Eval<'_>, y: &Array) -> Result<Array> {
     let y = ev.cx.ready(y, "where")?;
     let _items = ev.cx.budget().charge_elements(y.len(), size_of::<Array>())?;
     let mut places = ev.cx.budget().room(y.len())?;
-    for item in y.to_items() {
+    for item in y.in_turn() {
         places.push(ev.cx.integers(&item, "a place")?);
     }
     let r = if y.is_simple() { 1 } else { places.first().map_or(1, Vec::len) };

@@ -145,7 +145,7 @@ pub fn key(
             Some(made) if made.is_uniform() || made.split().is_some() => {
                 return cells::mix(&mut ev.cx, &made, None);
             }
-            Some(made) => all = made.to_items(),
+            Some(made) => all = made.to_items(ev.cx.budget())?,
             None => {}
         }
     }

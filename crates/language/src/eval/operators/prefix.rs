@@ -5,14 +5,13 @@
 //! side, which is quadratic, and said. None: the calls run one by one.
 
 use crate::eval::run::Eval;
+use crate::eval::scope::TOGETHER;
 use crate::eval::value::Func;
 use aplomb_ground::error::Result;
-use aplomb_values::array::{Array, DType, around};
+use aplomb_values::array::{Array, around};
 use aplomb_values::body::{Ends, LANES, Prefixes};
 use std::rc::Rc;
 
-/// Fewer items are interpreted: recording costs more than they do.
-const FEW: usize = 16;
 /// Calls between two looks at the interrupt.
 const STRETCH: usize = 1 << 16;
 /// Calls of a scan that are told.
@@ -22,8 +21,8 @@ impl Eval<'_> {
     /// The scan of real numbers along an axis. Errors: INTERRUPT, WS FULL.
     pub fn scan_recorded(&mut self, f: &Rc<Func>, y: &Array, axis: usize) -> Result<Option<Array>> {
         let (outer, n, inner) = around(y.shape(), axis);
-        let many = n >= FEW || self.cx.sys.records_all() && n > 1;
-        let plain = y.is_uniform() && !y.is_char() && !y.is_complex() && y.dtype() != DType::F32;
+        let many = n >= TOGETHER || self.cx.sys.records_all() && n > 1;
+        let plain = y.is_of_f64();
         if !many || !plain || self.cx.sys.scope.is_framed() || !self.cx.host.is_on("loops") {
             return Ok(None);
         }

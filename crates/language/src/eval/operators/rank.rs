@@ -90,7 +90,10 @@ fn flattened(
         Some(z) if z.split().is_some() || z.pieces().is_some() => {
             crate::functions::cells::mix(&mut ev.cx, &z, None).map(Some)
         }
-        Some(z) => joined(ev, &frame, z.to_items(), y).map(Some),
+        Some(z) => {
+            let cells = z.to_items(ev.cx.budget())?;
+            joined(ev, &frame, cells, y).map(Some)
+        }
     }
 }
 

@@ -2,9 +2,7 @@
 
 use super::{function, own, prim, scalar_op};
 use crate::eval::cx::Cx;
-use crate::eval::flattened::FEW;
 use crate::eval::run::Eval;
-use crate::eval::scope::Inside;
 use crate::eval::value::{Func, Operand};
 use crate::functions::cells;
 use crate::functions::shape::{Axis, axis_of, fill};
@@ -152,7 +150,7 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
     if glyph == Some(',') && y.rank() == 1 {
         let _items = ev.cx.budget().charge_elements(n, 2 * size_of::<Array>())?;
         let mut parts = ev.cx.budget().room(n)?;
-        for a in y.to_items() {
+        for a in y.in_turn() {
             if a.rank() > 1 {
                 parts.clear();
                 break;
@@ -173,7 +171,7 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
 }
 
 fn items_are(y: &Array, is: impl Fn(&Array) -> bool) -> bool {
-    matches!(y.data(), Data::Items(items) if items.all().iter().all(is))
+    matches!(y.data(), Data::Items(items) if items.iter().all(|a| is(&a)))
 }
 
 /// A scalar function between scalars, in the order of a simple array's fold.
@@ -264,7 +262,7 @@ fn identity(ev: &mut Eval<'_>, f: &Operand, y: &Array, shape: &[usize]) -> Resul
 fn leaves(cx: &Cx<'_>, a: &Array, x: f64) -> Result<Array> {
     match a.data() {
         Data::Items(i) => {
-            let items = i.all().iter().map(|a| leaves(cx, a, x)).collect::<Result<Vec<_>>>()?;
+            let items = i.iter().map(|a| leaves(cx, &a, x)).collect::<Result<Vec<_>>>()?;
             cx.collect(a.shape(), items, i.proto.clone())
         }
         _ if a.rank() == 0 => Ok(Array::num(x)),
@@ -275,7 +273,6 @@ fn leaves(cx: &Cx<'_>, a: &Array, x: f64) -> Result<Array> {
     }
 }
 
-/// `n f/Y`
 /// `n f/Y` of a nested vector: f between the items of all windows at once, as `f¨` of two stretches
 /// of Y. None: few windows, or they are called one by one.
 fn windows_of_items(
@@ -285,31 +282,23 @@ fn windows_of_items(
     width: usize,
     back: bool,
 ) -> Result<Option<Array>> {
-    let scope = &ev.cx.sys.scope;
-    let closed = scope.is_framed() || scope.cell_by_cell();
     let n = (y.len() + 1).saturating_sub(width);
-    if y.rank() != 1 || y.is_uniform() || closed || n < FEW || !ev.cx.host.is_on("frames") {
+    if y.rank() != 1 || y.is_uniform() || !ev.runs_together(n) {
         return Ok(None);
     }
-    let from = ev.cx.sys.tape.mark();
-    let made = ev.attempt(|ev| {
-        ev.inside(Inside::Flat, |ev| {
-            let place = |k: usize| if back { k } else { width - 1 - k };
-            let mut sum = stretch(ev, y, place(0), n)?;
-            for k in (1..width).map(place) {
-                let left = stretch(ev, y, k, n)?;
-                sum = super::each::each(ev, &[Operand::F(f.clone())], Some(&left), &sum, None)?;
-            }
-            let checks = ev.cx.sys.tape.take_checks_since(from);
-            ev.cx.force_cells(checks, "each")?;
-            let sum = ev.cx.ready_outer(&sum)?;
-            ev.cx.ready(&sum, "each")
-        })
+    let made = ev.attempt_together(|ev| {
+        let place = |k: usize| if back { k } else { width - 1 - k };
+        let mut sum = stretch(ev, y, place(0), n)?;
+        for k in (1..width).map(place) {
+            let left = stretch(ev, y, k, n)?;
+            sum = super::each::each(ev, &[Operand::F(f.clone())], Some(&left), &sum, None)?;
+        }
+        Ok(sum)
     })?;
     Ok(made.ok())
 }
 
-/// So many items of a vector, from a place on.
+/// The items of a vector from a place on, so many.
 pub fn stretch(ev: &mut Eval<'_>, y: &Array, from: usize, n: usize) -> Result<Array> {
     if let Some(pieces) = y.pieces() {
         let mut places: Vec<u32> = ev.cx.budget().room(n)?;
@@ -327,6 +316,7 @@ pub fn stretch(ev: &mut Eval<'_>, y: &Array, from: usize, n: usize) -> Result<Ar
     Ok(if node.rank() > 1 { Array::rows(part, 1) } else { part })
 }
 
+/// `n f/Y`
 fn windows(ev: &mut Eval<'_>, f: &Operand, x: &Array, y: &Array, axis: usize) -> Result<Array> {
     let by = ev.cx.one_integer(x, "the width of a window")?;
     let n = y.shape()[axis];
@@ -518,7 +508,7 @@ fn joins(glyph: char, y: &Array) -> bool {
     match glyph {
         '⊣' | '⊢' => true,
         ',' => match y.data() {
-            Data::Items(i) => i.all().iter().all(|a| a.rank() < 2),
+            Data::Items(i) => i.iter().all(|a| a.rank() < 2),
             _ => true,
         },
         _ => false,

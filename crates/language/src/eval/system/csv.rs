@@ -7,6 +7,7 @@ use super::{Args, Row, misused, optional, text_matrix, text_vector, texts};
 use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
 use aplomb_ground::error::{Error, Result, domain, length, nonce};
+use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, Data};
 use records::{Form, Record, records};
 
@@ -88,7 +89,10 @@ enum Column {
 }
 
 fn read(ev: &mut Eval<'_>, a: &Args<'_>, form: &Form) -> Result<Array> {
-    let args = if a.y.is_simple() { vec![a.y.clone()] } else { a.y.to_items() };
+    let args = match a.y.is_simple() {
+        true => vec![a.y.clone()],
+        false => a.y.in_turn().take(5).collect(),
+    };
     if args.is_empty() || args.len() > 4 || a.y.rank() > 1 {
         return Err(misused("CSV", "a source, '', column types and 1 for a header row"));
     }
@@ -281,25 +285,23 @@ fn inverted(cx: &Cx<'_>, columns: Vec<Column>, matrices: bool) -> Result<Array> 
 }
 
 /// Columns of cells as they are to be written.
-fn cells(x: &Array) -> Result<Vec<Vec<Array>>> {
+fn cells(x: &Array, budget: &Budget) -> Result<Vec<Vec<Array>>> {
     if let &[rows, columns] = x.shape() {
-        let items = x.to_items();
-        return Ok((0..rows).map(|r| items[r * columns..(r + 1) * columns].to_vec()).collect());
+        let mut items = x.to_items(budget)?.into_iter();
+        return Ok((0..rows).map(|_| items.by_ref().take(columns).collect()).collect());
     }
     let columns: Vec<Vec<Array>> = x
-        .to_items()
-        .iter()
+        .in_turn()
         .map(|c| match c.shape() {
             &[n, width] if c.is_char() => {
                 let chars = c.ready_chars()?;
-                let budget = aplomb_ground::limits::Budget::new(u64::MAX);
                 let row = |r: usize| {
                     let text: String = chars[r * width..(r + 1) * width].iter().collect();
-                    Array::text(text.trim_end(), &budget)
+                    Array::text(text.trim_end(), budget)
                 };
                 (0..n).map(row).collect::<Result<_>>()
             }
-            [_] => Ok(c.to_items()),
+            [_] => c.to_items(budget),
             _ => Err(domain("a column is a vector, or a matrix of characters")),
         })
         .collect::<Result<_>>()?;
@@ -362,12 +364,11 @@ fn write(ev: &mut Eval<'_>, a: &Args<'_>, x: &Array, form: &Form) -> Result<Opti
     };
     let force = a.options.whole("ForceQuotes", 0)?;
     // Data and header, or data alone.
-    let parts = x.to_items();
-    let (data, names) = match parts.as_slice() {
-        [data, names]
-            if x.rank() == 1 && data.rank() == 2 && !data.is_char() && is_names(names) =>
+    let (data, names) = match x.few() {
+        Some([data, names])
+            if x.rank() == 1 && data.rank() == 2 && !data.is_char() && is_names(&names) =>
         {
-            (data.clone(), texts(names, "a header")?)
+            (data, texts(&names, "a header")?)
         }
         _ => (x.clone(), Vec::new()),
     };
@@ -378,7 +379,7 @@ fn write(ev: &mut Eval<'_>, a: &Args<'_>, x: &Array, form: &Form) -> Result<Opti
         out += &fields.join(&form.separator.to_string());
         out += &end;
     }
-    for (r, row) in cells(&data)?.iter().enumerate() {
+    for (r, row) in cells(&data, ev.cx.budget())?.iter().enumerate() {
         if r.is_multiple_of(4_096) {
             ev.cx.host.interrupt().check()?;
         }
@@ -386,7 +387,10 @@ fn write(ev: &mut Eval<'_>, a: &Args<'_>, x: &Array, form: &Form) -> Result<Opti
         out += &fields.join(&form.separator.to_string()).replace('\n', &end);
         out += &end;
     }
-    let to = if a.y.is_simple() { vec![a.y.clone()] } else { a.y.to_items() };
+    let to = match a.y.is_simple() {
+        true => vec![a.y.clone()],
+        false => a.y.in_turn().take(3).collect(),
+    };
     let Some(name) = to.first().filter(|n| !n.is_empty()) else {
         return match to.get(1).and_then(Array::to_text).as_deref() {
             Some("N") => text_vector(&ev.cx, &super::files::lines(&out)).map(Some),
@@ -405,5 +409,5 @@ fn write(ev: &mut Eval<'_>, a: &Args<'_>, x: &Array, form: &Form) -> Result<Opti
 
 fn is_names(a: &Array) -> bool {
     a.rank() == 1
-        && matches!(a.data(), Data::Items(i) if i.all().iter().all(|t| t.is_char() && t.rank() < 2))
+        && matches!(a.data(), Data::Items(i) if i.iter().all(|t| t.is_char() && t.rank() < 2))
 }

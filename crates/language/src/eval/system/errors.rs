@@ -141,12 +141,12 @@ fn described(ev: &mut Eval<'_>, given: &Array) -> Result<Error> {
     let form =
         || misused("SIGNAL", "an event number, or pairs such as ('EN' 11)('Message' 'text')");
     let given = given.disclosed();
-    let items = given.to_items();
+    let items = given.to_items(ev.cx.budget())?;
     let pairs: Vec<(Array, Array)> = match given.shape() {
         [_, 2] => items.chunks(2).map(|p| (p[0].clone(), p[1].clone())).collect(),
         [_] => {
-            let pair = |a: &Array| match a.to_items().as_slice() {
-                [name, value] if !a.is_simple() => Ok((name.clone(), value.clone())),
+            let pair = |a: &Array| match a.few() {
+                Some([name, value]) if !a.is_simple() => Ok((name, value)),
                 _ => Err(form()),
             };
             items.iter().map(pair).collect::<Result<_>>()?

@@ -75,7 +75,6 @@ fn path_and_flag(y: &Array, name: &str, flags: &[i64]) -> Result<(String, i64)> 
     if y.is_simple() {
         return Ok((path(y)?, 0));
     }
-    let parts = y.to_items();
     let flag = |a: &Array| {
         a.number_scalar().and_then(|x| near_integer(x, 1e-14)).filter(|k| flags.contains(k))
     };
@@ -83,9 +82,9 @@ fn path_and_flag(y: &Array, name: &str, flags: &[i64]) -> Result<(String, i64)> 
         let all: Vec<String> = flags.iter().map(i64::to_string).collect();
         misused(name, &format!("a path, and {}", all.join(" or ")))
     };
-    match parts.as_slice() {
-        [one] => Ok((path(one)?, 0)),
-        [one, k] => Ok((path(one)?, flag(k).ok_or_else(form)?)),
+    match (y.few(), y.few()) {
+        (Some([one]), _) => Ok((path(&one)?, 0)),
+        (_, Some([one, k])) => Ok((path(&one)?, flag(&k).ok_or_else(form)?)),
         _ => Err(form()),
     }
 }
@@ -176,8 +175,10 @@ fn get_bytes(ev: &mut Eval<'_>, name: &str) -> Result<Option<Array>> {
 /// The bytes that `numbers 'BINARY'` is to write; None: it is text. Errors: a number that is no
 /// byte.
 fn bytes(x: &Array) -> Result<Option<Vec<u8>>> {
-    let items = if x.is_simple() { Vec::new() } else { x.to_items() };
-    let [content, encoding, ..] = items.as_slice() else { return Ok(None) };
+    if x.is_simple() || x.len() < 2 {
+        return Ok(None);
+    }
+    let (content, encoding) = (x.item(0), x.item(1));
     let is_binary = encoding.to_text().is_some_and(|e| e.to_uppercase() == BINARY);
     let numbers = if content.is_char() { None } else { content.disclosed().to_numbers() };
     let Some(numbers) = numbers.filter(|_| is_binary) else { return Ok(None) };
@@ -196,7 +197,7 @@ fn content(x: &Array) -> Result<(Vec<String>, String)> {
         }
         return Ok((rows, "\n".into()));
     }
-    let items = x.to_items();
+    let items: Vec<Array> = x.in_turn().take(4).collect();
     // Lines stand enclosed where encoding and line end may follow them.
     let lines_first = items.first().is_some_and(|f| !f.is_simple() || items.len() == 1);
     let ends = items.get(2).is_some_and(|n| n.to_numbers().is_some() && !n.is_char());

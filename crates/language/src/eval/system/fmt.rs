@@ -144,7 +144,7 @@ impl Column {
 
 /// The columns of simple arrays of at most two axes; a vector is a column.
 fn columns(cx: &mut Cx<'_>, y: &Array) -> Result<Vec<Column>> {
-    let parts = if y.is_simple() { vec![y.clone()] } else { y.to_items() };
+    let parts = if y.is_simple() { vec![y.clone()] } else { y.to_items(cx.budget())? };
     if !y.is_simple() && y.rank() > 1 {
         return Err(aplomb_ground::error::rank("⎕FMT takes a vector of columns"));
     }

@@ -307,10 +307,12 @@ fn write(a: &Array, style: &Style, depth: usize, out: &mut String) -> Result<()>
         &[n, ..] if style.split => {
             let cell = a.shape()[1..].to_vec();
             let size = aplomb_values::array::elements(&cell);
-            let items = a.to_items();
             listed(n, ['[', ']'], style, depth, out, |k, out| {
-                let part =
-                    Array::items(cell.as_slice(), items[k * size..(k + 1) * size].to_vec(), None);
+                let part = Array::items(
+                    cell.as_slice(),
+                    (k * size..(k + 1) * size).map(|k| a.item(k)).collect(),
+                    None,
+                );
                 write(&simplified(part), style, depth + 1, out)
             })
         }

@@ -197,8 +197,8 @@ impl Options {
     /// Adds what stands right of a ⍠: a value of the principal option, a name and a value, or such
     /// pairs. Errors: DOMAIN for an option the row has not.
     pub fn add(&mut self, row: &Row, given: &Array) -> Result<()> {
-        let pair = |a: &Array| match a.to_items().as_slice() {
-            [name, value] if a.rank() == 1 && !a.is_simple() => {
+        let pair = |a: &Array| match a.few() {
+            Some([name, value]) if a.rank() == 1 && !a.is_simple() => {
                 name.to_text().map(|name| (name, value.disclosed()))
             }
             _ => None,
@@ -206,9 +206,9 @@ impl Options {
         let found = match pair(given) {
             Some(one) => vec![one],
             None if given.rank() == 1
-                && given.to_items().iter().all(|a| pair(&a.disclosed()).is_some()) =>
+                && given.in_turn().all(|a| pair(&a.disclosed()).is_some()) =>
             {
-                given.to_items().iter().filter_map(|a| pair(&a.disclosed())).collect()
+                given.in_turn().filter_map(|a| pair(&a.disclosed())).collect()
             }
             // A name that has no options has none that is called ''.
             None => {
@@ -357,7 +357,7 @@ fn texts(a: &Array, what: &str) -> Result<Vec<String>> {
             _ => Err(wrong()),
         };
     }
-    a.to_items().iter().map(|i| i.to_text().ok_or_else(wrong)).collect()
+    a.in_turn().map(|i| i.to_text().ok_or_else(wrong)).collect()
 }
 
 /// A vector of texts as a value.

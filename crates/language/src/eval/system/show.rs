@@ -107,9 +107,7 @@ fn rows(y: &Array, kind: Kind) -> Result<Vec<Vec<f64>>> {
             let all = numbers(y, "what ⎕PLOT draws")?;
             all.chunks((*columns).max(1)).map(<[f64]>::to_vec).collect()
         }
-        (false, [_]) => {
-            y.to_items().iter().map(|i| numbers(i, "a series")).collect::<Result<_>>()?
-        }
+        (false, [_]) => y.in_turn().map(|i| numbers(&i, "a series")).collect::<Result<_>>()?,
         _ => return Err(rank("⎕PLOT draws vectors and matrices")),
     };
     match rows.len() {

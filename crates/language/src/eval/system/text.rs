@@ -4,7 +4,7 @@ use super::{Args, Row, function, mapping, misused};
 use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
 use aplomb_ground::error::{Result, domain, nonce, rank, syntax};
-use aplomb_values::array::{Array, Buf, DType, Data, Ragged};
+use aplomb_values::array::{Array, Buf, DType, Data};
 use std::sync::Arc;
 
 pub static ROWS: &[Row] = &[
@@ -96,14 +96,14 @@ fn pervade(
 ) -> Result<Array> {
     if let Some(pieces) = a.pieces() {
         let flat = leaf(cx, pieces.flat())?;
-        if let Some(made) = Ragged::new(flat, pieces.ends().to_vec()) {
+        if let Some(made) = pieces.with(flat) {
             return Ok(made.items(a.shape()));
         }
     }
     match a.data() {
         Data::Items(i) => {
-            let items: Result<Vec<_>> = i.all().iter().map(|a| pervade(cx, a, leaf)).collect();
-            let proto = if i.all().is_empty() { i.proto.clone() } else { None };
+            let items: Result<Vec<_>> = i.iter().map(|a| pervade(cx, &a, leaf)).collect();
+            let proto = if i.is_empty() { i.proto.clone() } else { None };
             cx.collect(a.shape(), items?, proto)
         }
         _ => leaf(cx, a),

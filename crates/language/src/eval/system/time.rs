@@ -285,7 +285,7 @@ fn convert(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     }
     let _items = ev.cx.budget().charge_elements(a.y.len(), size_of::<Array>())?;
     let (mut out, mut ticks) = (ev.cx.budget().room(a.y.len())?, ev.cx.budget().ticks());
-    for item in a.y.to_items() {
+    for item in a.y.in_turn() {
         ticks.tick()?;
         let t = moment(&mut ev.cx, &item, from)?;
         out.push(match (to, t) {

@@ -197,7 +197,7 @@ fn seed(cx: &mut Cx<'_>) -> Result<Array> {
 fn set_seed(cx: &mut Cx<'_>, v: &Array) -> Result<()> {
     let form =
         || misused("RL", "a whole number of at least 0, or that and the generator's number, 0 1 2");
-    let parts = if v.rank() > 1 { return Err(form()) } else { v.to_items() };
+    let parts = if v.rank() > 1 { return Err(form()) } else { v.to_items(cx.budget())? };
     let number = |a: &Array| {
         a.disclosed().number_scalar().and_then(|x| near_integer(x, 1e-14)).filter(|n| *n >= 0)
     };

@@ -22,6 +22,16 @@ pub struct Code {
     pub assigns: bool,
 }
 
+impl Code {
+    /// Whether it is `⍺←`: what a call without a left argument has for it.
+    pub fn is_default(&self) -> bool {
+        matches!(
+            self.ins.last().map(|ins| &ins.what),
+            Some(Do::AssignAlpha | Do::AssignAlphaFunc(_))
+        )
+    }
+}
+
 /// The outcome that code has when it ends.
 #[derive(Clone)]
 pub enum Gives {

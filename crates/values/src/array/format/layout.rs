@@ -208,10 +208,10 @@ fn kind(a: &Array) -> Result<Kind> {
     let sample = opened(a)?;
     Ok(match sample.data() {
         Data::Items(items) if sample.is_simple() => {
-            let chars = items.all().iter().filter(|i| i.is_char()).count();
+            let chars = items.iter().filter(Array::is_char).count();
             match chars {
                 0 => Kind::Numbers,
-                n if n == items.all().len() => Kind::Characters,
+                n if n == items.len() => Kind::Characters,
                 _ => Kind::Mixed,
             }
         }
