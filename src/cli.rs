@@ -10,10 +10,10 @@ use clap::{CommandFactory, Parser};
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-/// Runs the program with the words of this process. `allocated` gives the bytes that its allocator
-/// has handed out.
-pub fn main(allocated: fn() -> usize) -> ExitCode {
-    aplomb_ground::heap::count_by(allocated);
+/// Runs the program with the words of this process. `taken` gives the bytes that its allocator has
+/// taken.
+pub fn main(taken: fn() -> usize) -> ExitCode {
+    aplomb_ground::heap::count_by(taken);
     std::panic::set_hook(Box::new(|_| ()));
     crate::signals::file_limit_is_an_error();
     ExitCode::from(run(std::env::args().collect()) as u8)

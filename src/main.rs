@@ -2,14 +2,13 @@
 
 #![forbid(unsafe_code)]
 
-use cap::Cap;
-use std::alloc::System;
+use aplomb_devices::memory::Counting;
 use std::process::ExitCode;
 
 /// The allocator of the program counts: a request is bounded in all that it makes.
 #[global_allocator]
-static HEAP: Cap<System> = Cap::new(System, usize::MAX);
+static HEAP: Counting = Counting::new();
 
 fn main() -> ExitCode {
-    aplomb::cli::main(|| HEAP.allocated())
+    aplomb::cli::main(|| HEAP.taken())
 }

@@ -11,8 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 static ALLOCATED: OnceLock<fn() -> usize> = OnceLock::new();
 static MAPPED: AtomicU64 = AtomicU64::new(0);
 
-/// The program's allocator counts: this gives the bytes that it has handed out. The first word
-/// stands.
+/// The program's allocator counts: this gives the bytes that it has taken. The first word stands.
 pub fn count_by(allocated: fn() -> usize) {
     let _ = ALLOCATED.set(allocated);
 }

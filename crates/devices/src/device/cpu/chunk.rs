@@ -17,6 +17,7 @@ use super::loops::{Plain, plain};
 use super::program::{Arg, Do, Inst, Program, Rounds, Run, Turn, rounded};
 use super::walk::{Piece, Walk};
 use crate::pool::PoolBuffer;
+use aplomb_ground::limits::Interrupt;
 use aplomb_plans::plan::Step;
 use aplomb_values::array::DType;
 use aplomb_values::prim::scalar::{Fail, eval, place};
@@ -26,6 +27,9 @@ pub const CHUNK: usize = 1024;
 
 /// Bytes of a loop's registers, which stay in L1.
 const NEAR: usize = 32 << 10;
+
+/// Rounds of a loop from one look at the interrupt to the next.
+const LOOK: u32 = 256;
 
 /// Elements of a loop's registers at a time, of which there are so many.
 fn piece(regs: usize) -> usize {
@@ -64,14 +68,22 @@ pub struct Env<'a> {
     pub sinks: &'a [Sink],
     pub plain: Plain,
     pub converts: Converts,
+    /// Looked at in loops, whose rounds may be millions.
+    pub stop: &'a Interrupt,
 }
 
 // SAFETY: see the type.
 unsafe impl Sync for Env<'_> {}
 
 impl<'a> Env<'a> {
-    pub fn new(isa: Isa, program: &'a Program, steps: &'a [Step], sinks: &'a [Sink]) -> Self {
-        Env { program, steps, sinks, plain: plain(isa), converts: converts(isa) }
+    pub fn new(
+        isa: Isa,
+        program: &'a Program,
+        steps: &'a [Step],
+        sinks: &'a [Sink],
+        stop: &'a Interrupt,
+    ) -> Self {
+        Env { program, steps, sinks, plain: plain(isa), converts: converts(isa), stop }
     }
 }
 
@@ -460,7 +472,12 @@ impl Frame {
                     unsafe { *to.add(j) = *source.add((at + j) * each) };
                 }
             }
-            for _ in 0..rounds.body.count {
+            for round in 0..rounds.body.count {
+                // The run ends as interrupted: nobody looks at its values.
+                if round % LOOK == LOOK - 1 && env.stop.is_set() {
+                    self.inner = Some(inner);
+                    return true;
+                }
                 if !inner.pass(&inside, 0, m, false) {
                     fine = false;
                     break;
@@ -576,6 +593,9 @@ impl Frame {
         let step = &env.steps[inst.step];
         let mut args = vec![0.0; from.len()];
         for k in 0..n {
+            if env.stop.is_set() {
+                break;
+            }
             for (arg, (source, each)) in args.iter_mut().zip(&from) {
                 // SAFETY: operands hold n (a number its one), and are read before the element is
                 // written.

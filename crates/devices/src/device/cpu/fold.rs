@@ -214,7 +214,7 @@ impl Pass<'_> {
         };
         let packed = if self.stores { Packed::of(cpu, launch, &inputs, ctx)? } else { None };
         let program = lower(work, inputs);
-        let env = Env::new(cpu.isa, &program, &launch.body, &outputs.sinks);
+        let env = Env::new(cpu.isa, &program, &launch.body, &outputs.sinks, ctx.interrupt);
         let items = cut.items();
         let each = (cut.block.min(cut.extent) * cut.tile).max(1);
         let total: usize = launch.domain.iter().product();

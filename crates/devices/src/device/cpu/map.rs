@@ -162,7 +162,7 @@ pub fn map(
 ) -> Result<Tally, DeviceError> {
     let (steps, domain) = (work.steps, work.domain);
     let program = lower(work, inputs);
-    let env = Env::new(cpu.isa, &program, steps, sinks);
+    let env = Env::new(cpu.isa, &program, steps, sinks, ctx.interrupt);
     let total = elements(domain);
     let together = program.ns * total as f64 > ALONE_NS;
     let unit = unit(cpu, total, together);

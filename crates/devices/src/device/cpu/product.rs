@@ -273,7 +273,7 @@ impl Operand<'_> {
         let (isa, stores, reduced) = (cpu.isa, Vec::new(), Vec::new());
         let program =
             lower(Work { isa, domain: &own, steps: &steps, guards, stores, keep, reduced }, inputs);
-        let env = Env::new(cpu.isa, &program, &steps, &[]);
+        let env = Env::new(cpu.isa, &program, &steps, &[], ctx.interrupt);
         let aside = self.aside(&own);
         let panels_each = if aside.is_some() { PANELS } else { 1 };
         let units = panels.div_ceil(panels_each) * chunks;
