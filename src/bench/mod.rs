@@ -7,6 +7,7 @@ mod layout;
 mod peers;
 mod seeds;
 mod spellings;
+mod stops;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -50,6 +51,9 @@ const OWN: &[(&str, &str, &[&str], Run)] = &[
     }),
     ("families", "programs of n parts and of ten times as many", TIMED, |s, a| {
         alone(s, a, families::run)
+    }),
+    ("stops", "how soon lines hear of an interrupt", &["--small", "--json"], |s, a| {
+        alone(s, a, stops::run)
     }),
     ("layout", "pictures of large graphs", TIMED, |s, a| alone(s, a, layout::run)),
     ("jupyter", "the notebook: start, cells, interrupts", TIMED, |_, a| notebook::bench(&a)),

@@ -46,9 +46,9 @@ pub struct Bench<'a> {
     pub peers: Option<Peers>,
 }
 
-/// Listens to the making of data.
+/// Listens to lines whose output nobody wants: the first error.
 #[derive(Default)]
-struct Heard(Option<String>);
+pub(super) struct Heard(pub Option<String>);
 
 impl Sink for Heard {
     fn event(&mut self, event: Event) {

@@ -201,7 +201,10 @@ impl Budget {
     /// Bytes that the program has taken for other than arrays; 0 where nobody counts.
     pub fn beside(&self) -> u64 {
         let kept = self.0.spare.get().map_or(0, |spare| spare.kept());
-        heap::taken().unwrap_or(0).saturating_sub(self.used()).saturating_sub(kept)
+        match heap::taken() {
+            Some(taken) => taken.saturating_sub(self.used()).saturating_sub(kept),
+            None => 0,
+        }
     }
 
     /// Looks at the interrupt now and then, for loops whose rounds are short.

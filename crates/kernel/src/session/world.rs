@@ -258,10 +258,14 @@ impl Core {
         }
     }
 
-    /// The warnings of the last statement, where no story has them yet.
+    /// The warnings of the last statement, where no story has them yet. One that gave no value has
+    /// a story only when it is closed, which takes them from here.
     pub fn warned(&mut self) -> Vec<Warning> {
         let mut all = std::mem::take(&mut self.warnings);
         all.extend(self.interpreted.drain(..).map(|i| i.warning()));
+        if !self.current.statement.is_empty() {
+            self.warnings.clone_from(&all);
+        }
         all
     }
 
@@ -358,7 +362,7 @@ impl<'a> World<'a> {
         self.gave || worked
     }
 
-    /// What the statement under way has cost is what is told of.
+    /// The cost of the statement under way is the one that is told.
     fn keep_spent(&mut self) {
         let wall = self.core.started.map_or(0.0, |begun| begun.elapsed().as_secs_f64() * 1e3);
         self.core.spent.wall_ms = wall;

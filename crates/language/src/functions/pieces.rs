@@ -267,8 +267,8 @@ fn dropped(cx: &Cx<'_>, r: &Ragged, by: impl Fn(usize) -> i64) -> Result<Option<
     Ragged::of_runs(&runs, cx.budget())
 }
 
-/// A number for each piece: whether it has the shape and the items of the other argument's, where these are equal
-/// without ⎕CT.
+/// A number for each piece: whether it has the shape and the items of the other argument's, where
+/// these are equal without ⎕CT.
 fn matching(
     cx: &Cx<'_>,
     x: &Side<'_>,
