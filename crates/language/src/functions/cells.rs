@@ -85,33 +85,33 @@ pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
     };
     if all(|v| matches!(v, View::Char(_))) {
         let mut out = cx.budget().room(n)?;
-        each_piece(&filled, axis, outer, |p, a, b| {
+        each_piece(cx.budget(), &filled, axis, outer, |p, a, b| {
             if let Data::Dense(v) = p.data()
                 && let View::Char(v) = v.view()
             {
                 out.extend_from_slice(&v[a..b])
             }
-        });
+        })?;
         return Array::chars(shape, out, cx.budget());
     }
     if all(|v| !matches!(v, View::Char(_))) && filled.iter().any(|p| p.is_complex()) {
         let mut out = cx.budget().room(n)?;
-        each_piece(&filled, axis, outer, |p, a, b| {
+        each_piece(cx.budget(), &filled, axis, outer, |p, a, b| {
             out.extend((a..b).filter_map(|k| p.complex_at(k)))
-        });
+        })?;
         return Array::complexes(shape, out, cx.budget());
     }
     if all(|v| !matches!(v, View::Char(_))) {
         let mut out = cx.budget().room(n)?;
         let charge = cx.budget().charge_elements(n, 8)?;
-        each_piece(&filled, axis, outer, |p, a, b| {
+        each_piece(cx.budget(), &filled, axis, outer, |p, a, b| {
             if let Data::Dense(v) = p.data() {
                 match v.view() {
                     View::F64(v) => out.extend_from_slice(&v[a..b]),
                     view => out.extend((a..b).map(|k| view.number(k))),
                 }
             }
-        });
+        })?;
         std::mem::drop(charge);
         let f32s = all(|v| matches!(v, View::F32(_)));
         let float = all(|v| matches!(v, View::F64(_)));
@@ -125,23 +125,27 @@ pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
         });
     }
     let mut out = cx.budget().room(n)?;
-    each_piece(&filled, axis, outer, |p, a, b| out.extend((a..b).map(|k| p.item(k))));
+    each_piece(cx.budget(), &filled, axis, outer, |p, a, b| out.extend((a..b).map(|k| p.item(k))))?;
     cx.collect(&shape, out, None)
 }
 
-/// The runs of each part, in the order of the result.
+/// The runs of each part, in the order of the result. Errors: INTERRUPT.
 fn each_piece(
+    budget: &Budget,
     parts: &[&Array],
     axis: usize,
     outer: usize,
     mut take: impl FnMut(&Array, usize, usize),
-) {
+) -> Result<()> {
+    let mut ticks = budget.ticks();
     for o in 0..outer {
         for p in parts {
+            ticks.tick()?;
             let (_, n, inner) = around(p.shape(), axis);
             take(p, o * n * inner, (o + 1) * n * inner);
         }
     }
+    Ok(())
 }
 
 /// The places along an axis that are asked for, in order; None is a fill.

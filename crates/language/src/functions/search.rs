@@ -70,7 +70,17 @@ pub fn matches(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arr
     };
     cx.force(&[x, y], "match")?;
     let (x, y) = (cx.ready(x, "match")?, cx.ready(y, "match")?);
-    Ok(Array::bool(same || equal(&x, &y, cx.sys.settings.ct)))
+    if same || x.is_uniform() || y.is_uniform() || x.is_empty() {
+        return Ok(Array::bool(same || equal(&x, &y, cx.sys.settings.ct)));
+    }
+    let mut ticks = cx.budget().ticks();
+    for (x, y) in x.in_turn().zip(y.in_turn()) {
+        ticks.tick()?;
+        if !equal(&x, &y, cx.sys.settings.ct) {
+            return Ok(Array::bool(false));
+        }
+    }
+    Ok(Array::bool(true))
 }
 
 /// `X≢Y`: whether shapes or items differ.

@@ -96,6 +96,9 @@ impl Cx<'_> {
                 _ => args.push(part.settled()),
             }
         }
+        if args.len() > 2 * PARTS {
+            args = self.joined_to_few(&args, axis)?;
+        }
         // Those that hold least are joined, so that a line of n parts copies an item as often as n
         // can be halved, not once for every few parts.
         while args.len() > PARTS {
@@ -108,6 +111,24 @@ impl Cx<'_> {
         let (dtype, range) = joined(&facts);
         self.cell(Node::Cat(kinds::Cat { axis: axis as u8, args }), shape.clone(), (dtype, range))
             .map(Some)
+    }
+
+    /// Neighbours joined as long as they hold less than an eighth of all: any two that are left hold
+    /// more, so these are few, and no item is copied twice.
+    fn joined_to_few(&mut self, parts: &[Array], axis: usize) -> Result<SmallVec<[Array; 2]>> {
+        let most = parts.iter().map(Array::len).sum::<usize>() / 8;
+        let (mut few, mut from, mut held) = (SmallVec::new(), 0, 0);
+        for k in 0..=parts.len() {
+            if k == parts.len() || k > from && held + parts[k].len() > most {
+                few.push(match &parts[from..k] {
+                    [alone] => alone.clone(),
+                    run => joined_now(self, run, axis)?,
+                });
+                (from, held) = (k, 0);
+            }
+            held += parts.get(k).map_or(0, Array::len);
+        }
+        Ok(few)
     }
 
     /// The parts of every cell.

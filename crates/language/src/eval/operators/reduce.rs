@@ -149,8 +149,9 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
     let y = ev.cx.ready_outer(y)?;
     if glyph == Some(',') && y.rank() == 1 {
         let _items = ev.cx.budget().charge_elements(n, 2 * size_of::<Array>())?;
-        let mut parts = ev.cx.budget().room(n)?;
+        let (mut parts, mut ticks) = (ev.cx.budget().room(n)?, ev.cx.budget().ticks());
         for a in y.in_turn() {
+            ticks.tick()?;
             if a.rank() > 1 {
                 parts.clear();
                 break;

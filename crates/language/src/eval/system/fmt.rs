@@ -105,7 +105,9 @@ impl Page {
             self.held.push(cx.budget().charge_elements(self.rows.len(), 4 * (end - self.width))?);
             self.width = end;
         }
+        let mut ticks = cx.budget().ticks();
         for (r, row) in self.rows.iter_mut().enumerate() {
+            ticks.tick()?;
             if row.len() < end {
                 row.resize(end, ' ');
             }

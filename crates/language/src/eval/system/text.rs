@@ -148,11 +148,17 @@ fn encoded(ev: &mut Eval<'_>, x: &Array, y: &Array) -> Result<Array> {
 
 /// One character to one: a mapping to several leaves the character as it is.
 pub fn mapped(c: char, upper: bool) -> char {
-    let mut many: Box<dyn Iterator<Item = char>> =
-        if upper { Box::new(c.to_uppercase()) } else { Box::new(c.to_lowercase()) };
-    match (many.next(), many.next()) {
-        (Some(one), None) => one,
-        _ => c,
+    fn single(c: char, mut many: impl Iterator<Item = char>) -> char {
+        match (many.next(), many.next()) {
+            (Some(one), None) => one,
+            _ => c,
+        }
+    }
+    match (c.is_ascii(), upper) {
+        (true, true) => c.to_ascii_uppercase(),
+        (true, false) => c.to_ascii_lowercase(),
+        (false, true) => single(c, c.to_uppercase()),
+        (false, false) => single(c, c.to_lowercase()),
     }
 }
 
@@ -183,8 +189,12 @@ fn case(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         },
     };
     let leaf = |cx: &Cx<'_>, a: &Array| match a.to_chars() {
-        Some(chars) if a.is_char() => {
-            Array::chars(a.shape(), chars.into_iter().map(map).collect(), cx.budget())
+        Some(mut chars) if a.is_char() => {
+            for stretch in chars.chunks_mut(1 << 16) {
+                cx.budget().check()?;
+                stretch.iter_mut().for_each(|c| *c = map(*c));
+            }
+            Array::chars(a.shape(), chars, cx.budget())
         }
         _ => Ok(a.clone()),
     };
