@@ -16,6 +16,7 @@ mod support;
 
 mod bench;
 mod cli;
+mod export;
 mod found_manners;
 mod gpu_bench;
 mod hostile;
