@@ -15,6 +15,7 @@ mod standin;
 mod support;
 
 mod bench;
+mod bounded;
 mod cli;
 mod export;
 mod found_manners;

@@ -7,7 +7,7 @@
 
 use crate::error::{Result, interrupt, outgrown, ws_full};
 use crate::heap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Printed by `)limits`, changed by `--limit K=V`; nothing else bounds a program.
@@ -135,6 +135,8 @@ struct Count {
     most: AtomicU64,
     stop: Interrupt,
     spare: OnceLock<Box<dyn Spare>>,
+    /// Rounds of loops until the next look at the interrupt.
+    left: AtomicU32,
 }
 
 /// Memory that waits for its next use, at most a quarter of the bound, and goes where what is
@@ -185,6 +187,7 @@ impl Budget {
             most: AtomicU64::new(most),
             stop,
             spare: OnceLock::new(),
+            left: AtomicU32::new(EACH),
         }))
     }
 
@@ -209,19 +212,29 @@ impl Budget {
 
     /// Looks at the interrupt now and then, for loops whose rounds are short.
     pub fn ticks(&self) -> Ticks {
-        Ticks { stop: self.0.stop.clone(), left: EACH }
+        Ticks { left: self.0.left.load(Ordering::Relaxed).clamp(1, EACH), count: self.0.clone() }
     }
 
     /// An empty vector with room for `n`. Errors: WS FULL where the budget or the machine has no
     /// such room; INTERRUPT.
     pub fn room<T>(&self, n: usize) -> Result<Vec<T>> {
-        self.check()?;
         let need = (n as u64).saturating_mul(size_of::<T>() as u64);
-        self.0.make_room(need);
+        self.has_room(need)?;
         let mut out = Vec::new();
-        match need <= self.free() && out.try_reserve_exact(n).is_ok() {
-            true => Ok(out),
-            false => Err(ws_full(need, self.free())),
+        match out.try_reserve_exact(n) {
+            Ok(()) => Ok(out),
+            Err(_) => Err(ws_full(need, self.free())),
+        }
+    }
+
+    /// For bytes that are about to be taken and not charged. Errors: as `room`.
+    pub fn has_room(&self, bytes: u64) -> Result<()> {
+        self.check()?;
+        self.0.make_room(bytes);
+        self.0.stop.0.allows(bytes)?;
+        match bytes <= self.free() {
+            true => Ok(()),
+            false => Err(ws_full(bytes, self.free())),
         }
     }
 
@@ -332,10 +345,17 @@ impl Drop for Charge {
 const EACH: u32 = 1 << 10;
 
 /// Counts rounds of a loop. A round may take some microseconds: then a look comes every few
-/// milliseconds.
+/// milliseconds. Loops go on counting where the last one ended, so that a thousand short ones look
+/// as often as a long one.
 pub struct Ticks {
-    stop: Interrupt,
+    count: Arc<Count>,
     left: u32,
+}
+
+impl Drop for Ticks {
+    fn drop(&mut self) {
+        self.count.left.store(self.left, Ordering::Relaxed);
+    }
 }
 
 impl Ticks {
@@ -347,7 +367,7 @@ impl Ticks {
             return Ok(());
         }
         self.left = EACH;
-        self.stop.check()
+        self.count.stop.check()
     }
 }
 
@@ -378,14 +398,19 @@ impl Default for Stop {
 impl Stop {
     const NONE: u64 = u64::MAX;
     /// Bytes for plans, tables and texts that no bound on arrays is meant for.
-    const LITTLE: u64 = 32 << 20;
+    const LITTLE: u64 = 16 << 20;
 
-    /// Errors: WS FULL, where the program has grown by more than arrays may take.
-    fn grown(&self, most: u64) -> Result<()> {
+    /// Errors: WS FULL, where the program would have grown by more than arrays may take, with so
+    /// many bytes more.
+    fn allows(&self, more: u64) -> Result<()> {
+        let most = self.most.load(Ordering::Relaxed);
+        if most == Stop::NONE {
+            return Ok(());
+        }
         let Some(taken) = heap::taken() else { return Ok(()) };
-        let taken = taken.saturating_sub(self.beside.load(Ordering::Relaxed));
-        match taken > most.saturating_add(Stop::LITTLE) {
-            true => Err(outgrown(taken, most)),
+        let grown = taken.saturating_sub(self.beside.load(Ordering::Relaxed)).saturating_add(more);
+        match grown > most.saturating_add(Stop::LITTLE) {
+            true => Err(outgrown(grown, most)),
             false => Ok(()),
         }
     }
@@ -425,10 +450,7 @@ impl Interrupt {
         if self.is_set() {
             return Err(interrupt());
         }
-        match self.0.most.load(Ordering::Relaxed) {
-            Stop::NONE => Ok(()),
-            most => self.0.grown(most),
-        }
+        self.0.allows(0)
     }
 }
 

@@ -63,6 +63,11 @@ pub fn folds(f: &Func) -> Option<Op> {
     scalar_op(operand(f, &['/', '⌿'])?).filter(|op| op.is_associative() && op.identity().is_some())
 }
 
+/// `f\` of a scalar function.
+pub fn scans(f: &Func) -> Option<Op> {
+    scalar_op(operand(f, &['\\', '⍀'])?)
+}
+
 fn folds_each(f: &Func) -> Option<Op> {
     match operand(f, &['¨'])? {
         Operand::F(f) => folds(f),

@@ -217,7 +217,12 @@ impl Operand {
 }
 
 fn plain(a: &Array) -> String {
+    /// Items that a function's text still shows one by one.
+    const SHOWN: usize = 1_000;
     let a = &a.settled();
+    if a.len() > SHOWN {
+        return "…".into();
+    }
     let numbers = a.to_complexes().filter(|_| a.rank() < 2);
     match (a.to_text(), numbers.and_then(|_| aplomb_values::array::format::line(a).ok())) {
         (_, Some(line)) => line,

@@ -349,7 +349,11 @@ pub fn split(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
             if axis == last { y.settled() } else { cx.apply_move(y, Move::axes("⍉", full, at))? };
         return Ok(Array::rows(node, last));
     }
-    let y = cx.ready_outer(y)?;
+    // Cells of a pending array are computed together.
+    let y = match y.split() {
+        Some(rows) => Array::rows(cx.ready(&rows.node, "split")?, rows.at),
+        None => cx.ready_outer(y)?,
+    };
     if outer * inner == 0 {
         let proto = super::shape::fill(cx, &y.prototype(), &[n])?;
         return empty(cx, &shape, proto);

@@ -255,6 +255,7 @@ fn decoded<T: Copy + Default>(
             ticks.tick()?;
             let mut sum = T::default();
             for k in 0..n {
+                ticks.tick()?;
                 let radix = if last == 1 { a[r] } else { a[r * last + k] };
                 let digit = if first == 1 { b[c] } else { b[k * columns + c] };
                 sum = if k == 0 { digit } else { step(sum, radix, digit)? };

@@ -10,6 +10,8 @@ use crate::eval::cx::Cx;
 use crate::table::Prim;
 use aplomb_ground::error::Result;
 use aplomb_values::array::{Array, Buf, DType, Data, Ragged, View, storage};
+use aplomb_values::prim::library::Grading;
+use aplomb_values::prim::whole::Given;
 use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -84,9 +86,10 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
         (',' | '∊', None, Side::Pieces(r)) => Some(r),
         ('⌽' | '⊖', None, Side::Pieces(r)) => {
             let places = cx.budget().room(r.flat().len())?;
-            picked(cx, &r, places, |range, places| places.extend(range.rev()))?
+            picked(cx, &r, r.flat(), places, |range, places| places.extend(range.rev()))?
         }
         ('∪', None, Side::Pieces(r)) => unique(cx, &r)?,
+        ('⍋' | '⍒', None, Side::Pieces(r)) => graded(cx, &r, p.glyph == '⍒')?,
         ('⊃', None, Side::Pieces(r)) => return firsts(cx, &r, shape),
         ('/' | '⌿', Some(Side::Pieces(m)), Side::Pieces(r)) => kept(cx, &m, &r)?,
         ('↓', Some(Side::One(k)), Side::Pieces(r)) => match one_whole(&k) {
@@ -126,7 +129,7 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
             match storage(&there).map(|s| s.view()) {
                 Some(View::Bool(there)) => {
                     let places = cx.budget().room(r.flat().len())?;
-                    picked(cx, &r, places, |range, places| {
+                    picked(cx, &r, r.flat(), places, |range, places| {
                         places.extend(range.filter(|&k| there[k as usize] == 0))
                     })?
                 }
@@ -156,14 +159,15 @@ fn one_whole(a: &Array) -> Option<i64> {
     (x.fract() == 0.0 && x.abs() < 1e15).then_some(x as i64)
 }
 
-/// Pieces of items at places of the flat vector, which a function adds to for each piece.
+/// Pieces of items at places of a flat vector, which a function adds to for each piece of r.
 fn picked(
     cx: &Cx<'_>,
     r: &Ragged,
+    from: &Array,
     mut places: Vec<u32>,
     mut each: impl FnMut(Range<u32>, &mut Vec<u32>),
 ) -> Result<Option<Ragged>> {
-    let Some(held) = storage(r.flat()) else { return Ok(None) };
+    let Some(held) = storage(from) else { return Ok(None) };
     let mut ends = cx.budget().room(r.count())?;
     let mut ticks = cx.budget().ticks();
     for k in 0..r.count() {
@@ -189,7 +193,7 @@ fn kept(cx: &Cx<'_>, mask: &Ragged, r: &Ragged) -> Result<Option<Ragged>> {
     }
     let n = mask_items.iter().filter(|&&b| b != 0).count();
     let places = cx.budget().room(n)?;
-    picked(cx, r, places, |range, places| {
+    picked(cx, r, r.flat(), places, |range, places| {
         places.extend(range.filter(|&k| mask_items[k as usize] != 0))
     })
 }
@@ -205,7 +209,7 @@ fn unique(cx: &Cx<'_>, r: &Ragged) -> Result<Option<Ragged>> {
     let places = cx.budget().room(r.flat().len())?;
     let key = |k: u32| view.number(k as usize) as i64;
     let mut seen: HashSet<i64> = HashSet::new();
-    picked(cx, r, places, |range, places| {
+    picked(cx, r, r.flat(), places, |range, places| {
         let first = places.len();
         if range.len() <= FEW {
             for k in range {
@@ -332,4 +336,49 @@ fn chained(cx: &Cx<'_>, a: Side<'_>, b: Side<'_>, n: usize) -> Result<Option<Rag
     let mut ends = cx.budget().room(n)?;
     ends.extend(made.ends().iter().skip(1).step_by(2));
     Ok(Ragged::new(made.flat().clone(), ends))
+}
+
+/// `⍋¨` of pieces, `⍒¨` of them if `down`. Errors: WS FULL, INTERRUPT.
+fn graded(cx: &Cx<'_>, r: &Ragged, down: bool) -> Result<Option<Ragged>> {
+    let Some(held) = storage(r.flat()) else { return Ok(None) };
+    let _held = cx.budget().charge_elements(r.flat().len(), size_of::<f64>())?;
+    let items = held.view().numbers_within(cx.budget())?;
+    let mut places = cx.budget().room(items.len())?;
+    let (mut order, mut ticks) = (Vec::new(), cx.budget().ticks());
+    let io = cx.sys.settings.io;
+    for range in (0..r.count()).map(|k| r.range(k)) {
+        ticks.tick()?;
+        let shape = [range.len()];
+        let grading = Grading::new(Given { items: &items[range], shape: &shape }, down);
+        order.clear();
+        order.extend((0..grading.count()).map(|k| grading.cell(k)));
+        order.sort_unstable();
+        places.extend(order.iter().map(|cell| cell.at() as f64 + io));
+    }
+    Ok(r.with(cx.vector(places)?))
+}
+
+/// Pieces indexed by pieces of whole numbers, `⍵[⍋⍵]` of each. None: an index is none of its
+/// piece, which is told where it stands. Errors: WS FULL, INTERRUPT.
+pub fn indexed(cx: &Cx<'_>, base: &Ragged, at: &Ragged) -> Result<Option<Ragged>> {
+    let Some(by) = storage(at.flat()).filter(|_| at.flat().dtype().is_integer()) else {
+        return Ok(None);
+    };
+    let (by, io) = (by.view(), cx.sys.settings.io as i64);
+    if base.count() != at.count() {
+        return Ok(None);
+    }
+    let places = cx.budget().room(at.flat().len())?;
+    let (mut k, mut fits) = (0, true);
+    let made = picked(cx, at, base.flat(), places, |range, places| {
+        let own = base.range(k);
+        k += 1;
+        for i in range {
+            let place = by.number(i as usize) as i64 - io;
+            let inside = place >= 0 && (place as usize) < own.len();
+            fits &= inside;
+            places.extend(inside.then(|| own.start as u32 + place as u32));
+        }
+    })?;
+    Ok(made.filter(|_| fits))
 }

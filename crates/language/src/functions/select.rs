@@ -434,8 +434,11 @@ fn replicate(
         return Ok(made);
     }
     let counts = cx.integers(x, "the left argument of /")?;
+    if counts == [1] {
+        return Ok(y);
+    }
     let _room = cx.budget().charge_elements(n, 8)?;
-    let counts = if counts.len() == 1 { vec![counts[0]; n] } else { counts };
+    let counts = if counts.len() == 1 { cx.budget().filled(counts[0], n)? } else { counts };
     if counts.len() != n && n != 1 {
         return Err(length(format!("{} counts for {n} cells", counts.len())));
     }
@@ -492,7 +495,7 @@ fn repeated(
         View::F32(v) => Buf::f32(copies(budget, v, inner, runs(), size)?, budget)?,
         View::Complex(_) => return Ok(None),
         view => {
-            let numbers = view.numbers();
+            let numbers = view.numbers_within(budget)?;
             Buf::stored(&copies(budget, &numbers, inner, runs(), size)?, held.dtype(), budget)?
         }
     };
@@ -576,10 +579,11 @@ fn expand(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, default: usize)
         .iter()
         .try_fold(0usize, |t, c| t.checked_add(c.unsigned_abs() as usize + 1))
         .unwrap_or(usize::MAX);
+    let mut picks = cx.budget().room(total)?;
     let _held = cx.budget().charge_elements(total, 16)?;
-    let mut picks = Vec::new();
-    let mut next = 0;
+    let (mut next, mut ticks) = (0, cx.budget().ticks());
     for &c in &counts {
+        ticks.tick()?;
         if c > 0 {
             picks.resize(picks.len() + c as usize, Some(if n == 1 { 0 } else { next }));
             next += 1;
@@ -614,9 +618,10 @@ pub fn where_(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
         }
         return cx.vector(out);
     }
-    let mut out = Vec::new();
+    let (mut out, mut ticks) = (cx.budget().room(total)?, cx.budget().ticks());
     let mut place = vec![0; y.rank()];
     for &c in &counts {
+        ticks.tick()?;
         if c > 0 {
             let at = cx.vector(place.iter().map(|&p| p as f64 + io).collect())?;
             out.resize(out.len() + c as usize, at);

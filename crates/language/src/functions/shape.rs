@@ -324,12 +324,14 @@ fn amounts(
     }
     let by = cx.integers(x, &format!("the left argument of {what}"))?;
     let y = if y.rank() == 0 && axis.is_none() {
-        reshaped(cx, y, &vec![1; by.len()])?
+        let shape = Shape::from_elem(1, by.len());
+        checked_elements(&shape)?;
+        reshaped(cx, y, &shape)?
     } else {
         y.clone()
     };
     let axes: Vec<usize> = match axis {
-        None => (0..by.len()).collect(),
+        None => (0..by.len().min(y.rank())).collect(),
         Some(k) => axes_of(cx, k, y.rank())?,
     };
     if axes.len() != by.len() || by.len() > y.rank() {

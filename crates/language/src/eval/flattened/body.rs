@@ -36,7 +36,7 @@ impl Flat<'_, '_> {
     /// The body of a call; where its cells end.
     pub(super) fn run(&mut self, call: &Rc<Call>, ends: &mut Vec<End>) -> Result<()> {
         let closure = call.frame.closure.clone();
-        let all: Rc<[u32]> = (0..self.count() as u32).collect();
+        let all = self.places(0..self.count() as u32)?;
         self.statements(call, &closure, &closure.ast.dfn(closure.dfn).stmts, &all, ends)
     }
 
@@ -79,13 +79,15 @@ impl Flat<'_, '_> {
                     if yes.is_empty() {
                         continue;
                     }
-                    let places = |own: &[u32]| own.iter().map(|&k| cells[k as usize]).collect();
+                    let of = |own: &[u32], flat: &Self| {
+                        flat.places(own.iter().map(|&k| cells[k as usize]))
+                    };
                     let (alpha, names) = (call.alpha.borrow().clone(), call.names.borrow().clone());
-                    let own: Rc<[u32]> = places(&yes);
+                    let own = of(&yes, self)?;
                     self.among(yes.into(), |flat| flat.guarded(call, closure, stmt, &own, ends))?;
                     *call.alpha.borrow_mut() = alpha;
                     *call.names.borrow_mut() = names;
-                    let own: Rc<[u32]> = places(&no);
+                    let own = of(&no, self)?;
                     return self
                         .among(no.into(), |flat| flat.statements(call, closure, rest, &own, ends));
                 }
@@ -139,7 +141,8 @@ impl Flat<'_, '_> {
             return refuse("a guard's condition is no number in each cell");
         }
         let cond = self.ev.cx.ready(&cond, "guard")?;
-        let (mut yes, mut no) = (Vec::new(), Vec::new());
+        let budget = self.ev.cx.budget();
+        let (mut yes, mut no) = (budget.room(n)?, budget.room(n)?);
         let ct = self.ev.cx.sys.settings.ct;
         for k in 0..n {
             let x = cond.number_at(if cond.rank() == 0 { 0 } else { k });

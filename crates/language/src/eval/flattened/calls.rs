@@ -209,7 +209,7 @@ impl Flat<'_, '_> {
         let (x, y) = (x.map(|x| self.here(&x)).transpose()?, self.here(&y)?);
         let mut done = Vec::new();
         let mut waiting: Vec<Round> = Vec::new();
-        let whole: Rc<[u32]> = (0..n as u32).collect();
+        let whole = self.places(0..n as u32)?;
         self.turn(f, x, y, &whole, &mut done, &mut waiting)?;
         while let Some(Round { f, cells, x, y }) = waiting.pop() {
             self.ev.cx.host.interrupt().check()?;
@@ -269,7 +269,7 @@ impl Flat<'_, '_> {
         call.frame.clone().leave();
         ran?;
         for End { cells: own, what } in ends {
-            let own: Rc<[u32]> = own.iter().map(|&k| cells[k as usize]).collect();
+            let own = self.places(own.iter().map(|&k| cells[k as usize]))?;
             match what {
                 Ends::Value(v) => done.push((own, v)),
                 Ends::Again(f, x, y) => {

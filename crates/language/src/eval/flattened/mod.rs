@@ -156,6 +156,12 @@ impl Eval<'_> {
 }
 
 impl Flat<'_, '_> {
+    /// A list of places that cells share. Errors: WS FULL, before there is one.
+    fn places(&self, places: impl ExactSizeIterator<Item = u32>) -> Result<Rc<[u32]>> {
+        self.ev.cx.budget().has_room((places.len() * size_of::<u32>()) as u64)?;
+        Ok(places.collect())
+    }
+
     /// The number of cells now.
     fn count(&self) -> usize {
         self.levels.last().map_or(self.n, |level| level.from.len())
@@ -184,7 +190,7 @@ impl Flat<'_, '_> {
         let mut places = self.levels[now - 1].from.clone();
         for k in (level..now - 1).rev() {
             let from = &self.levels[k].from;
-            places = places.iter().map(|&at| from[at as usize]).collect();
+            places = self.places(places.iter().map(|&at| from[at as usize]))?;
         }
         Ok(Cells::Each(self.taken(a, &places)?, now))
     }

@@ -209,6 +209,13 @@ impl Flat<'_, '_> {
             let v = select::bracket(&mut self.ev.cx, a, &[Some(i.clone())])?;
             return Ok(self.each_of(v));
         }
+        if let (Cells::Each(a, _), [Some(Cells::Each(i, _))]) = (&base, at.as_slice())
+            && let (Some(base), Some(at)) = (a.pieces(), i.pieces())
+            && let Some(made) = crate::functions::pieces::indexed(&self.ev.cx, base, at)?
+        {
+            let n = made.count();
+            return Ok(self.each_of(made.items(&[n])));
+        }
         let n = self.count();
         let base = self.one_or_list(base)?;
         let mut lists = Vec::with_capacity(at.len());

@@ -1,10 +1,12 @@
 //! Scalar functions on nested arrays: item by item, but at once where the items are parts of one
 //! array, its cells or its pieces.
 
+use super::fold::reduced;
 use crate::eval::cx::Cx;
 use aplomb_ground::error::Result;
-use aplomb_values::array::{Array, Data, Ragged, Shape, elements};
+use aplomb_values::array::{Array, DType, Data, Ragged, Shape, elements};
 use aplomb_values::prim::op::Op;
+use aplomb_values::prim::scan;
 
 impl Cx<'_> {
     /// A monadic one.
@@ -117,6 +119,29 @@ impl Cx<'_> {
             _ => return Ok(None),
         };
         self.pieces_again(pieces, &flat, shape)
+    }
+
+    /// The scan of each piece of real numbers, by the blocks of any scan. None: its prefixes are no
+    /// running fold, or one fails, which is told where its piece is.
+    pub fn scan_pieces(&mut self, op: Op, pieces: &Ragged) -> Result<Option<Ragged>> {
+        let flat = pieces.flat();
+        if flat.is_char() || op == Op::Sub || !scan::runs(op, flat.dtype() == DType::Bool) {
+            return Ok(None);
+        }
+        let _held = self.budget().charge_elements(flat.len(), size_of::<f64>())?;
+        let mut items = self.numbers(flat, "the argument of a scan")?;
+        let (mut failed, mut longest, mut ticks) = (false, 0, self.budget().ticks());
+        for range in (0..pieces.count()).map(|k| pieces.range(k)) {
+            ticks.tick()?;
+            longest = longest.max(range.len());
+            let shape = [range.len()];
+            scan::along(op, &mut items[range], &shape, 0, &mut |_, _| failed = true);
+        }
+        if failed {
+            return Ok(None);
+        }
+        let (dtype, _) = reduced(op, flat.dtype(), flat.dtype().range(), longest);
+        Ok(pieces.with(self.stored(op, flat.shape().into(), items, dtype)?))
     }
 
     /// A number for each piece at each item of it.

@@ -2,7 +2,7 @@
 
 use super::{function, prim, scalar_op};
 use crate::eval::flattened::Steps;
-use crate::eval::phrases::folds;
+use crate::eval::phrases::{folds, scans};
 use crate::eval::run::Eval;
 use crate::eval::scope::{TOGETHER, is_final};
 use crate::eval::value::{Func, Operand};
@@ -70,8 +70,8 @@ pub fn each(
     }
 }
 
-/// `f¨` as one pass over flat data, where an argument is pieces: a primitive, a fold, a function of
-/// each character by itself. None: it is no such pass.
+/// `f¨` as one pass over flat data, where an argument is pieces: a primitive, a fold, a scan, a
+/// function of each character by itself. None: it is no such pass.
 pub fn flat_pass(
     ev: &mut Eval<'_>,
     f: &Rc<Func>,
@@ -82,6 +82,11 @@ pub fn flat_pass(
         let mut parts = ev.cx.budget().room(all.count())?;
         parts.extend((0..all.count()).map(|k| all.range(k)));
         return ev.cx.record_segments(op, &parts, all.flat());
+    }
+    if let (None, Some(op), Some(all)) = (x, scans(f), y.pieces())
+        && let Some(made) = ev.cx.scan_pieces(op, all)?
+    {
+        return Ok(Some(made.items(y.shape())));
     }
     match (&**f, y.pieces()) {
         (Func::Prim(p), _) => pieces::each(&mut ev.cx, p, x, y),

@@ -371,7 +371,9 @@ fn text_vector(cx: &Cx<'_>, texts: &[String]) -> Result<Array> {
 fn text_matrix(cx: &Cx<'_>, rows: &[String]) -> Result<Array> {
     let width = rows.iter().map(|r| r.chars().count()).max().unwrap_or(0);
     let mut chars = cx.budget().room(width.saturating_mul(rows.len()))?;
+    let mut ticks = cx.budget().ticks();
     for row in rows {
+        ticks.tick()?;
         let before = chars.len();
         chars.extend(row.chars());
         chars.resize(before + width, ' ');
