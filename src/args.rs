@@ -336,6 +336,31 @@ pub enum Command {
     Tune(Input),
     /// One launch with its data as a CUDA program of its own
     Repro(ReproArgs),
+    /// Functions of a program as functions of another language
+    Export(ExportArgs),
+}
+
+#[derive(Args, Clone)]
+pub struct ExportArgs {
+    /// Functions of Python's array API: `def f(xp, a, b)`
+    #[arg(long)]
+    pub python: bool,
+    /// The folder that the file is written to; without it the text is printed
+    #[arg(short = 'o', value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// The program that defines the functions; what it prints is not shown
+    pub file: PathBuf,
+    /// A function's name, then the types and extents of its arguments: NAME 'f64[n,3] f64[3]'.
+    /// A letter is an extent that is free, a type alone a scalar
+    #[arg(required = true, value_name = "NAME TYPES")]
+    pub functions: Vec<String>,
+}
+
+impl ExportArgs {
+    /// Whether a language was asked for. Errors: a sentence.
+    pub fn language(&self) -> Result<(), String> {
+        if self.python { Ok(()) } else { Err("--python says which language".into()) }
+    }
 }
 
 /// A count; `2e7` is one.

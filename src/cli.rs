@@ -140,5 +140,6 @@ fn dispatch(command: Command, settings: Settings, said: &[String]) -> i32 {
         Command::Selftest { cuda } => crate::selftest::run(settings, cuda),
         Command::Tune(input) => views::tune(settings, input),
         Command::Repro(args) => crate::repro::run(settings, args),
+        Command::Export(args) => crate::export::run(settings, args),
     }
 }

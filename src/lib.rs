@@ -14,6 +14,7 @@ mod batch;
 mod bench;
 pub mod cli;
 pub mod commands;
+mod export;
 mod front;
 mod gate;
 #[cfg(feature = "jupyter")]

@@ -16,6 +16,7 @@ mod support;
 mod conformance;
 mod differential;
 mod examples;
+mod export;
 mod faults;
 mod frames;
 mod from_numpy;

@@ -17,6 +17,7 @@ mod support;
 mod bench;
 mod bounded;
 mod cli;
+mod export;
 mod found_manners;
 mod gpu_bench;
 mod hostile;

@@ -5,6 +5,7 @@
 //! end keeps it on one thread with a large stack and talks to it through channels (`Worker`).
 
 mod about;
+mod applied;
 mod client;
 mod compare;
 mod failed;

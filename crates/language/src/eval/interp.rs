@@ -15,6 +15,7 @@ use aplomb_ground::span::{Place, Source};
 use aplomb_values::array::format::{Boxes, Style, display, shape_text};
 use aplomb_values::array::{Array, Data};
 use aplomb_values::dag::Cell;
+use aplomb_values::prim::op::Op;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -111,6 +112,16 @@ impl Interp {
         host: &mut dyn Host,
     ) -> Result<()> {
         Cx { host, sys: &mut self.sys }.force(arrays, why)
+    }
+
+    /// An array's values as something that nobody may look at before it is computed.
+    pub fn pending(&mut self, a: &Array, host: &mut dyn Host) -> Result<Array> {
+        Cx { host, sys: &mut self.sys }.map1(Op::Conj, a)
+    }
+
+    /// The count of random numbers that were drawn since the seed.
+    pub fn drawn(&self) -> u64 {
+        self.sys.settings.drawn
     }
 
     /// The value with nothing pending in it.

@@ -1,0 +1,146 @@
+//! Functions of Python's array API: `def f(xp, a, b)` for any namespace `xp` that has it.
+//!
+//! `writer` keeps lines and names, `nodes` says what each kind of node is, `ops` has a row a scalar
+//! operation, `reads` says what moves are, `helpers` what the array API lacks. The text is written
+//! once at each of the declaration's sizes; `fit` makes one of these.
+
+mod helpers;
+mod nodes;
+mod ops;
+mod reads;
+mod value;
+mod writer;
+
+use crate::declared::Extent;
+use crate::{Declaration, Function, Leaf, fit};
+use aplomb_ground::error::{Error, bug, domain};
+use value::Kind;
+
+/// The module of these functions; `from` names the file that they stand in.
+pub fn module(functions: &[Function], from: &str) -> Result<String, Error> {
+    let mut bodies = String::new();
+    for function in functions {
+        bodies += "\n\n";
+        bodies += &definition(function)?;
+    }
+    let mut out = format!(
+        "\"\"\"Functions of {from}, for any namespace `xp` of the array API standard.\n\n\
+         Written by `aplomb export --python`. Numbers are floats of 64 bits, unless they came as\n\
+         32, and truth values stay some. Where APL says that a value has no result (1÷0, a place\n\
+         that is none) these give what `xp` gives.\n\"\"\"\n"
+    );
+    for helper in helpers::called_in(&bodies) {
+        out += "\n\n";
+        out += helper.text;
+    }
+    Ok(out + &bodies)
+}
+
+/// Words that Python keeps to itself, and names that an exported text uses.
+const TAKEN: &[&str] = &[
+    "False", "None", "True", "abs", "and", "as", "assert", "async", "await", "bool", "break",
+    "class", "continue", "def", "del", "elif", "else", "except", "finally", "for", "from",
+    "global", "if", "import", "in", "is", "lambda", "len", "list", "nonlocal", "not", "or", "pass",
+    "raise", "range", "return", "tuple", "try", "while", "with", "xp", "yield", "k",
+];
+
+/// An APL name as one of Python.
+fn identifier(name: &str) -> String {
+    let plain: String = name
+        .chars()
+        .map(|c| match c {
+            '∆' => 'd',
+            '⍙' => 'D',
+            c if c.is_ascii_alphanumeric() || c == '_' => c,
+            _ => '_',
+        })
+        .collect();
+    let begins = plain.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    match begins && !plain.trim_matches('_').is_empty() && !TAKEN.contains(&plain.as_str()) {
+        true => plain,
+        false => format!("f_{plain}"),
+    }
+}
+
+/// The names of the parameters: letters that are no extents.
+fn parameters(takes: &Declaration) -> Vec<String> {
+    let free = takes.free();
+    let letters = ('a'..='z').map(String::from).filter(|l| !free.contains(l));
+    let more = (1..).map(|n| format!("a{n}")).filter(|l| !free.contains(l));
+    let usable = letters.filter(|l| !TAKEN.contains(&l.as_str()));
+    usable.chain(more).take(takes.leaves().len()).collect()
+}
+
+fn shape_for_people(leaf: &Leaf) -> String {
+    let extent = |e: &Extent| match e {
+        Extent::Fixed(n) => n.to_string(),
+        Extent::Free(name) => name.clone(),
+    };
+    match &leaf.extents[..] {
+        [] => "a scalar".into(),
+        all => all.iter().map(extent).collect::<Vec<_>>().join(" × "),
+    }
+}
+
+fn definition(function: &Function) -> Result<String, Error> {
+    let Function { name, takes, samples } = function;
+    let refused = |says: &str| domain(format!("{name} cannot be exported: {says}"));
+    let sizes = takes.samples();
+    let letters = takes.free();
+    if samples.len() != sizes.len() {
+        return Err(bug!("{} graphs of {} sizes", samples.len(), sizes.len()));
+    }
+    let parameters = parameters(takes);
+    let mut texts = Vec::new();
+    for sample in samples {
+        let body = writer::body(sample, takes, &parameters, &letters);
+        texts.push(body.map_err(|r| {
+            let error = refused(&r.says);
+            match &r.place {
+                Some(place) => error.at(place),
+                None => error,
+            }
+        })?);
+    }
+    let body = fit::settled(&texts, &sizes, &letters).map_err(|says| refused(&says))?;
+    let Some(first) = samples.first() else { return Err(bug!("a function without a graph")) };
+    let source = first.source.replace('\\', "\\\\").replace("\"\"\"", "\\\"\"\"");
+    let of = |(leaf, name): (&&Leaf, &String)| {
+        format!("    {name}: {}, {}\n", Kind::of(leaf.dtype).name(), shape_for_people(leaf))
+    };
+    let told: String = takes.leaves().iter().zip(&parameters).map(of).collect();
+    let apl: Vec<&str> = source.lines().collect();
+    let apl = apl.join("\n    ");
+    let head = format!(
+        "def {}(xp, {}):\n    \"\"\"{name}←{apl}\n\n{told}    \"\"\"\n",
+        identifier(name),
+        parameters.join(", ")
+    );
+    Ok(head + &shapes(takes, &parameters) + &body)
+}
+
+/// The lines that make arrays of the arguments, name free extents and look at all others.
+fn shapes(takes: &Declaration, parameters: &[String]) -> String {
+    let mut out = String::new();
+    let mut known: Vec<&str> = Vec::new();
+    for (leaf, name) in takes.leaves().into_iter().zip(parameters) {
+        let kind = Kind::of(leaf.dtype).name();
+        out += &format!("    {name} = xp.asarray({name}, dtype=xp.{kind})\n");
+        let mut wanted = Vec::new();
+        for (axis, extent) in leaf.extents.iter().enumerate() {
+            wanted.push(match extent {
+                Extent::Fixed(n) => n.to_string(),
+                Extent::Free(letter) => {
+                    if !known.contains(&letter.as_str()) {
+                        known.push(letter);
+                        out += &format!("    {letter} = {name}.shape[{axis}]\n");
+                    }
+                    letter.clone()
+                }
+            });
+        }
+        let comma = if wanted.len() == 1 { "," } else { "" };
+        out += &format!("    _shaped(\"{name}\", {name}, ({}{comma}))\n", wanted.join(", "));
+    }
+    out
+}
