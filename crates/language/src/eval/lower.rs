@@ -166,7 +166,7 @@ impl Cx<'_> {
             if characters != (true, true) {
                 let n = elements(&shape);
                 let _held = self.budget().charge_elements(n, 1)?;
-                let same = vec![u8::from(op == Op::Ne); n];
+                let same = self.budget().filled(u8::from(op == Op::Ne), n)?;
                 return if shape.is_empty() {
                     Ok(Array::bool(op == Op::Ne))
                 } else {
@@ -262,7 +262,7 @@ impl Cx<'_> {
         n: usize,
         dtype: DType,
     ) -> Result<Vec<f64>> {
-        let mut out = vec![0.0; n];
+        let mut out = self.budget().filled(0.0, n)?;
         let (a, b) = (a.src()?, b.src()?);
         if n == 0 || self.host.apply(op, ct, a, b, &mut out) {
             if dtype == DType::F32 {

@@ -103,7 +103,7 @@ fn divided(
     }
     let by_column: Vec<f64> = (0..n).flat_map(|c| (0..m).map(move |r| y[r * n + c])).collect();
     let qr = Qr::new(cx, m, n, by_column)?;
-    let mut out = vec![0.0; n * k];
+    let mut out = cx.budget().filled(0.0, n * k)?;
     for c in 0..k {
         cx.host.interrupt().check()?;
         let b = &b[c * m..(c + 1) * m];

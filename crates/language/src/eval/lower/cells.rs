@@ -278,7 +278,8 @@ impl Cx<'_> {
             return Err(untraced("items of cells become arrays"));
         }
         fits(new, shape)?;
-        let (mut mask, mut from) = (vec![0.0; old.len()], vec![0; old.len()]);
+        let budget = self.budget();
+        let (mut mask, mut from) = (budget.filled(0.0, old.len())?, budget.filled(0, old.len())?);
         for (k, &place) in places.iter().enumerate() {
             if mask[place] == 1.0 {
                 return Err(untraced("a place is assigned twice"));

@@ -380,8 +380,8 @@ fn counts(ev: &mut Eval<'_>, y: &Array) -> Result<Array> {
         return Err(domain("⍸⍣¯1 takes places in ascending order"));
     }
     let n = checked_elements(&shape)?;
+    let mut out = ev.cx.budget().filled(0.0, n)?;
     let _held = ev.cx.budget().charge_elements(n, 8)?;
-    let mut out = vec![0.0; n];
     for p in places {
         let at = p.iter().zip(&shape).fold(0, |at, (k, n)| at * n + (k - io) as usize);
         out[at] += 1.0;

@@ -295,7 +295,7 @@ fn counted(
     if what == Counts::Keys {
         return cells::along(&mut ev.cx, keys, 0, &picks);
     }
-    let mut counts = vec![0.0; n];
+    let mut counts = ev.cx.budget().filled(0.0, n)?;
     of.iter().for_each(|&g| counts[g as usize] += 1.0);
     let shape: &[usize] = if flat && what == Counts::Only { &[n] } else { &[n, 1] };
     let counts = Array::numbers(shape, counts, ev.cx.budget())?;

@@ -35,7 +35,8 @@ fn fmt(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let phrases = spec::parse(&text)?;
     let columns = columns(&mut ev.cx, a.y)?;
     let rows = columns.iter().map(Column::len).max().unwrap_or(0);
-    let mut page = Page { rows: vec![Vec::new(); rows], at: 0, width: 0, held: Vec::new() };
+    let rows = ev.cx.budget().filled(Vec::new(), rows)?;
+    let mut page = Page { rows, at: 0, width: 0, held: Vec::new() };
     let mut waiting = columns.iter().peekable();
     let mut k = 0;
     let mut given = false;
