@@ -58,13 +58,14 @@ pub fn run(session: &mut Session, args: &BenchArgs) -> Result<String, String> {
     let moments = &MOMENTS[..if args.small { 1 } else { MOMENTS.len() }];
     let mut rows = Vec::new();
     for line in blocks.flat_map(lines) {
-        let most = moments.iter().fold(Err("over".to_string()), |most, m| {
-            match (most, after(session, line, *m)) {
+        let mut most = Err("over".to_string());
+        for moment in moments {
+            most = match (most, after(session, line, *moment)) {
                 (Ok(most), Ok(ms)) => Ok(ms.max(most)),
                 (Ok(ms), Err(_)) | (Err(_), Ok(ms)) => Ok(ms),
                 (Err(_), Err(early)) => Err(early),
-            }
-        });
+            };
+        }
         rows.push((most, line));
     }
     let key = |most: &Result<f64, String>| most.as_ref().map_or(0.0, |ms| *ms);

@@ -13,6 +13,9 @@ use aplomb_values::dag::ix::Ix;
 use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::Op;
 
+/// Draws between two looks at the interrupt.
+const STRETCH: usize = 1 << 16;
+
 fn draw(seed: u64, k: u64) -> u64 {
     let mut z = seed.wrapping_add((k + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -20,61 +23,99 @@ fn draw(seed: u64, k: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-impl Cx<'_> {
-    fn random(&mut self) -> u64 {
-        if self.sys.settings.seed == 0 {
-            self.sys.settings.seed = self.host.entropy() | 1;
-            self.sys.settings.drawn = 0;
-        }
-        self.sys.settings.drawn += 1;
-        draw(self.sys.settings.seed, self.sys.settings.drawn)
-    }
+/// A number in (0,1) of a draw.
+fn unit(z: u64) -> f64 {
+    ((z >> 12) as f64 + 0.5) / 4_503_599_627_370_496.0
+}
 
-    /// In (0,1).
-    fn uniform(&mut self) -> f64 {
-        ((self.random() >> 12) as f64 + 0.5) / 4_503_599_627_370_496.0
+/// A number in 0 … n-1 of a draw.
+fn under(z: u64, n: u64) -> u64 {
+    ((u128::from(z) * u128::from(n)) >> 64) as u64
+}
+
+impl Cx<'_> {
+    /// The seed, and the number of the next draw.
+    fn generator(&mut self) -> (u64, u64) {
+        let settings = &mut self.sys.settings;
+        if settings.seed == 0 {
+            settings.seed = self.host.entropy() | 1;
+            settings.drawn = 0;
+        }
+        (settings.seed, settings.drawn + 1)
     }
 
     /// In 0 … n-1.
     fn below(&mut self, n: u64) -> u64 {
-        ((u128::from(self.random()) * u128::from(n)) >> 64) as u64
+        let (seed, next) = self.generator();
+        self.sys.settings.drawn = next;
+        under(draw(seed, next), n)
+    }
+}
+
+/// The number that is at every place of an array that is one number repeated, and pending.
+fn repeated(y: &Array) -> Option<f64> {
+    let node = y.pending()?.node()?;
+    let (read, along) = node.facts().place()?;
+    match node.inputs() {
+        [one] if along.is_empty() && read.tests.is_empty() && one.pending().is_none() => {
+            one.number_scalar()
+        }
+        _ => None,
     }
 }
 
 /// `?Y`: for each item a random number up to it; for 0 one between 0 and 1.
 pub fn roll(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     cx.unframed("?")?;
-    let y = cx.ready(y, "?")?;
+    let (one, n) = (repeated(y), y.len());
+    let y = if one.is_some() { y.clone() } else { cx.ready(y, "?")? };
     if let Data::Items(items) = y.data() {
         let made: Result<Vec<_>> = items.iter().map(|i| roll(cx, &i, None)).collect();
         return cx.collect(y.shape(), made?, items.proto.clone());
     }
     let io = cx.sys.settings.io;
-    let n = y.len();
+    let (seed, first) = cx.generator();
     let mut out: Vec<f64> = cx.budget().room(n)?;
     let held = cx.budget().charge_elements(n, 8)?;
     let mut float = false;
-    for k in 0..n {
-        // One by one: all of them at once would be as large as the result.
-        let x = match y.number_at(k) {
-            Some(x) if !y.is_char() => x,
-            _ => cx.numbers(&y, "the argument of ?")?[k],
-        };
-        if k % 4096 == 0 {
-            cx.budget().check()?;
-        }
-        let n = cx.integer(x, "the argument of ?")?;
-        out.push(match n {
+    let mut one_of = |cx: &mut Cx<'_>, x: f64, k: usize| {
+        let z = draw(seed, first + k as u64);
+        Ok(match cx.integer(x, "the argument of ?")? {
             0 => {
                 float = true;
-                cx.uniform()
+                unit(z)
             }
-            n if n > 0 => cx.below(n as u64) as f64 + io,
+            n if n > 0 => under(z, n as u64) as f64 + io,
             _ => return Err(domain("? takes 0 or a positive whole number")),
-        });
+        })
+    };
+    for from in (0..n).step_by(STRETCH) {
+        cx.budget().check()?;
+        let stretch = from..(from + STRETCH).min(n);
+        match one {
+            Some(0.0) => {
+                out.extend(stretch.map(|k| unit(draw(seed, first + k as u64))));
+            }
+            Some(x) if x >= 1.0 && x.fract() == 0.0 && x < 9e15 => {
+                out.extend(
+                    stretch.map(|k| under(draw(seed, first + k as u64), x as u64) as f64 + io),
+                );
+            }
+            _ => {
+                for k in stretch {
+                    // One by one: all of them at once would be as large as the result.
+                    let x = match one.or_else(|| y.number_at(k)) {
+                        Some(x) if !y.is_char() => x,
+                        _ => cx.numbers(&y, "the argument of ?")?[k],
+                    };
+                    out.push(one_of(cx, x, k)?);
+                }
+            }
+        }
     }
+    cx.sys.settings.drawn += n as u64;
     drop(held);
-    if float {
+    if float || one == Some(0.0) {
         Array::floats(y.shape(), out, cx.budget())
     } else {
         Array::numbers(y.shape(), out, cx.budget())

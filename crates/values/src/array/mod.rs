@@ -152,12 +152,12 @@ pub struct Items {
 impl Items {
     /// The items one by one, row by row.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Array> + ExactSizeIterator + '_ {
-        (0..self.held.len()).map(|k| self.held.at(k))
+        (0..self.held.count()).map(|k| self.held.at(k))
     }
 
     /// The number of items.
     pub fn len(&self) -> usize {
-        self.held.len()
+        self.held.count()
     }
 
     /// Whether there is none.

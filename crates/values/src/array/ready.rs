@@ -63,6 +63,10 @@ impl Array {
     }
 }
 
+/// A number so large that its sum with one of 51 bits is an integer: what is behind the point is
+/// rounded, and the lowest bits of the sum are those of the integer.
+pub(super) const SHIFT: f64 = 6_755_399_441_055_744.0;
+
 impl DType {
     /// The narrowest storage of whole numbers between `lo` and `hi`: an integer that leaves i32 is
     /// an f64.
@@ -70,13 +74,29 @@ impl DType {
         DType::of_range(lo, hi).unwrap_or(DType::F64)
     }
 
-    /// The narrowest storage that holds all of these numbers.
+    /// The narrowest storage that holds all of these numbers: of integers that of 32 bits at most.
     pub fn of_numbers(items: &[f64]) -> DType {
-        if !items.iter().all(|x| *x == x.trunc()) {
-            return DType::F64;
+        // Lanes that know nothing of each other, so that a few instructions take several numbers.
+        const LANES: usize = 8;
+        let (mut lo, mut hi, mut whole) = ([0.0; LANES], [0.0; LANES], [true; LANES]);
+        let (chunks, rest) = items.as_chunks::<LANES>();
+        let mut look = |k: usize, x: f64| {
+            // Beyond the shift it is no integer of 32 bits, whatever it is.
+            whole[k] &= (x + SHIFT) - SHIFT == x;
+            lo[k] = if x < lo[k] { x } else { lo[k] };
+            hi[k] = if x > hi[k] { x } else { hi[k] };
+        };
+        for chunk in chunks {
+            (0..LANES).for_each(|k| look(k, chunk[k]));
         }
-        let ends = items.iter().fold((0.0, 0.0), |(lo, hi), &x| (f64::min(lo, x), f64::max(hi, x)));
-        DType::holding(ends.0, ends.1)
+        rest.iter().for_each(|&x| look(0, x));
+        match whole.iter().all(|&w| w) {
+            true => DType::holding(
+                lo.iter().copied().fold(0.0, f64::min),
+                hi.iter().copied().fold(0.0, f64::max),
+            ),
+            false => DType::F64,
+        }
     }
 }
 

@@ -98,7 +98,7 @@ pub enum Held {
 
 impl Held {
     /// The number of items.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         match self {
             Held::Items(items) => items.len(),
             Held::Rows(rows) => elements(rows.frame()),

@@ -2,6 +2,7 @@
 //! over `Vec`.
 
 use super::DType;
+use super::ready::SHIFT;
 use aplomb_ground::limits::{Budget, Charge};
 use num_complex::Complex64;
 use std::any::Any;
@@ -187,21 +188,21 @@ enum Vecs {
     Char(Vec<char>),
 }
 
+/// The integer that a number is, one of 32 bits: a number so much larger has it in its lowest bits.
+/// (A cast looks for what does not fit, one number after the other.)
+#[inline]
+fn whole(x: f64) -> i32 {
+    let low = (x + SHIFT).to_bits() as i32;
+    debug_assert_eq!(f64::from(low), x, "no integer of 32 bits");
+    low
+}
+
 impl Buf {
     /// Integers in their narrowest storage, everything else as f64. Errors: WS FULL.
     pub fn numbers(items: Vec<f64>, budget: &Budget) -> aplomb_ground::error::Result<Buf> {
-        let (mut lo, mut hi, mut whole) = (f64::INFINITY, f64::NEG_INFINITY, true);
-        for &x in &items {
-            whole &= x == x.trunc();
-            lo = if x < lo { x } else { lo };
-            hi = if x > hi { x } else { hi };
-        }
-        if items.is_empty() {
-            (lo, hi) = (0.0, 0.0);
-        }
-        match DType::of_range(lo, hi).filter(|_| whole) {
-            Some(dtype) => Buf::stored(&items, dtype, budget),
-            None => Buf::f64(items, budget),
+        match DType::of_numbers(&items) {
+            DType::F64 => Buf::f64(items, budget),
+            dtype => Buf::stored(&items, dtype, budget),
         }
     }
 
@@ -218,10 +219,10 @@ impl Buf {
     /// The same where a whole that is counted already is taken apart, or a few fills are made.
     pub fn uncounted(items: &[f64], dtype: DType) -> Buf {
         let items = match dtype {
-            DType::Bool => Vecs::Bool(items.iter().map(|&x| x as u8).collect()),
-            DType::I8 => Vecs::I8(items.iter().map(|&x| x as i8).collect()),
-            DType::I16 => Vecs::I16(items.iter().map(|&x| x as i16).collect()),
-            DType::I32 => Vecs::I32(items.iter().map(|&x| x as i32).collect()),
+            DType::Bool => Vecs::Bool(items.iter().map(|&x| whole(x) as u8).collect()),
+            DType::I8 => Vecs::I8(items.iter().map(|&x| whole(x) as i8).collect()),
+            DType::I16 => Vecs::I16(items.iter().map(|&x| whole(x) as i16).collect()),
+            DType::I32 => Vecs::I32(items.iter().map(|&x| whole(x)).collect()),
             DType::F32 => Vecs::F32(items.iter().map(|&x| x as f32).collect()),
             // A number that is no code point can be seen as one.
             DType::Char => Vecs::Char(

@@ -114,7 +114,7 @@ impl Cx<'_> {
             .map(Some)
     }
 
-    /// Neighbours joined as long as they hold less than an eighth of all: any two that are left hold
+    /// Neighbours joined while they hold less than an eighth of all: any two that are left hold
     /// more, so these are few, and no item is copied twice.
     fn joined_to_few(&mut self, parts: &[Array], axis: usize) -> Result<SmallVec<[Array; 2]>> {
         let most = parts.iter().map(Array::len).sum::<usize>() / 8;
