@@ -55,6 +55,28 @@ const HELPERS: &[Helper] = &[
 "#,
     },
     Helper {
+        name: "_gcd",
+        calls: &["_computed"],
+        text: r#"def _gcd(xp, x, y):
+    """The greatest common divisor of whole numbers."""
+    x, y = xp.abs(x + 0.0 * y), xp.abs(y + 0.0 * x)
+    while bool(xp.any(y > 0)):
+        more = y > 0
+        rest = xp.where(more, x % xp.where(more, y, 1.0), 0.0)
+        x, y = _computed(xp.where(more, y, x), rest)
+    return x
+"#,
+    },
+    Helper {
+        name: "_lcm",
+        calls: &["_computed", "_gcd"],
+        text: r#"def _lcm(xp, x, y):
+    """The least common multiple of whole numbers."""
+    none = (x == 0) | (y == 0)
+    return xp.where(none, 0.0, x * xp.round(y / xp.where(none, 1.0, _gcd(xp, x, y))))
+"#,
+    },
+    Helper {
         name: "_iota",
         calls: &[],
         text: r#"def _iota(xp, shape, axis):

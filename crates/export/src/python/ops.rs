@@ -21,7 +21,13 @@ use Takes::{Alike, Bits, Numbers};
 /// The text of an operation on operands `{x}` and `{y}` (a lone one is `{y}`), `{ct}` its
 /// tolerance; the operands that it takes; whether it gives truth values. None: the array API has
 /// no such function.
-fn row(op: Op, on_bits: bool, exact: bool, sure: bool) -> Option<(&'static str, Takes, bool)> {
+fn row(
+    op: Op,
+    on_bits: bool,
+    whole: bool,
+    exact: bool,
+    sure: bool,
+) -> Option<(&'static str, Takes, bool)> {
     let float = |text| Some((text, Numbers, false));
     let truth = |text| Some((text, if on_bits { Numbers } else { Alike }, true));
     match (op, exact) {
@@ -67,6 +73,8 @@ fn row(op: Op, on_bits: bool, exact: bool, sure: bool) -> Option<(&'static str, 
         (Op::Residue, _) => float("_residue(xp, {x:}, {y:}, {ct})"),
         (Op::Lcm, _) if on_bits => Some(("{x} & {y}", Bits, true)),
         (Op::Gcd, _) if on_bits => Some(("{x} | {y}", Bits, true)),
+        (Op::Lcm, _) if whole => float("_lcm(xp, {x:}, {y:})"),
+        (Op::Gcd, _) if whole => float("_gcd(xp, {x:}, {y:})"),
         (Op::Nand, _) => Some(("~({x} & {y})", Bits, true)),
         (Op::Nor, _) => Some(("~({x} | {y})", Bits, true)),
         (Op::Eq, _) if on_bits => Some(("{x} == {y}", Bits, true)),
@@ -105,7 +113,7 @@ pub fn value(
     if op == Op::Pow && last == Some(0.5) {
         return value(w, Op::Sqrt, 0.0, &operands[..1], dtype);
     }
-    let (text, takes, truth) = row(op, bits, exact, sure)
+    let (text, takes, truth) = row(op, bits, whole, exact, sure)
         .ok_or_else(|| Refused::new(format!("the array API has no {}", op.glyph())))?;
     let kind = match takes {
         Bits => Kind::Bool,

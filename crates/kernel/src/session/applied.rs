@@ -34,6 +34,7 @@ impl Session {
             None => return Err(value(format!("there is no function {name}"))),
         };
         let leaves = self.leaves(takes, sizes)?;
+        self.interp.set_ahead(true);
         let mut left = 0..leaves.len();
         let words: Vec<String> = takes.arguments.iter().map(|a| written(a, &mut left)).collect();
         let text = match &words[..] {

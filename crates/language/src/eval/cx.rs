@@ -85,6 +85,8 @@ pub struct Recorder {
     pub everything: bool,
     /// A value that is asked for again is stored, whatever it costs to compute.
     pub keep_all: bool,
+    /// A function is applied ahead of its arguments' values: what can be recorded is.
+    pub ahead: bool,
 }
 
 /// The evaluator's knowledge beside names.

@@ -55,6 +55,11 @@ impl Interp {
         self.sys.recorder.everything = on;
     }
 
+    /// Values are not there yet, and what can be recorded without them is.
+    pub fn set_ahead(&mut self, on: bool) {
+        self.sys.recorder.ahead = on;
+    }
+
     /// Values that are asked for again are stored, however cheap they are.
     pub fn set_keep_all(&mut self, on: bool) {
         self.sys.recorder.keep_all = on;

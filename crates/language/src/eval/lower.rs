@@ -14,6 +14,7 @@ use aplomb_values::prim::scalar;
 use aplomb_values::prim::scalar::Src;
 use std::sync::Arc;
 
+mod ahead;
 mod body;
 mod cells;
 mod complex;

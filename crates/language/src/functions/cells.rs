@@ -252,6 +252,9 @@ fn mix_place(cx: &mut Cx<'_>, k: &Array, frame: usize) -> Result<usize> {
 /// Items of a frame padded to their common shape; `none`: they only show the shape of an empty
 /// result.
 pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> Result<Array> {
+    if let Some(made) = cx.mixed_ahead(frame, items)? {
+        return Ok(made);
+    }
     cx.force(&items.iter().collect::<Vec<_>>(), "mix")?;
     let r = items.iter().map(Array::rank).max().unwrap_or(0);
     let mut common = vec![0; r];

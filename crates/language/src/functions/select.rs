@@ -437,6 +437,12 @@ fn replicate(
     if counts == [1] {
         return Ok(y);
     }
+    if let [times] = counts[..]
+        && times > 0
+        && cx.is_ahead(&y)
+    {
+        return cx.repeated_ahead(&y, axis, times as usize);
+    }
     let _room = cx.budget().charge_elements(n, 8)?;
     let counts = if counts.len() == 1 { cx.budget().filled(counts[0], n)? } else { counts };
     if counts.len() != n && n != 1 {

@@ -44,8 +44,11 @@ impl Cx<'_> {
             }
         }
         let n = elements(&shape);
-        let (x, y) = (self.ready_outer(&x)?, self.ready_outer(&y)?);
-        let item = |a: &Array, k: usize| if a.rank() == 0 { a.disclosed() } else { a.item(k) };
+        let ready = |cx: &mut Self, a: &Array| match cx.is_ahead(a) {
+            true => Ok(a.clone()),
+            false => cx.ready_outer(a),
+        };
+        let (x, y) = (ready(self, &x)?, ready(self, &y)?);
         if n == 0 {
             return Array::numbers(shape, vec![], self.budget());
         }
@@ -53,7 +56,8 @@ impl Cx<'_> {
         let mut ticks = self.budget().ticks();
         for k in 0..n {
             ticks.tick()?;
-            out.push(self.map2(op, &item(&x, k), &item(&y, k))?);
+            let (x, y) = (self.item_ahead(&x, k)?, self.item_ahead(&y, k)?);
+            out.push(self.map2(op, &x, &y)?);
         }
         if shape.is_empty() {
             return out.swap_remove(0).enclosed();

@@ -63,7 +63,8 @@ pub(super) struct Spots {
 impl Cx<'_> {
     /// Whether an array can be part of a graph: numbers or characters, not complex.
     pub fn recordable(&self, a: &Array) -> bool {
-        a.is_uniform() && !a.is_complex() && !a.is_open() && a.frame().is_none()
+        let real = self.sys.recorder.ahead || !a.is_open();
+        a.is_uniform() && !a.is_complex() && real && a.frame().is_none()
     }
 
     /// The parts one after another; empty ones take no part.
