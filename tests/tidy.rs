@@ -408,7 +408,7 @@ const DEFAULTS: &[(&str, usize)] = &[
     ("plans", 8),
     ("compiler", 34),
     ("language", 63),
-    ("devices", 52),
+    ("devices", 47),
     ("charts", 0),
     ("export", 0),
     ("kernel", 59),

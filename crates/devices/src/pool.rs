@@ -97,6 +97,12 @@ fn map(bytes: usize) -> Option<NonNull<u8>> {
     }
 }
 
+/// Something that is used by one thread at a time, and is whole between two uses: what a thread
+/// leaves that panics is no worse.
+pub fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
+    held.lock().unwrap_or_else(|e| e.into_inner())
+}
+
 #[derive(Default)]
 struct Shelves {
     free: BTreeMap<usize, Vec<Block>>,
@@ -110,7 +116,7 @@ pub struct Pool(Arc<Mutex<Shelves>>);
 
 impl Pool {
     fn lock(&self) -> MutexGuard<'_, Shelves> {
-        self.0.lock().unwrap_or_else(|e| e.into_inner())
+        lock(&self.0)
     }
 
     /// A buffer of `len` items. Errors: WS FULL, before memory is touched.

@@ -11,12 +11,12 @@
 //! it.
 
 use super::Fault;
-use super::convert::{Converts, Source, converts};
+use super::convert::{Converts, Sink, Source, converts};
+use super::emit::{Aside, Parts};
 use super::isa::Isa;
 use super::loops::{Plain, plain};
 use super::program::{Arg, Do, Inst, Program, Rounds, Run, Turn, rounded};
 use super::walk::{Piece, Walk};
-use crate::pool::PoolBuffer;
 use aplomb_ground::limits::Interrupt;
 use aplomb_plans::plan::Step;
 use aplomb_values::array::DType;
@@ -42,23 +42,6 @@ fn piece(regs: usize) -> usize {
 #[repr(align(64))]
 struct Register([f64; CHUNK]);
 
-/// The destination of a store.
-#[derive(Clone, Copy)]
-pub struct Sink {
-    pub at: *mut u8,
-    pub dtype: DType,
-    pub checked: bool,
-    /// Large enough to go past the caches.
-    pub stream: bool,
-}
-
-impl Sink {
-    /// A whole buffer of f64 that only this launch looks at.
-    pub fn own(buffer: &mut PoolBuffer) -> Sink {
-        Sink { at: buffer.as_mut_ptr(), dtype: DType::F64, checked: false, stream: false }
-    }
-}
-
 /// The data that all threads of a launch share. Safety: sources are not written, sinks hold the
 /// whole domain, and each element of a sink is written by one thread.
 #[derive(Clone, Copy)]
@@ -70,6 +53,8 @@ pub struct Env<'a> {
     pub converts: Converts,
     /// Looked at in loops, whose rounds may be millions.
     pub stop: &'a Interrupt,
+    /// The program with emitted loops, if it has some.
+    pub parts: Option<&'a Parts>,
 }
 
 // SAFETY: see the type.
@@ -83,7 +68,18 @@ impl<'a> Env<'a> {
         sinks: &'a [Sink],
         stop: &'a Interrupt,
     ) -> Self {
-        Env { program, steps, sinks, plain: plain(isa), converts: converts(isa), stop }
+        let (plain, converts) = (plain(isa), converts(isa));
+        Env { program, steps, sinks, plain, converts, stop, parts: None }
+    }
+
+    /// With emitted loops, if there are some.
+    pub fn with(self, parts: &'a Option<Parts>) -> Self {
+        Env { parts: parts.as_ref(), ..self }
+    }
+
+    /// Elements that `Frame::run` takes at a time.
+    pub fn stride(&self) -> usize {
+        if self.parts.is_some_and(|parts| parts.straight) { usize::MAX } else { CHUNK }
     }
 }
 
@@ -124,8 +120,9 @@ impl Registers {
 #[derive(Default)]
 pub struct Frame {
     registers: Registers,
-    at: Vec<*const f64>,
-    place: Vec<usize>,
+    pub(super) at: Vec<*const f64>,
+    pub(super) place: Vec<usize>,
+    pub(super) aside: Aside,
     wanted: Vec<bool>,
     /// For the rounds of a loop.
     inner: Option<Box<Frame>>,
@@ -143,8 +140,8 @@ unsafe impl Send for Frame {}
 
 impl Frame {
     /// Made ready for a launch.
-    pub fn reset(&mut self, program: &Program) {
-        self.reset_for(program.regs, CHUNK);
+    pub fn reset(&mut self, env: &Env) {
+        self.reset_for(env.parts.map_or(env.program.regs, |parts| parts.regs), CHUNK);
     }
 
     /// So many registers of one size.
@@ -155,11 +152,18 @@ impl Frame {
         (self.fault, self.misfits, self.broken) = (None, 0, false);
     }
 
-    /// Elements start…start+n of the domain, n ≤ `CHUNK`.
+    /// Elements start…start+n of the domain, n ≤ `Env::stride`. By emitted loops where there are
+    /// some; what is suspect to them once more without.
     pub fn run(&mut self, env: &Env, start: usize, n: usize) {
-        debug_assert!(n <= CHUNK);
-        if !self.pass(env, start, n, false) {
-            self.pass(env, start, n, true);
+        debug_assert!(n <= env.stride());
+        if env.parts.is_some_and(|parts| self.emitted(env, parts, start, n)) {
+            return;
+        }
+        for at in (0..n).step_by(CHUNK) {
+            let (start, n) = (start + at, CHUNK.min(n - at));
+            if !self.pass(env, start, n, false) {
+                self.pass(env, start, n, true);
+            }
         }
     }
 
@@ -178,7 +182,7 @@ impl Frame {
         self.at[env.program.kept[k]]
     }
 
-    fn own(&mut self, reg: usize) -> *mut f64 {
+    pub(super) fn own(&mut self, reg: usize) -> *mut f64 {
         let own = self.registers.at(reg);
         self.at[reg] = own;
         own
@@ -186,35 +190,39 @@ impl Frame {
 
     /// False: suspect, and what follows was left out.
     fn pass(&mut self, env: &Env, start: usize, n: usize, careful: bool) -> bool {
-        for inst in &env.program.insts {
-            let fine = match &inst.act {
-                Do::Load(k) => self.load(env, *k, inst.out, start, n),
-                Do::Index { walk, origin } => self.index(walk, *origin, inst.out, start, n),
-                Do::Fill(x) => {
-                    let out = self.own(inst.out);
-                    // SAFETY: a register holds n.
-                    unsafe { std::slice::from_raw_parts_mut(out, n) }.fill(*x);
-                    true
-                }
-                Do::Guard { walk, x } => self.guard(walk, *x, inst.out, start, n),
-                Do::Part { walk, yes, no } => self.part(walk, *yes, *no, inst.out, start, n),
-                Do::Select { cond, yes, no } => self.select(*cond, *yes, *no, inst.out, n),
-                Do::Loop(rounds) if careful => self.rounds_with_care(env, inst, rounds, start, n),
-                Do::Loop(rounds) => self.rounds(env, rounds, n),
-                Do::Gather { .. } => self.gather(env, inst, start, n, careful),
-                // SAFETY: a live register points at n elements.
-                Do::Test => careful || unsafe { (env.plain.all_finite)(self.at[inst.out], n) },
-                Do::Store { sink, x, test } => {
-                    self.store(env, *sink, *x, *test && !careful, start, n)
-                }
-                Do::Op { .. } if careful => self.op_with_care(env, inst, start, n),
-                Do::Op { .. } => self.op(env, inst, n),
-            };
-            if !fine {
-                return false;
+        env.program.insts.iter().all(|inst| self.inst(env, inst, start, n, careful))
+    }
+
+    /// One instruction; false: suspect.
+    pub(super) fn inst(
+        &mut self,
+        env: &Env,
+        inst: &Inst,
+        start: usize,
+        n: usize,
+        careful: bool,
+    ) -> bool {
+        match &inst.act {
+            Do::Load(k) => self.load(env, *k, inst.out, start, n),
+            Do::Index { walk, origin } => self.index(walk, *origin, inst.out, start, n),
+            Do::Fill(x) => {
+                let out = self.own(inst.out);
+                // SAFETY: a register holds n.
+                unsafe { std::slice::from_raw_parts_mut(out, n) }.fill(*x);
+                true
             }
+            Do::Guard { walk, x } => self.guard(walk, *x, inst.out, start, n),
+            Do::Part { walk, yes, no } => self.part(walk, *yes, *no, inst.out, start, n),
+            Do::Select { cond, yes, no } => self.select(*cond, *yes, *no, inst.out, n),
+            Do::Loop(rounds) if careful => self.rounds_with_care(env, inst, rounds, start, n),
+            Do::Loop(rounds) => self.rounds(env, rounds, n),
+            Do::Gather { .. } => self.gather(env, inst, start, n, careful),
+            // SAFETY: a live register points at n elements.
+            Do::Test => careful || unsafe { (env.plain.all_finite)(self.at[inst.out], n) },
+            Do::Store { sink, x, test } => self.store(env, *sink, *x, *test && !careful, start, n),
+            Do::Op { .. } if careful => self.op_with_care(env, inst, start, n),
+            Do::Op { .. } => self.op(env, inst, n),
         }
-        true
     }
 
     fn load(&mut self, env: &Env, input: usize, reg: usize, start: usize, n: usize) -> bool {
@@ -452,7 +460,8 @@ impl Frame {
         let (own, states) = (rounds.program.regs, rounds.body.next.len());
         let piece = piece(own + states + 1);
         inner.reset_for(own + states + 1, piece);
-        let inside = Env { program: &rounds.program, steps: &rounds.steps, sinks: &[], ..*env };
+        let inside =
+            Env { program: &rounds.program, steps: &rounds.steps, sinks: &[], parts: None, ..*env };
         let numbers: Vec<f64> = rounds.given.iter().copied().map(number).collect();
         let from = self.operands(rounds.given.iter().copied(), &numbers);
         let out: Vec<(usize, *mut f64)> =
@@ -766,7 +775,7 @@ fn stride(x: Arg) -> usize {
 }
 
 /// Elements at, at+step, …, n of them, all lie in the source.
-fn inside(source: Source, at: i64, step: i64, n: usize) -> bool {
+pub fn inside(source: Source, at: i64, step: i64, n: usize) -> bool {
     let end = at + step * (n as i64 - 1).max(0);
     n == 0 || (at.min(end) >= 0 && at.max(end) < source.len as i64)
 }

@@ -5,7 +5,7 @@
 //! result rows. Not here: counting by blocks on several threads, and a body that runs for kept
 //! cells only.
 
-use super::chunk::Sink;
+use super::convert::Sink;
 use super::map::{Outputs, body_into};
 use super::program::Input;
 use super::share::{Tally, each_unit};

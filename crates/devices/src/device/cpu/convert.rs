@@ -7,6 +7,7 @@
 //! | by a step | one element at a time | – (stores are always in order) |
 
 use super::isa::Isa;
+use crate::pool::PoolBuffer;
 use aplomb_values::array::DType;
 
 /// Items somewhere in memory, to be read.
@@ -15,6 +16,23 @@ pub struct Source {
     pub at: *const u8,
     pub dtype: DType,
     pub len: usize,
+}
+
+/// The destination of a store.
+#[derive(Clone, Copy)]
+pub struct Sink {
+    pub at: *mut u8,
+    pub dtype: DType,
+    pub checked: bool,
+    /// Large enough to go past the caches.
+    pub stream: bool,
+}
+
+impl Sink {
+    /// A whole buffer of f64 that only this launch looks at.
+    pub fn own(buffer: &mut PoolBuffer) -> Sink {
+        Sink { at: buffer.as_mut_ptr(), dtype: DType::F64, checked: false, stream: false }
+    }
 }
 
 /// `out[k] = source[at + k*step]` for k < n. Safety: all of them lie in the source, `out` holds n.

@@ -12,6 +12,7 @@
 //! short rows to one register; in a launch with both kinds of folds the body runs twice.
 
 use super::chunk::{CHUNK, Env, Frame};
+use super::emit;
 use super::loops::{Loops, loops};
 use super::map::Outputs;
 use super::product::Packed;
@@ -214,10 +215,12 @@ impl Pass<'_> {
         };
         let packed = if self.stores { Packed::of(cpu, launch, &inputs, ctx)? } else { None };
         let program = lower(work, inputs);
-        let env = Env::new(cpu.isa, &program, &launch.body, &outputs.sinks, ctx.interrupt);
+        let total: usize = launch.domain.iter().product();
+        let (steps, sinks) = (&launch.body, &outputs.sinks);
+        let emitted = emit::parts(&cpu.loops, &program, steps, sinks, total);
+        let env = Env::new(cpu.isa, &program, steps, sinks, ctx.interrupt).with(&emitted);
         let items = cut.items();
         let each = (cut.block.min(cut.extent) * cut.tile).max(1);
-        let total: usize = launch.domain.iter().product();
         let together = (program.ns + 0.1 * folds.len() as f64) * total as f64 > ALONE_NS;
         let group = (unit(cpu, total, together) / each).max(1);
         let mut tally = match (&packed, folds.as_slice()) {

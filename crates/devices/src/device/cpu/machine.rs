@@ -3,6 +3,7 @@
 
 use super::chunk::Frame;
 use super::convert::Source;
+use super::emit::{Registry, When};
 use super::isa::Isa;
 use super::threads::Threads;
 use super::{DeviceError, LaunchStats};
@@ -16,6 +17,7 @@ pub struct Cpu {
     pub(super) threads: Threads,
     pub(super) frames: Vec<Mutex<Frame>>,
     pub(super) pool: Pool,
+    pub(super) loops: Registry,
     pub(super) stats: Vec<LaunchStats>,
 }
 
@@ -83,10 +85,16 @@ impl Cpu {
 
     /// `isa` is lowered to what the machine has.
     pub fn with(isa: Isa, threads: usize) -> Cpu {
+        Cpu::emitting(isa, threads, When::chosen())
+    }
+
+    pub(super) fn emitting(isa: Isa, threads: usize, when: When) -> Cpu {
         let all = std::thread::available_parallelism().map_or(1, |n| n.get());
         let threads = Threads::new(if threads == 0 { all } else { threads });
         let frames = (0..threads.count()).map(|_| Mutex::default()).collect();
-        Cpu { isa: isa.min(Isa::best()), threads, frames, pool: Pool::default(), stats: Vec::new() }
+        let isa = isa.min(Isa::best());
+        let loops = Registry::new(isa, when);
+        Cpu { isa, threads, frames, pool: Pool::default(), loops, stats: Vec::new() }
     }
 
     /// The instruction set of its loops.

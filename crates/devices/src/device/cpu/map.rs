@@ -1,8 +1,10 @@
 //! A launch's steps at each point of a domain: the inputs that they read, the outputs that they
 //! fill, and the plain map, which is a launch of its own or the body of another shape.
 
-use super::chunk::{CHUNK, Env, Sink};
+use super::chunk::Env;
+use super::convert::Sink;
 use super::convert::Source;
+use super::emit;
 use super::program::{Input, Program, Work, lower};
 use super::share::{Tally, share, unit};
 use super::walk::Walk;
@@ -162,8 +164,9 @@ pub fn map(
 ) -> Result<Tally, DeviceError> {
     let (steps, domain) = (work.steps, work.domain);
     let program = lower(work, inputs);
-    let env = Env::new(cpu.isa, &program, steps, sinks, ctx.interrupt);
     let total = elements(domain);
+    let emitted = emit::parts(&cpu.loops, &program, steps, sinks, total);
+    let env = Env::new(cpu.isa, &program, steps, sinks, ctx.interrupt).with(&emitted);
     let together = program.ns * total as f64 > ALONE_NS;
     let unit = unit(cpu, total, together);
     let row = row_of(&program, domain);
@@ -171,7 +174,7 @@ pub fn map(
         let mut at = k * unit;
         let end = (at + unit).min(total);
         while at < end {
-            let n = CHUNK.min(end - at).min(row - at % row);
+            let n = env.stride().min(end - at).min(row - at % row);
             frame.run(&env, at, n);
             at += n;
         }

@@ -10,6 +10,8 @@ mod apply;
 mod chunk;
 mod compact;
 mod convert;
+mod emit;
+mod emitted;
 mod fold;
 mod isa;
 mod lanes;

@@ -9,12 +9,13 @@
 //! The body runs first, as a map into one f64 buffer a scan, which is then scanned in place; the
 //! part after reads it. Not here: body and scan in one pass over memory.
 
-use super::chunk::Sink;
+use super::convert::Sink;
 use super::fold::Finals;
 use super::map::{Outputs, body_into};
 use super::program::{Input, rounded};
 use super::share::each_unit;
 use super::{Cpu, DeviceError, Fault, RunCtx};
+use crate::pool::lock;
 use aplomb_plans::plan::{Launch, Reduction};
 use aplomb_values::array::{DType, around, elements};
 use aplomb_values::prim::op::Op;
@@ -117,7 +118,7 @@ impl Line<'_> {
 
     fn sure(&self, value: Result<f64, Fail>, at: usize, first: &Faults) -> f64 {
         value.unwrap_or_else(|fail| {
-            let mut first = first.lock().unwrap_or_else(|e| e.into_inner());
+            let mut first = lock(first);
             Fault { site: self.of.site, index: at as u64, fail, node: self.of.node }
                 .keep_least(&mut first);
             0.0

@@ -4,7 +4,7 @@
 use super::chunk::{CHUNK, Env, Frame};
 use super::threads::Threads;
 use super::{Cpu, DeviceError, Fault, RunCtx};
-use std::sync::MutexGuard;
+use crate::pool::lock;
 
 /// The findings of all threads.
 #[derive(Default)]
@@ -42,7 +42,7 @@ pub fn share(
     work: &(dyn Fn(&mut Frame, usize) + Sync),
 ) -> Result<Tally, DeviceError> {
     let frames = &cpu.frames;
-    frames.iter().for_each(|f| lock(f).reset(env.program));
+    frames.iter().for_each(|f| lock(f).reset(env));
     let threads = each_unit(&mut cpu.threads, units, together, ctx, &|unit, worker| {
         work(&mut lock(&frames[worker]), unit);
         past_the_caches();
@@ -77,11 +77,6 @@ pub fn each_unit(
         Ok(_) if ctx.interrupt.is_set() => Err(DeviceError::Interrupted),
         Ok(_) => Ok(if together { threads.count().min(count.max(1)) } else { 1 }),
     }
-}
-
-/// A frame is used by one thread at a time; one left by a panic is reset before it is used.
-fn lock(frame: &std::sync::Mutex<Frame>) -> MutexGuard<'_, Frame> {
-    frame.lock().unwrap_or_else(|e| e.into_inner())
 }
 
 /// Streamed stores become visible to other threads.

@@ -3,6 +3,7 @@
 
 mod product;
 
+use super::emit::When;
 use super::{Cpu, Isa, apply};
 use crate::device::{Device, DeviceError, RunCtx};
 use aplomb_ground::error::Kind;
@@ -79,6 +80,18 @@ fn same(a: f64, b: f64) -> bool {
     a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan())
 }
 
+/// An instruction set, with or without emitted loops.
+pub type Tier = (Isa, When);
+
+/// Every tier that this machine has.
+pub fn tiers() -> impl Iterator<Item = Tier> {
+    Isa::available().map(|isa| (isa, When::Never)).chain([(Isa::best(), When::Always)])
+}
+
+pub fn on((isa, when): Tier, threads: usize) -> Cpu {
+    Cpu::emitting(isa, threads, when)
+}
+
 /// Plans are written down here as a user of `Plan` would.
 pub struct Made {
     pub plan: Plan,
@@ -117,8 +130,8 @@ impl Made {
         id
     }
 
-    pub fn run(&self, isa: Isa, threads: usize) -> Result<Vec<Vec<f64>>, DeviceError> {
-        self.run_on(&mut Cpu::with(isa, threads))
+    pub fn run(&self, tier: Tier, threads: usize) -> Result<Vec<Vec<f64>>, DeviceError> {
+        self.run_on(&mut on(tier, threads))
     }
 
     pub fn run_on(&self, cpu: &mut Cpu) -> Result<Vec<Vec<f64>>, DeviceError> {
@@ -217,8 +230,8 @@ fn check_op(cpu: &mut Cpu, o: Op, x: &[f64], y: &[f64], y_one: bool) {
 #[test]
 fn every_operation_is_its_scalar_meaning_on_every_instruction_set() {
     let mut dice = Dice(1);
-    for isa in Isa::available() {
-        let mut cpu = Cpu::with(isa, 2);
+    for tier in tiers() {
+        let mut cpu = on(tier, 2);
         for o in all_ops() {
             for n in SIZES {
                 let (x, y) = (dice.numbers(n, false), dice.numbers(n.max(1), false));
@@ -336,9 +349,9 @@ fn random_programs_agree_on_every_tier_and_thread_count() {
             l.stores.push(Store { value: last / 2, buf: made.output(&[n], DType::F64) });
         }
         made.plan.launches.push(l);
-        for isa in Isa::available() {
+        for tier in tiers() {
             for threads in [1, 3] {
-                match (made.run(isa, threads), least) {
+                match (made.run(tier, threads), least) {
                     (Ok(got), None) => {
                         let wanted = values[last as usize].iter().map(|v| v.unwrap());
                         assert!(got[0].iter().zip(wanted).all(|(a, b)| same(*a, b)), "{round}");
@@ -422,9 +435,9 @@ fn random_reads_follow_their_index_expressions() {
             });
             wanted.push(value + 1.0);
         }
-        for isa in Isa::available() {
+        for tier in tiers() {
             assert_eq!(
-                made.run(isa, 1).unwrap()[0],
+                made.run(tier, 1).unwrap()[0],
                 wanted,
                 "{domain:?} {source:?} {}",
                 read.text(rank)
@@ -504,13 +517,13 @@ fn folds_are_the_stated_tree_on_every_tier_and_thread_count() {
             let wanted = reduce::along(o, ct, &items, domain, axis);
             let negated: Vec<f64> = items.iter().map(|x| 0.0 - x).collect();
             let most = reduce::along(Op::Max, CT, &negated, domain, axis).unwrap();
-            for isa in Isa::available() {
+            for tier in tiers() {
                 for threads in [1, 2, 3] {
-                    match (made.run(isa, threads), &wanted) {
+                    match (made.run(tier, threads), &wanted) {
                         (Ok(got), Ok(wanted)) => {
                             assert!(got[1].len() == wanted.len());
                             let agree = got[1].iter().zip(wanted).all(|(a, b)| same(*a, *b));
-                            assert!(agree, "{o:?} {domain:?} {axis} {isa:?}");
+                            assert!(agree, "{o:?} {domain:?} {axis} {tier:?}");
                             assert_eq!(got[0], negated);
                             assert!(got[2].iter().zip(&most).all(|(a, b)| *a == b.max(2.0)));
                         }
@@ -533,11 +546,11 @@ fn a_sum_that_overflows_fails_and_infinity_from_a_file_does_not() {
         let n = elements(domain);
         let mut items = vec![1.0; n];
         items[n / 2] = f64::INFINITY;
-        for isa in Isa::available() {
-            let got = fold_plan(Op::Add, DType::F64, domain, axis, &items).run(isa, 2).unwrap();
+        for tier in tiers() {
+            let got = fold_plan(Op::Add, DType::F64, domain, axis, &items).run(tier, 2).unwrap();
             assert!(got[1].contains(&f64::INFINITY));
             let big = vec![f64::MAX / 2.0; n];
-            let got = fold_plan(Op::Add, DType::F64, domain, axis, &big).run(isa, 2);
+            let got = fold_plan(Op::Add, DType::F64, domain, axis, &big).run(tier, 2);
             let Err(DeviceError::Fault(f)) = got else { panic!("no fault") };
             assert_eq!((f.site, f.index, f.fail), (3, 0, Fail::Overflow));
         }
@@ -556,7 +569,7 @@ fn an_overflow_fails_though_a_later_operation_would_hide_it() {
         (Op::Residue, &[2, 0]),
         (Op::Sign, &[2]),
     ];
-    for isa in Isa::available() {
+    for tier in tiers() {
         for (o, args) in hides {
             for (fold, stored) in [(None, true), (Some(Op::Min), true), (None, false)] {
                 let mut items = vec![1.0; 3000];
@@ -583,7 +596,7 @@ fn an_overflow_fails_though_a_later_operation_would_hide_it() {
                     l.stores.push(Store { value: 4, buf: made.output(&[3000], DType::F64) });
                 }
                 made.plan.launches.push(l);
-                let Err(DeviceError::Fault(f)) = made.run(isa, 2) else {
+                let Err(DeviceError::Fault(f)) = made.run(tier, 2) else {
                     panic!("{o:?} {fold:?}: no fault")
                 };
                 assert_eq!((f.site, f.index, f.fail), (1, 1500, Fail::Overflow), "{o:?}");
@@ -655,7 +668,7 @@ fn a_guarded_step_fails_only_where_it_is_wanted() {
         l.body.push(step(What::Guard { tests: 0, value: 2 }, DType::F64, 5));
         l.stores.push(Store { value: 4, buf: made.output(&[5000], DType::F64) });
         made.plan.launches.push(l);
-        match made.run(Isa::best(), 2) {
+        match made.run((Isa::best(), When::Always), 2) {
             Ok(got) => {
                 assert!(!fails);
                 let wanted = (0..5000).map(|k| if (10..4000).contains(&k) { 0.5 } else { -1.0 });
@@ -721,5 +734,5 @@ fn a_plan_that_reads_outside_is_an_error_not_a_crash() {
     l.body = vec![step(What::Load(0), DType::F64, 0)];
     l.stores.push(Store { value: 0, buf: made.output(&[20], DType::F64) });
     made.plan.launches.push(l);
-    assert!(matches!(made.run(Isa::best(), 1), Err(DeviceError::Broken(_))));
+    assert!(matches!(made.run((Isa::best(), When::Always), 1), Err(DeviceError::Broken(_))));
 }

@@ -10,6 +10,7 @@
 //! away under the same lock before it waits; so it waits for those inside alone, and none enters
 //! later.
 
+use crate::pool::lock;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -51,7 +52,7 @@ struct Shared {
 impl Shared {
     /// No code panics while it holds the lock, so a poisoned one is still whole.
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(|e| e.into_inner())
+        lock(&self.state)
     }
 
     fn serve(&self, work: &(dyn Fn(usize, usize) + Sync), units: usize, worker: usize) {

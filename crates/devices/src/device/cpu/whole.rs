@@ -10,14 +10,14 @@
 //!
 //! Not here: body and operation in one pass over memory.
 
-use super::chunk::Sink;
+use super::convert::Sink;
 use super::convert::converts;
 use super::fold::Finals;
 use super::map::{Outputs, body_into};
 use super::program::{Input, one};
 use super::share::{Tally, each_unit};
 use super::{Cpu, DeviceError, Fault, Held, Isa, RunCtx, library, scatter};
-use crate::pool::PoolBuffer;
+use crate::pool::{PoolBuffer, lock};
 use aplomb_plans::plan::{Finish, Launch, Plan, ValueId, What};
 use aplomb_values::array::{DType, Storage, View, around, elements};
 use aplomb_values::dag::Whole;
@@ -113,7 +113,7 @@ unsafe impl Sync for Parts<'_> {}
 
 impl Parts<'_> {
     fn fail(&self, index: usize, fail: Fail) {
-        let mut first = self.first.lock().unwrap_or_else(|e| e.into_inner());
+        let mut first = lock(&self.first);
         let Finish { site, node, .. } = *self.finish;
         Fault { site, index: index as u64, fail, node }.keep_least(&mut first);
     }

@@ -11,7 +11,7 @@ use super::driver::{Trouble, guarded};
 use super::transfer::Transfers;
 use crate::device::cpu::Cpu;
 use crate::device::{Device, RunCtx};
-use crate::pool::PoolBuffer;
+use crate::pool::{PoolBuffer, lock};
 use aplomb_ground::limits::{Budget, Interrupt};
 use aplomb_plans::plan::Plan;
 use aplomb_values::array::{Array, DType, Data, Storage, View};
@@ -19,7 +19,7 @@ use send_wrapper::SendWrapper;
 use std::any::Any;
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// The bytes from which on a result stays: smaller ones come home at once, with the words of their
 /// launches.
@@ -94,7 +94,7 @@ impl Away {
     }
 
     fn fetch(&self) -> Arc<dyn Storage> {
-        let recall = self.recall.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let recall = lock(&self.recall).take();
         let Some(recall) = recall else { unreachable!("a value is neither here nor there") };
         recall.take().home()
     }

@@ -128,18 +128,18 @@ fn check(case: &Case, x: &[f64], y: &[f64], threads: &[usize]) {
             case.rows, case.columns, case.deep, case.lies, case.dtype, case.pair
         )
     };
-    for isa in Isa::available() {
+    for tier in tiers() {
         for &threads in threads {
-            match (made.run(isa, threads), &wanted) {
+            match (made.run(tier, threads), &wanted) {
                 (Ok(got), Ok(wanted)) => {
                     assert!(
                         got[1].iter().zip(wanted).all(|(a, b)| same(*a, *b)),
-                        "{} {isa:?} {threads}",
+                        "{} {tier:?} {threads}",
                         says()
                     );
                     assert!(
                         got[0].iter().zip(wanted).all(|(a, b)| same(*a, b + 1.0)),
-                        "{} {isa:?}",
+                        "{} {tier:?}",
                         says()
                     );
                 }
@@ -290,7 +290,7 @@ fn an_interrupt_or_no_room_to_pack_change_no_bit() {
     };
     let (x, y) = (items(&mut dice, 60_000, DType::I8), items(&mut dice, 63_000, DType::I8));
     let mut made = made(&case, &x, &y);
-    let wanted = made.run(Isa::best(), 2).unwrap();
+    let wanted = made.run((Isa::best(), When::Always), 2).unwrap();
     let stop = Interrupt::default();
     stop.set();
     let ctx = RunCtx { interrupt: &stop, budget: &made.budget, timed: false, libraries: false };
@@ -298,7 +298,7 @@ fn an_interrupt_or_no_room_to_pack_change_no_bit() {
     assert!(matches!(ran, Err(DeviceError::Interrupted)));
     // Three arrays of 42 000 f64 fit (512 KiB each), both operands as f64 beside them do not.
     made.budget = Budget::new(1_700_000);
-    assert_eq!(made.run(Isa::best(), 2).unwrap(), wanted);
+    assert_eq!(made.run((Isa::best(), When::Always), 2).unwrap(), wanted);
 }
 
 #[test]

@@ -1,0 +1,711 @@
+//! From a tape to the instructions of a loop: registers by one sweep, one round of the loop for as
+//! many elements as the tape has lanes.
+//!
+//! The function takes a table of words: how many elements (a multiple of the lanes, not 0), where
+//! the constants are, where each input and each output begins. It gives what was suspect, 0 if
+//! nothing.
+//!
+//! **Registers.** A step's operands stand in registers when it comes; when none is free the value
+//! whose next use is farthest goes: an input or a constant is simply forgotten and read again,
+//! anything else is kept on the stack. Steps never change, so one is kept at most once. Constants
+//! that find room stay in registers for the whole loop, others are operands in memory, which the
+//! machine broadcasts.
+
+use super::forms::{self, Lanes, Size};
+use super::tape::{Act, Bin, Cmp, Expr, Id, Kind, Tape};
+use aplomb_values::array::DType;
+use iced_x86::{Code, Encoder, IcedError, Instruction, MemoryOperand, Register};
+
+/// Words of the table before the pointers.
+pub const HEAD: usize = 2;
+
+/// Registers that hold pointers; the latter must be given back as they were.
+const POINTERS: [Register; 11] = [
+    Register::RSI,
+    Register::RDX,
+    Register::R8,
+    Register::R9,
+    Register::R10,
+    Register::RBX,
+    Register::RBP,
+    Register::R12,
+    Register::R13,
+    Register::R14,
+    Register::R15,
+];
+const SCRATCH: usize = 5;
+const TABLE: Register = Register::RDI;
+const CONSTS: Register = Register::R11;
+const INDEX: Register = Register::RCX;
+/// For pointers that have no register.
+const SPARE: Register = Register::RAX;
+/// Everything that was suspect, and where whole numbers overflowed.
+const SUSPECT: u8 = 7;
+const OVERFLOWN: u8 = 31;
+
+/// Nothing is left of a step, or a code does not exist: the tape has no such loop.
+#[derive(Debug)]
+pub struct NoCode;
+
+impl From<IcedError> for NoCode {
+    fn from(_: IcedError) -> NoCode {
+        NoCode
+    }
+}
+
+type Done<T = ()> = Result<T, NoCode>;
+
+/// The instructions of a tape.
+pub fn code(tape: &Tape) -> Done<Vec<u8>> {
+    let mut loops = Loop::new(tape);
+    loops.hoist();
+    loops.all()?;
+    Ok(loops.encoder.take_buffer())
+}
+
+/// The place of a value.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    register: Option<u8>,
+    slot: Option<u32>,
+}
+
+/// The last operand of an instruction.
+#[derive(Clone, Copy)]
+enum Last {
+    In(Register),
+    At(MemoryOperand),
+}
+
+struct Loop<'a> {
+    tape: &'a Tape,
+    lanes: Lanes,
+    encoder: Encoder,
+    bytes: usize,
+    /// The acts that read a value, the last first.
+    uses: Vec<Vec<u32>>,
+    places: Vec<Place>,
+    vectors: [Option<Id>; 32],
+    masks: [Option<Id>; 8],
+    /// Registers that no value of a round may take.
+    held: u32,
+    /// Values that the step at hand needs where they are.
+    pinned: Vec<Id>,
+    slots: u32,
+    checks: bool,
+}
+
+fn at(base: Register, bytes: usize) -> MemoryOperand {
+    let size = u32::from(bytes != 0);
+    MemoryOperand::new(base, Register::None, 1, bytes as i64, size, false, Register::None)
+}
+
+impl<'a> Loop<'a> {
+    fn new(tape: &'a Tape) -> Loop<'a> {
+        let mut uses: Vec<Vec<u32>> = tape.nodes.iter().map(|_| Vec::new()).collect();
+        for (k, act) in tape.acts.iter().enumerate().rev() {
+            match *act {
+                Act::Make(id) => {
+                    tape.nodes[id as usize].operands().for_each(|a| uses[a as usize].push(k as u32))
+                }
+                Act::Suspect(id) | Act::Store(_, id) => uses[id as usize].push(k as u32),
+            }
+        }
+        let checks = tape.acts.iter().any(
+            |a| matches!(a, Act::Make(id) if matches!(tape.nodes[*id as usize], Expr::Checked(..))),
+        );
+        Loop {
+            tape,
+            lanes: Lanes(tape.lanes),
+            encoder: Encoder::new(64),
+            bytes: 0,
+            uses,
+            places: tape.nodes.iter().map(|_| Place::default()).collect(),
+            vectors: [None; 32],
+            masks: [None; 8],
+            held: u32::from(checks) << OVERFLOWN,
+            pinned: Vec::new(),
+            slots: 0,
+            checks,
+        }
+    }
+
+    fn node(&self, id: Id) -> Expr {
+        self.tape.nodes[id as usize]
+    }
+
+    fn is_mask(&self, id: Id) -> bool {
+        self.node(id).kind() == Kind::Mask
+    }
+
+    fn size(&self, id: Id) -> Size {
+        self.lanes.size(self.node(id).kind())
+    }
+
+    fn put(&mut self, instruction: Result<Instruction, IcedError>) -> Done {
+        self.emit(instruction?)
+    }
+
+    fn emit(&mut self, instruction: Instruction) -> Done {
+        self.bytes += self.encoder.encode(&instruction, self.bytes as u64)?;
+        Ok(())
+    }
+
+    /// An instruction of a destination, an operand, and the last one.
+    fn three(&mut self, code: Code, to: Register, a: Register, b: Last) -> Done {
+        self.put(match b {
+            Last::In(b) => Instruction::with3(code, to, a, b),
+            Last::At(b) => Instruction::with3(code, to, a, b),
+        })
+    }
+
+    fn four(&mut self, code: Code, to: Register, a: Register, b: Last, k: u32) -> Done {
+        self.put(match b {
+            Last::In(b) => Instruction::with4(code, to, a, b, k),
+            Last::At(b) => Instruction::with4(code, to, a, b, k),
+        })
+    }
+
+    /// Constants that stay in registers: as many as the values of a round leave room for, those
+    /// first that are read most.
+    fn hoist(&mut self) {
+        let values = |id: &Id| !self.is_mask(*id) && !matches!(self.node(*id), Expr::Const(..));
+        let (mut live, mut most): (Vec<Id>, usize) = (Vec::new(), 0);
+        for (k, act) in self.tape.acts.iter().enumerate() {
+            if let Act::Make(id) = act
+                && values(id)
+            {
+                live.push(*id);
+                most = most.max(live.len());
+            }
+            live.retain(|id| self.uses[*id as usize].first().is_some_and(|last| *last > k as u32));
+        }
+        // Two for what a step needs on its way.
+        let room = 32_usize.saturating_sub(most + 2 + usize::from(self.checks));
+        let mut consts: Vec<Id> = (0..self.tape.nodes.len() as Id)
+            .filter(|id| matches!(self.node(*id), Expr::Const(..)))
+            .filter(|id| !self.uses[*id as usize].is_empty())
+            .collect();
+        consts.sort_by_key(|id| std::cmp::Reverse(self.uses[*id as usize].len()));
+        for (k, id) in consts.into_iter().take(room).enumerate() {
+            let register = OVERFLOWN - u8::from(self.checks) - k as u8;
+            self.held |= 1 << register;
+            self.vectors[usize::from(register)] = Some(id);
+            self.places[id as usize].register = Some(register);
+        }
+    }
+
+    fn all(&mut self) -> Done {
+        let pointers = self.tape.ins.len() + self.tape.outs.len();
+        let pushed = &POINTERS[SCRATCH..pointers.clamp(SCRATCH, POINTERS.len())];
+        for register in pushed {
+            self.put(Instruction::with1(Code::Push_r64, *register))?;
+        }
+        // The round comes first, into a buffer of its own, because only it knows how many slots
+        // there are; nothing in it depends on where it stands.
+        let before = (self.encoder.take_buffer(), self.bytes);
+        self.bytes = 0;
+        let consts: Vec<(u8, Id)> = (0..32)
+            .filter(|r| self.held >> r & 1 == 1)
+            .filter_map(|r| Some((r, self.vectors[usize::from(r)]?)))
+            .collect();
+        for k in 0..self.tape.acts.len() {
+            self.act(k)?;
+        }
+        let round = self.encoder.take_buffer();
+        self.encoder.set_buffer(before.0);
+        self.bytes = before.1;
+        let room = self.slots * 64;
+        if room > 0 {
+            self.put(Instruction::with2(Code::Sub_rm64_imm32, Register::RSP, room as i32))?;
+        }
+        self.put(Instruction::with2(Code::Mov_r64_rm64, CONSTS, at(TABLE, 8)))?;
+        for (k, register) in POINTERS.iter().enumerate().take(pointers) {
+            let from = at(TABLE, (HEAD + k) * 8);
+            self.put(Instruction::with2(Code::Mov_r64_rm64, *register, from))?;
+        }
+        self.put(Instruction::with2(Code::Xor_r32_rm32, Register::ECX, Register::ECX))?;
+        let suspect = Register::K0 + u32::from(SUSPECT);
+        self.put(Instruction::with3(Code::VEX_Kxorq_kr_kr_kr, suspect, suspect, suspect))?;
+        if self.checks {
+            let all = Size::Zmm.register(OVERFLOWN);
+            self.three(Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, all, all, Last::In(all))?;
+        }
+        for (register, id) in consts {
+            self.broadcast(id, register)?;
+        }
+        let top = self.bytes;
+        for byte in &round {
+            self.encoder.write_u8(*byte);
+        }
+        self.bytes += round.len();
+        self.put(Instruction::with2(Code::Add_rm64_imm32, INDEX, self.lanes.0 as i32))?;
+        self.put(Instruction::with2(Code::Cmp_r64_rm64, INDEX, at(TABLE, 0)))?;
+        self.put(Instruction::with_branch(Code::Jb_rel32_64, top as u64))?;
+        self.put(Instruction::with2(Code::VEX_Kmovq_r64_kr, Register::RAX, suspect))?;
+        if self.checks {
+            self.overflown()?;
+        }
+        if room > 0 {
+            self.put(Instruction::with2(Code::Add_rm64_imm32, Register::RSP, room as i32))?;
+        }
+        for register in pushed.iter().rev() {
+            self.put(Instruction::with1(Code::Pop_r64, *register))?;
+        }
+        self.emit(Instruction::with(Code::VEX_Vzeroupper))?;
+        self.emit(Instruction::with(Code::Retnq))
+    }
+
+    /// The signs of what overflowed, beside what was suspect.
+    fn overflown(&mut self) -> Done {
+        let (code, size) = match self.lanes.0 {
+            8 => (Code::EVEX_Vpmovd2m_kr_ymm, Size::Ymm),
+            _ => (Code::EVEX_Vpmovd2m_kr_zmm, Size::Zmm),
+        };
+        let (mask, word) = (Register::K1, Register::RDX);
+        self.put(Instruction::with2(code, mask, size.register(OVERFLOWN)))?;
+        self.put(Instruction::with2(Code::VEX_Kmovq_r64_kr, word, mask))?;
+        self.put(Instruction::with2(Code::Or_r64_rm64, Register::RAX, word))
+    }
+
+    /// The memory of element `INDEX` of the k-th pointer, of items of so many bytes.
+    fn item(&mut self, k: usize, bytes: usize) -> Done<MemoryOperand> {
+        let base = match POINTERS.get(k) {
+            Some(register) => *register,
+            None => {
+                let from = at(TABLE, (HEAD + k) * 8);
+                self.put(Instruction::with2(Code::Mov_r64_rm64, SPARE, from))?;
+                SPARE
+            }
+        };
+        Ok(MemoryOperand::new(base, INDEX, bytes as u32, 0, 0, false, Register::None))
+    }
+
+    fn slot(slot: u32) -> MemoryOperand {
+        at(Register::RSP, slot as usize * 64)
+    }
+
+    fn broadcast(&mut self, id: Id, register: u8) -> Done {
+        let Expr::Const(slot, _) = self.node(id) else { return Err(NoCode) };
+        let size = self.size(id);
+        let from = at(CONSTS, slot as usize * 8);
+        self.put(Instruction::with2(forms::broadcast(size), size.register(register), from))
+    }
+
+    /// The next act after this one that reads a value.
+    fn next_use(&self, id: Id, now: usize) -> Option<u32> {
+        self.uses[id as usize].iter().rev().copied().find(|k| *k as usize > now)
+    }
+
+    /// A register that is free from now on, masks and vectors apart.
+    fn take(&mut self, mask: bool, now: usize) -> Done<u8> {
+        let (from, to) = if mask { (1, SUSPECT) } else { (0, 32) };
+        let who = |l: &Self, k: u8| {
+            if mask { l.masks[usize::from(k)] } else { l.vectors[usize::from(k)] }
+        };
+        let may = |l: &Self, k: u8| mask || l.held >> k & 1 == 0;
+        if let Some(free) = (from..to).find(|k| may(self, *k) && who(self, *k).is_none()) {
+            return Ok(free);
+        }
+        let far = (from..to)
+            .filter(|k| may(self, *k))
+            .filter_map(|k| Some((k, who(self, k)?)))
+            .filter(|(_, id)| !self.pinned.contains(id))
+            .max_by_key(|(_, id)| (self.dies(*id, now), self.next_use(*id, now)));
+        let (register, id) = far.ok_or(NoCode)?;
+        self.leave(id, register)?;
+        Ok(register)
+    }
+
+    /// A value gives its register up; it is kept if nothing else has it.
+    fn leave(&mut self, id: Id, register: u8) -> Done {
+        let again = matches!(self.node(id), Expr::In(..) | Expr::Const(..));
+        if !again && self.places[id as usize].slot.is_none() {
+            let slot = self.slots;
+            self.slots += 1;
+            self.places[id as usize].slot = Some(slot);
+            let to = Self::slot(slot);
+            if self.is_mask(id) {
+                let from = Register::K0 + u32::from(register);
+                self.put(Instruction::with2(Code::VEX_Kmovq_m64_kr, to, from))?;
+            } else {
+                let size = self.size(id);
+                let code = forms::moves(size).1;
+                self.put(Instruction::with2(code, to, size.register(register)))?;
+            }
+        }
+        self.forget(id, register);
+        Ok(())
+    }
+
+    fn forget(&mut self, id: Id, register: u8) {
+        let mask = self.is_mask(id);
+        let all: &mut [Option<Id>] = if mask { &mut self.masks } else { &mut self.vectors };
+        all[usize::from(register)] = None;
+        self.places[id as usize].register = None;
+    }
+
+    fn own(&mut self, id: Id, register: u8) {
+        let mask = self.is_mask(id);
+        let all: &mut [Option<Id>] = if mask { &mut self.masks } else { &mut self.vectors };
+        all[usize::from(register)] = Some(id);
+        self.places[id as usize].register = Some(register);
+    }
+
+    /// A value in a register, where it stays until the step is done.
+    fn need(&mut self, id: Id, now: usize) -> Done<u8> {
+        self.pinned.push(id);
+        if let Some(register) = self.places[id as usize].register {
+            return Ok(register);
+        }
+        let mask = self.is_mask(id);
+        let register = self.take(mask, now)?;
+        match (self.node(id), self.places[id as usize].slot) {
+            (Expr::Const(..), _) => self.broadcast(id, register)?,
+            (Expr::In(slot, kind), _) => self.load(slot, kind, register, now)?,
+            (Expr::Never, _) | (Expr::Always, _) => {
+                use Code::*;
+                let k = Register::K0 + u32::from(register);
+                let code = if self.node(id) == Expr::Never {
+                    VEX_Kxorq_kr_kr_kr
+                } else {
+                    self.lanes.of_mask([
+                        VEX_Kxnorb_kr_kr_kr,
+                        VEX_Kxnorw_kr_kr_kr,
+                        VEX_Kxnord_kr_kr_kr,
+                        VEX_Kxnorq_kr_kr_kr,
+                    ])
+                };
+                self.put(Instruction::with3(code, k, k, k))?;
+            }
+            (_, None) => return Err(NoCode),
+            (_, Some(slot)) if mask => {
+                let to = Register::K0 + u32::from(register);
+                self.put(Instruction::with2(Code::VEX_Kmovq_kr_km64, to, Self::slot(slot)))?;
+            }
+            (_, Some(slot)) => {
+                let size = self.size(id);
+                let to = size.register(register);
+                self.put(Instruction::with2(forms::moves(size).0, to, Self::slot(slot)))?;
+            }
+        }
+        self.own(id, register);
+        Ok(register)
+    }
+
+    fn vector(&mut self, id: Id, now: usize) -> Done<Register> {
+        let register = self.need(id, now)?;
+        Ok(self.size(id).register(register))
+    }
+
+    fn mask(&mut self, id: Id, now: usize) -> Done<Register> {
+        Ok(Register::K0 + u32::from(self.need(id, now)?))
+    }
+
+    /// A last operand: a constant that has no register may be one in memory.
+    fn last(&mut self, id: Id, now: usize) -> Done<Last> {
+        if let (Expr::Const(slot, kind), None) = (self.node(id), self.places[id as usize].register)
+            && self.lanes.bytes(kind) >= 4
+        {
+            let (none, far) = (Register::None, slot as usize * 8);
+            let size = u32::from(far != 0);
+            let at = MemoryOperand::new(CONSTS, none, 1, far as i64, size, true, none);
+            return Ok(Last::At(at));
+        }
+        Ok(Last::In(self.vector(id, now)?))
+    }
+
+    /// Nobody reads it after this step.
+    fn dies(&self, id: Id, now: usize) -> bool {
+        self.next_use(id, now).is_none()
+    }
+
+    /// Registers of operands that die here are free for the result of one instruction, which reads
+    /// before it writes.
+    fn release(&mut self, now: usize) {
+        for id in std::mem::take(&mut self.pinned) {
+            if let Some(register) = self.places[id as usize].register
+                && self.dies(id, now)
+                && (self.is_mask(id) || self.held >> register & 1 == 0)
+            {
+                self.forget(id, register);
+            }
+        }
+    }
+
+    /// A register for the result, with the operands' that die here free; it is the value's.
+    fn result(&mut self, id: Id, now: usize) -> Done<Register> {
+        let operands = self.pinned.clone();
+        self.release(now);
+        // Those that live on stay where they are.
+        self.pinned = operands
+            .into_iter()
+            .filter(|id| self.places[*id as usize].register.is_some())
+            .collect();
+        let mask = self.is_mask(id);
+        let register = self.take(mask, now)?;
+        self.own(id, register);
+        self.pinned.push(id);
+        Ok(match mask {
+            true => Register::K0 + u32::from(register),
+            false => self.size(id).register(register),
+        })
+    }
+
+    fn act(&mut self, now: usize) -> Done {
+        self.pinned.clear();
+        match self.tape.acts[now] {
+            Act::Make(id) => {
+                let node = self.node(id);
+                // What costs nothing to make again is made where it is read.
+                if !matches!(node, Expr::In(..) | Expr::Const(..) | Expr::Never | Expr::Always) {
+                    self.make(id, node, now)?;
+                    self.pinned.push(id);
+                }
+            }
+            Act::Suspect(id) => {
+                use Code::*;
+                let mask = self.mask(id, now)?;
+                let all = Register::K0 + u32::from(SUSPECT);
+                self.put(Instruction::with3(VEX_Korq_kr_kr_kr, all, all, mask))?;
+            }
+            Act::Store(slot, id) => self.store(slot as usize, id, now)?,
+        }
+        self.release(now);
+        Ok(())
+    }
+
+    fn make(&mut self, id: Id, node: Expr, now: usize) -> Done {
+        use Code::*;
+        let lanes = self.lanes;
+        match node {
+            Expr::In(..) | Expr::Const(..) | Expr::Never | Expr::Always => Ok(()),
+            Expr::Bin(op, kind, a, b) => {
+                let code = forms::bin(op, kind, lanes).ok_or(NoCode)?;
+                let constant = matches!(self.node(a), Expr::Const(..));
+                let (a, b) = match constant && forms::commutes(op, kind) {
+                    true => (b, a),
+                    false => (a, b),
+                };
+                let (x, y) = (self.vector(a, now)?, self.last(b, now)?);
+                let to = self.result(id, now)?;
+                self.three(code, to, x, y)
+            }
+            Expr::Checked(op, a, b) => self.checked(id, op, a, b, now),
+            Expr::Fma(a, b, c) => self.fma(id, a, b, c, now),
+            Expr::Sqrt(kind, a) => {
+                let x = self.vector(a, now)?;
+                let to = self.result(id, now)?;
+                self.put(Instruction::with2(forms::sqrt(kind, lanes), to, x))
+            }
+            Expr::Floor(a) => {
+                let x = self.vector(a, now)?;
+                let to = self.result(id, now)?;
+                // Towards -∞, without a flag.
+                let code = EVEX_Vrndscalepd_zmm_k1z_zmmm512b64_imm8_sae;
+                self.put(Instruction::with3(code, to, x, 0x09))
+            }
+            Expr::Shift(left, a, by) => {
+                let x = self.vector(a, now)?;
+                let to = self.result(id, now)?;
+                let code = match left {
+                    true => EVEX_Vpsllq_zmm_k1z_zmmm512b64_imm8,
+                    false => EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8,
+                };
+                self.put(Instruction::with3(code, to, x, u32::from(by)))
+            }
+            Expr::Cmp(cmp, kind, a, b) => {
+                let (x, y) = (self.vector(a, now)?, self.last(b, now)?);
+                let to = self.result(id, now)?;
+                let which = match cmp {
+                    Cmp::Eq => 0,
+                    // Of floats without a flag for NaN.
+                    Cmp::Lt if kind != Kind::Int => 0x11,
+                    Cmp::Le if kind != Kind::Int => 0x12,
+                    Cmp::Lt => 1,
+                    Cmp::Le => 2,
+                };
+                self.four(forms::compare(kind, lanes), to, x, y, which)
+            }
+            Expr::BitSet(a, b) => {
+                let (x, y) = (self.vector(a, now)?, self.last(b, now)?);
+                let to = self.result(id, now)?;
+                self.three(EVEX_Vptestmq_kr_k1_zmm_zmmm512b64, to, x, y)
+            }
+            Expr::NotFinite(kind, a) => {
+                let x = self.vector(a, now)?;
+                let to = self.result(id, now)?;
+                let code = forms::class(kind, lanes);
+                self.put(Instruction::with3(code, to, x, forms::NOT_FINITE))
+            }
+            Expr::Both(a, b) => {
+                let all = [
+                    VEX_Kandb_kr_kr_kr,
+                    VEX_Kandw_kr_kr_kr,
+                    VEX_Kandd_kr_kr_kr,
+                    VEX_Kandq_kr_kr_kr,
+                ];
+                self.of_masks(id, lanes.of_mask(all), a, b, now)
+            }
+            Expr::Either(a, b) => {
+                let all =
+                    [VEX_Korb_kr_kr_kr, VEX_Korw_kr_kr_kr, VEX_Kord_kr_kr_kr, VEX_Korq_kr_kr_kr];
+                self.of_masks(id, lanes.of_mask(all), a, b, now)
+            }
+            Expr::Differ(a, b) => {
+                let all = [
+                    VEX_Kxorb_kr_kr_kr,
+                    VEX_Kxorw_kr_kr_kr,
+                    VEX_Kxord_kr_kr_kr,
+                    VEX_Kxorq_kr_kr_kr,
+                ];
+                self.of_masks(id, lanes.of_mask(all), a, b, now)
+            }
+            Expr::Not(a) => {
+                let x = self.mask(a, now)?;
+                let to = self.result(id, now)?;
+                let all = [VEX_Knotb_kr_kr, VEX_Knotw_kr_kr, VEX_Knotd_kr_kr, VEX_Knotq_kr_kr];
+                self.put(Instruction::with2(lanes.of_mask(all), to, x))
+            }
+            Expr::Blend(kind, mask, yes, no) => {
+                let k = self.mask(mask, now)?;
+                let (no, yes) = (self.vector(no, now)?, self.last(yes, now)?);
+                let to = self.result(id, now)?;
+                let code = forms::blend(kind, lanes);
+                let mut instruction = match yes {
+                    Last::In(yes) => Instruction::with3(code, to, no, yes),
+                    Last::At(yes) => Instruction::with3(code, to, no, yes),
+                }?;
+                instruction.set_op_mask(k);
+                self.emit(instruction)
+            }
+            Expr::Turn(from, to, a) => {
+                let code = forms::turn(from, to, lanes).ok_or(NoCode)?;
+                let x = self.vector(a, now)?;
+                let to = self.result(id, now)?;
+                self.put(Instruction::with2(code, to, x))
+            }
+        }
+    }
+
+    fn of_masks(&mut self, id: Id, code: Code, a: Id, b: Id, now: usize) -> Done {
+        let (x, y) = (self.mask(a, now)?, self.mask(b, now)?);
+        let to = self.result(id, now)?;
+        self.put(Instruction::with3(code, to, x, y))
+    }
+
+    /// `a×b+c` in the register of an operand that dies here, or of a copy.
+    fn fma(&mut self, id: Id, a: Id, b: Id, c: Id, now: usize) -> Done {
+        use Code::*;
+        let constant = |l: &Self, id| matches!(l.node(id), Expr::Const(..));
+        // A constant is best the last operand.
+        let (a, b) = if constant(self, a) { (b, a) } else { (a, b) };
+        let ends = |l: &Self, x: Id, others: [Id; 2]| {
+            !constant(l, x) && !others.contains(&x) && l.dies(x, now)
+        };
+        let (code, to, x, y) = match () {
+            () if ends(self, a, [b, c]) => (EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er, a, b, c),
+            () if ends(self, b, [a, c]) => (EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er, b, a, c),
+            () if ends(self, c, [a, b]) => (EVEX_Vfmadd231pd_zmm_k1z_zmm_zmmm512b64_er, c, a, b),
+            () => {
+                let from = self.vector(a, now)?;
+                let register = self.take(false, now)?;
+                let to = Size::Zmm.register(register);
+                let code = EVEX_Vmovapd_zmm_k1z_zmmm512;
+                self.put(Instruction::with2(code, to, from))?;
+                self.own(id, register);
+                self.pinned.push(id);
+                let (y, z) = (self.vector(b, now)?, self.last(c, now)?);
+                return self.three(EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er, to, y, z);
+            }
+        };
+        let register = self.need(to, now)?;
+        let (x, y) = (self.vector(x, now)?, self.last(y, now)?);
+        self.three(code, Size::Zmm.register(register), x, y)?;
+        // The register is the result's from now on.
+        self.pinned.retain(|id| *id != to);
+        self.forget(to, register);
+        self.own(id, register);
+        Ok(())
+    }
+
+    /// A sum or difference, and the sign of what overflowed: that of a sum differs from both
+    /// operands', that of a difference from the first's while those differ.
+    fn checked(&mut self, id: Id, op: Bin, a: Id, b: Id, now: usize) -> Done {
+        use Code::*;
+        let code = forms::bin(op, Kind::Int, self.lanes).ok_or(NoCode)?;
+        let (x, y) = (self.vector(a, now)?, self.vector(b, now)?);
+        let size = self.size(id);
+        let register = self.take(false, now)?;
+        self.own(id, register);
+        self.pinned.push(id);
+        let to = size.register(register);
+        self.three(code, to, x, Last::In(y))?;
+        let aside = size.register(self.take(false, now)?);
+        let (xor, both, either) = match size {
+            Size::Zmm => (
+                EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32,
+                EVEX_Vpternlogd_zmm_k1z_zmm_zmmm512b32_imm8,
+                EVEX_Vpord_zmm_k1z_zmm_zmmm512b32,
+            ),
+            _ => (
+                EVEX_Vpxord_ymm_k1z_ymm_ymmm256b32,
+                EVEX_Vpternlogd_ymm_k1z_ymm_ymmm256b32_imm8,
+                EVEX_Vpord_ymm_k1z_ymm_ymmm256b32,
+            ),
+        };
+        let (first, second) = if op == Bin::Add { (to, y) } else { (y, to) };
+        self.three(xor, aside, x, Last::In(first))?;
+        // The first and (the second differs from the third).
+        let other = if op == Bin::Add { second } else { x };
+        let third = to;
+        self.four(both, aside, other, Last::In(third), 0x60)?;
+        let all = size.register(OVERFLOWN);
+        self.three(either, all, all, Last::In(aside))
+    }
+
+    /// An element of an input into a register.
+    fn load(&mut self, slot: u32, kind: Kind, register: u8, now: usize) -> Done {
+        let bytes = self.tape.ins[slot as usize].ok_or(NoCode)?.size();
+        let from = self.item(slot as usize, bytes)?;
+        if kind == Kind::Mask {
+            let forms = forms::bytes(self.lanes);
+            let size = Size::of(self.lanes.0);
+            let aside = size.register(self.take(false, now)?);
+            self.put(Instruction::with2(forms.load, aside, from))?;
+            let to = Register::K0 + u32::from(register);
+            return self.three(forms.test, to, aside, Last::In(aside));
+        }
+        let size = self.lanes.size(kind);
+        let code = match kind {
+            Kind::Int => forms::load_whole(bytes, self.lanes).ok_or(NoCode)?,
+            _ => forms::moves(size).0,
+        };
+        self.put(Instruction::with2(code, size.register(register), from))
+    }
+
+    fn store(&mut self, slot: usize, id: Id, now: usize) -> Done {
+        use Code::*;
+        let out = self.tape.outs[slot];
+        let bytes = out.dtype.size();
+        let kind = self.node(id).kind();
+        let whole = out.stream && bytes * self.lanes.0 == 64;
+        let (code, from) = if kind == Kind::Mask {
+            let forms = forms::bytes(self.lanes);
+            let k = self.mask(id, now)?;
+            let aside = Size::of(self.lanes.0).register(self.take(false, now)?);
+            self.put(Instruction::with2(forms.make, aside, k))?;
+            self.put(Instruction::with2(forms.one, aside, aside))?;
+            (if whole { EVEX_Vmovntdq_m512_zmm } else { forms.store }, aside)
+        } else {
+            let from = self.vector(id, now)?;
+            let plain = match out.dtype {
+                DType::F32 | DType::F64 => forms::moves(self.size(id)).1,
+                _ => forms::store_whole(bytes, self.lanes).ok_or(NoCode)?,
+            };
+            (if whole { EVEX_Vmovntdq_m512_zmm } else { plain }, from)
+        };
+        let to = self.item(self.tape.ins.len() + slot, bytes)?;
+        self.put(Instruction::with2(code, to, from))
+    }
+}

@@ -1,0 +1,39 @@
+//! Emitted loops: a launch's straight parts as machine code of their own.
+//!
+//! | file | from → to |
+//! |---|---|
+//! | `segments` | a program of the chunk VM → parts, and a tape for each that has lanes |
+//! | `record` | an operation → typed steps of a tape |
+//! | `tape` | steps → a finished tape: its lanes, its constants beside it |
+//! | `forms`, `code` | a tape → instructions |
+//! | `registry` | tapes that have been met → their loops |
+//! | `pages` | instructions → a function |
+//!
+//! `emitted` beside this folder runs the parts over some elements of a domain.
+//!
+//! Why it is right: a loop knows the common case only, as the machine's loops do, and tells where
+//! an element is suspect: then the machine takes those elements again, with care where it must, and
+//! writes everything that the loop wrote. Steps come from the same rules as the machine's, in the
+//! same order, so the bits are the same. What a loop cannot do is left to the machine, instruction
+//! by instruction.
+//!
+//! Equal tapes are one code, whatever launch they come from; numbers are data. A tape is compiled
+//! when a launch is long enough to pay for it at once, or when it has run before.
+//!
+//! Not here: AVX2 (its machines run the chunk VM), folds in registers, loops with an end.
+
+mod aside;
+mod code;
+mod forms;
+mod pages;
+mod record;
+mod registry;
+mod segments;
+mod tape;
+#[cfg(test)]
+mod tests;
+
+pub use aside::{Aside, Line};
+pub use code::HEAD;
+pub use registry::{Registry, When};
+pub use segments::{Feed, Goal, Part, Parts, Segment, parts};

@@ -1,0 +1,114 @@
+//! The loops of a device: each tape that has been met, and its code.
+//!
+//! A tape is compiled when the launch is long enough to pay for it at once, or when it has been met
+//! before.
+
+use super::super::isa::Isa;
+use super::code::code;
+use super::pages::Pages;
+use super::tape::Tape;
+use crate::pool::lock;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+/// Work below this runs before a tape would be written.
+const SHORT_NS: f64 = 4_000.0;
+/// Work from which a loop is compiled before it has run once.
+const LONG_NS: f64 = 150_000.0;
+/// Codes that are kept.
+const KEPT: usize = 1024;
+
+/// An emitted loop.
+pub struct Loop {
+    pub pages: Pages,
+    /// Elements of a round.
+    pub lanes: usize,
+    /// The items of its inputs and outputs.
+    pub tape: Tape,
+}
+
+/// The state of a tape.
+enum Known {
+    /// It has been asked for once.
+    Seen,
+    Code(Arc<Loop>),
+    /// It has no code.
+    None,
+}
+
+/// When loops are emitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// In launches for which it pays.
+    Paying,
+    /// In all launches that have lanes: for tests.
+    Always,
+    Never,
+}
+
+impl When {
+    /// `APLOMB_EMIT=always|never`, for tests.
+    pub fn chosen() -> When {
+        match std::env::var("APLOMB_EMIT").as_deref() {
+            Ok("always") => When::Always,
+            Ok("never") => When::Never,
+            _ => When::Paying,
+        }
+    }
+}
+
+/// All loops of a device.
+pub struct Registry {
+    codes: Mutex<HashMap<Tape, Known>>,
+    when: When,
+    able: bool,
+}
+
+impl Registry {
+    /// The loops of a machine: none where it has not their instructions.
+    pub fn new(isa: Isa, when: When) -> Registry {
+        let able = cfg!(target_arch = "x86_64") && isa == Isa::Avx512;
+        Registry { codes: Mutex::default(), when, able }
+    }
+
+    /// Work of so many nanoseconds is worth a tape; true: and a loop though it is met for the first
+    /// time.
+    pub fn pays(&self, ns: f64) -> Option<bool> {
+        let always = self.when == When::Always;
+        let some = self.able && self.when != When::Never && (always || ns >= SHORT_NS);
+        some.then_some(always || ns >= LONG_NS)
+    }
+
+    fn codes(&self) -> MutexGuard<'_, HashMap<Tape, Known>> {
+        lock(&self.codes)
+    }
+
+    /// The loop of a tape; None: it has none, or not yet.
+    pub fn code(&self, tape: Tape, ready: bool) -> Option<Arc<Loop>> {
+        let mut codes = self.codes();
+        match codes.get(&tape) {
+            Some(Known::Code(code)) => return Some(code.clone()),
+            Some(Known::None) => return None,
+            Some(Known::Seen) => {}
+            None if ready => {}
+            None => {
+                codes.insert(tape, Known::Seen);
+                return None;
+            }
+        }
+        // Any may be made again.
+        if codes.len() >= KEPT {
+            codes.clear();
+        }
+        let made = tape.computes().then(|| code(&tape).ok()).flatten();
+        let pages = made.and_then(|bytes| Pages::new(&bytes));
+        let code =
+            pages.map(|pages| Arc::new(Loop { pages, lanes: tape.lanes, tape: tape.clone() }));
+        let known = match &code {
+            Some(code) => Known::Code(code.clone()),
+            None => Known::None,
+        };
+        codes.insert(tape, known);
+        code
+    }
+}

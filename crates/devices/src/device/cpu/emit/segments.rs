@@ -1,0 +1,398 @@
+//! A program cut into segments: runs of instructions that become one emitted loop each, and the
+//! instructions between them, which the machine of chunks executes.
+//!
+//! An instruction is recorded on the open tape, in order. One that has no lanes (a read at computed
+//! places, a loop with an end, an index) is executed by the machine before the segment that is
+//! open, unless it reads what that makes or writes what that reads; then the segment ends. What a
+//! later segment, the machine or a fold reads of a segment goes through a register of the chunk,
+//! as f64.
+
+use super::super::convert::Sink;
+use super::super::program::{Arg, Do, Inst, Program, Run};
+use super::record::{How, Val};
+use super::registry::{Loop, Registry};
+use super::tape::{Builder, Cmp, Expr, Kind, Out, Pattern, Tape, kind_of};
+use aplomb_plans::plan::Step;
+use aplomb_values::array::DType;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The origin of a segment's input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Feed {
+    /// A register of the chunk, of f64.
+    Register(usize),
+    /// An input of the program, of its own type.
+    Input(usize),
+}
+
+/// The end of a segment's output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// A register of the program: the value goes into memory of its own, which the register then
+    /// is, because another input of the segment may still lie where the register did.
+    Register {
+        own: usize,
+        of: usize,
+    },
+    Sink(usize),
+}
+
+/// A segment with its code.
+pub struct Segment {
+    pub code: Arc<Loop>,
+    pub consts: Vec<Pattern>,
+    pub feeds: Vec<Feed>,
+    pub goals: Vec<Goal>,
+}
+
+/// One part of a program.
+pub enum Part {
+    /// The k-th instruction, by the machine.
+    Machine(usize),
+    Segment(Segment),
+}
+
+/// A program as parts, in order.
+pub struct Parts {
+    pub parts: Vec<Part>,
+    /// Registers in all: those of the program, then those that segments fill.
+    pub regs: usize,
+    /// All is one loop over inputs in the domain's order into sinks, so it may run over any number
+    /// of elements at once.
+    pub straight: bool,
+}
+
+/// A value of the open tape in a register.
+#[derive(Clone, Copy)]
+struct Held {
+    val: Val,
+    /// It is an input as it lies there, by this instruction.
+    load: Option<usize>,
+}
+
+struct Cutter<'a> {
+    program: &'a Program,
+    steps: &'a [Step],
+    sinks: &'a [Sink],
+    registry: &'a Registry,
+    ready: bool,
+    tape: Builder,
+    feeds: Vec<Feed>,
+    goals: Vec<Goal>,
+    held: BTreeMap<usize, Held>,
+    parts: Vec<Part>,
+    regs: usize,
+}
+
+/// A program over so many elements in parts; None: nothing of it is emitted, or not yet.
+pub fn parts(
+    registry: &Registry,
+    program: &Program,
+    steps: &[Step],
+    sinks: &[Sink],
+    elements: usize,
+) -> Option<Parts> {
+    let ready = registry.pays(program.ns * elements as f64)?;
+    let mut cutter = Cutter {
+        program,
+        steps,
+        sinks,
+        registry,
+        ready,
+        tape: Builder::default(),
+        feeds: Vec::new(),
+        goals: Vec::new(),
+        held: BTreeMap::new(),
+        parts: Vec::new(),
+        regs: program.regs,
+    };
+    for k in 0..program.insts.len() {
+        cutter.inst(k)?;
+    }
+    cutter.flush(program.insts.len())?;
+    let Cutter { parts, regs, .. } = cutter;
+    let ordered = |feed: &Feed| match feed {
+        Feed::Register(_) => false,
+        Feed::Input(k) => program.inputs[*k].flat.is_some(),
+    };
+    let straight = match parts.as_slice() {
+        [Part::Segment(one)] => {
+            one.feeds.iter().all(ordered) && one.goals.iter().all(|g| matches!(g, Goal::Sink(_)))
+        }
+        _ => false,
+    };
+    parts.iter().any(|part| matches!(part, Part::Segment(_))).then_some(Parts {
+        parts,
+        regs,
+        straight,
+    })
+}
+
+/// The registers that an instruction reads.
+fn reads(inst: &Inst) -> Vec<usize> {
+    let args: Vec<Arg> = match &inst.act {
+        Do::Load(_) | Do::Index { .. } | Do::Fill(_) => Vec::new(),
+        Do::Op { x, y, .. } => vec![*x, *y],
+        Do::Guard { x, .. } | Do::Store { x, .. } => vec![*x],
+        Do::Part { yes, no, .. } => vec![*yes, *no],
+        Do::Select { cond, yes, no } => vec![*cond, *yes, *no],
+        Do::Gather { places, .. } => places.iter().map(|p| p.by).collect(),
+        Do::Loop(rounds) => rounds.args.iter().chain(&rounds.given).copied().collect(),
+        Do::Test => vec![Arg::Reg(inst.out)],
+    };
+    let register = |arg: Arg| match arg {
+        Arg::Reg(reg) => Some(reg),
+        Arg::One(_) => None,
+    };
+    args.into_iter().filter_map(register).collect()
+}
+
+/// The registers that an instruction writes.
+fn writes(inst: &Inst) -> Vec<usize> {
+    match &inst.act {
+        Do::Test | Do::Store { .. } => Vec::new(),
+        Do::Loop(rounds) => rounds.wanted.iter().map(|(_, reg)| *reg).collect(),
+        _ => vec![inst.out],
+    }
+}
+
+impl Cutter<'_> {
+    /// Somebody reads the register's value from instruction k on.
+    fn lives(&self, reg: usize, k: usize) -> bool {
+        for inst in &self.program.insts[k..] {
+            if reads(inst).contains(&reg) {
+                return true;
+            }
+            if writes(inst).contains(&reg) {
+                return false;
+            }
+        }
+        self.program.kept.contains(&reg)
+    }
+
+    fn feed(&mut self, feed: Feed, dtype: DType) -> Option<Val> {
+        let kind = kind_of(dtype)?;
+        let slot = match self.feeds.iter().position(|f| *f == feed) {
+            Some(known) => known as u32,
+            None => {
+                self.feeds.push(feed);
+                self.tape.input(dtype)
+            }
+        };
+        Some(Val::Of(self.tape.element(slot, kind)))
+    }
+
+    fn operand(&mut self, arg: Arg) -> Option<Val> {
+        match arg {
+            Arg::One(x) => Some(Val::Number(x)),
+            Arg::Reg(reg) => match self.held.get(&reg) {
+                Some(held) => Some(held.val),
+                None => self.feed(Feed::Register(reg), DType::F64),
+            },
+        }
+    }
+
+    fn hold(&mut self, reg: usize, val: Val, load: Option<usize>) {
+        self.held.insert(reg, Held { val, load });
+    }
+
+    fn inst(&mut self, k: usize) -> Option<()> {
+        match self.recorded(k) {
+            Some(()) => Some(()),
+            None => self.by_machine(k),
+        }
+    }
+
+    /// None: it has no lanes, and nothing was recorded that matters.
+    fn recorded(&mut self, k: usize) -> Option<()> {
+        let inst = &self.program.insts[k];
+        match &inst.act {
+            Do::Load(input) => {
+                let dtype = self.program.inputs[*input].source.dtype;
+                let val = self.feed(Feed::Input(*input), dtype)?;
+                self.hold(inst.out, val, Some(k));
+            }
+            Do::Fill(x) => self.hold(inst.out, Val::Number(*x), None),
+            Do::Op { op, ct, x, y, run } => {
+                let whole = self.steps[inst.step].dtype.is_integer();
+                let how = How { ct: *ct, round: inst.round, whole };
+                let (x, y) = (self.operand(*x)?, self.operand(*y)?);
+                let val = match run {
+                    Run::Loop(_) => {
+                        let op = match (op, y) {
+                            // Its loop is that of the root.
+                            (aplomb_values::prim::op::Op::Pow, Val::Number(0.5)) => {
+                                aplomb_values::prim::op::Op::Sqrt
+                            }
+                            _ => *op,
+                        };
+                        self.tape.op(op, x, y, how)?
+                    }
+                    Run::Power(_, exponent) => self.tape.power(x, *exponent, inst.round)?,
+                    Run::Each => return None,
+                };
+                self.hold(inst.out, val, None);
+            }
+            Do::Select { cond, yes, no } => {
+                let (cond, yes, no) =
+                    (self.operand(*cond)?, self.operand(*yes)?, self.operand(*no)?);
+                let mask = self.tape.value(cond, Kind::Mask);
+                let kind = self.tape.common(yes, no);
+                let (yes, no) = (self.tape.value(yes, kind), self.tape.value(no, kind));
+                let val = Val::Of(self.tape.blend(mask, yes, no));
+                self.hold(inst.out, val, None);
+            }
+            Do::Test => {
+                if let Val::Of(id) = self.operand(Arg::Reg(inst.out))? {
+                    let odd = self.tape.not_finite(id);
+                    self.tape.suspect(odd);
+                }
+            }
+            Do::Store { sink, x, test } => self.store(*sink, *x, *test)?,
+            Do::Index { .. }
+            | Do::Guard { .. }
+            | Do::Part { .. }
+            | Do::Gather { .. }
+            | Do::Loop(_) => return None,
+        }
+        Some(())
+    }
+
+    fn store(&mut self, sink: usize, x: Arg, test: bool) -> Option<()> {
+        let to = self.sinks[sink];
+        let x = self.operand(x)?;
+        let whole = match x {
+            Val::Of(id) => matches!(self.tape.kind(id), Kind::Int | Kind::Mask),
+            Val::Number(_) => false,
+        };
+        let value = match to.dtype {
+            DType::F64 => self.tested(x, Kind::F64, test),
+            DType::F32 => self.tested(x, Kind::F32, test),
+            DType::Bool => self.tape.value(x, Kind::Mask),
+            DType::Char if !whole => return None,
+            DType::I8 | DType::I16 | DType::I32 | DType::Char => {
+                let id = match whole {
+                    true => self.tape.value(x, Kind::Int),
+                    false => {
+                        let from = self.tested(x, Kind::F64, test);
+                        let id = self.tape.turned(from, Kind::Int);
+                        if to.checked {
+                            let back = self.tape.turned(id, Kind::F64);
+                            let same = self.tape.cmp(Cmp::Eq, from, back);
+                            let other = self.tape.not(same);
+                            self.tape.suspect(other);
+                        }
+                        id
+                    }
+                };
+                self.within(id, to)?;
+                id
+            }
+            DType::Complex | DType::Nested => return None,
+        };
+        let slot = self.tape.output(Out { dtype: to.dtype, stream: to.stream });
+        self.goals.push(Goal::Sink(sink));
+        self.tape.store(slot, value);
+        Some(())
+    }
+
+    /// Numbers that the sink's type has not are suspect, if they are looked at.
+    fn within(&mut self, id: u32, to: Sink) -> Option<()> {
+        let (low, high) = self.tape.span(id);
+        let (least, most) = match (to.dtype, to.dtype.range()) {
+            (DType::Char, _) => (0.0, f64::from(u32::from(char::MAX))),
+            (_, Some(range)) => range,
+            _ => return Some(()),
+        };
+        let (least, most) = (least as i64, most as i64);
+        if low >= least && high <= most {
+            return Some(());
+        }
+        if to.dtype == DType::Char {
+            return None;
+        }
+        if to.checked {
+            let ends = (self.tape.int(least as i32), self.tape.int(most as i32));
+            let below = self.tape.cmp(Cmp::Lt, id, ends.0);
+            let above = self.tape.cmp(Cmp::Lt, ends.1, id);
+            let odd = self.tape.either(below, above);
+            self.tape.suspect(odd);
+        }
+        Some(())
+    }
+
+    fn tested(&mut self, x: Val, kind: Kind, test: bool) -> u32 {
+        let id = self.tape.value(x, kind);
+        if test {
+            let odd = self.tape.not_finite(id);
+            self.tape.suspect(odd);
+        }
+        id
+    }
+
+    /// An instruction that the machine executes, before the open segment where that may be.
+    fn by_machine(&mut self, k: usize) -> Option<()> {
+        let inst = &self.program.insts[k];
+        let reads_open = reads(inst).iter().any(|reg| self.held.contains_key(reg));
+        let fed = |reg: &usize| self.feeds.contains(&Feed::Register(*reg));
+        if reads_open || writes(inst).iter().any(fed) {
+            self.flush(k)?;
+        }
+        for reg in writes(inst) {
+            self.held.remove(&reg);
+        }
+        self.parts.push(Part::Machine(k));
+        Some(())
+    }
+
+    /// The open segment ends before instruction k.
+    fn flush(&mut self, k: usize) -> Option<()> {
+        let held = std::mem::take(&mut self.held);
+        let live: Vec<(usize, Held)> =
+            held.into_iter().filter(|(reg, _)| self.lives(*reg, k)).collect();
+        for (reg, held) in live {
+            let fed = self.feeds.contains(&Feed::Register(reg));
+            match held.load.filter(|_| !fed) {
+                // As it lies in its source, without a copy.
+                Some(load) => self.parts.push(Part::Machine(load)),
+                None => {
+                    let id = self.tape.value(held.val, Kind::F64);
+                    let slot = self.tape.output(Out { dtype: DType::F64, stream: false });
+                    self.tape.store(slot, id);
+                    self.goals.push(Goal::Register { own: self.regs, of: reg });
+                    self.regs += 1;
+                }
+            }
+        }
+        let (tape, consts) = std::mem::take(&mut self.tape).finish();
+        let (feeds, goals) = (std::mem::take(&mut self.feeds), std::mem::take(&mut self.goals));
+        if tape.acts.is_empty() {
+            return Some(());
+        }
+        let code = self.registry.code(tape, self.ready)?;
+        self.parts.push(Part::Segment(Segment { code, consts, feeds, goals }));
+        Some(())
+    }
+}
+
+impl Builder {
+    /// The narrowest kind that has both.
+    fn common(&self, a: Val, b: Val) -> Kind {
+        let both = |f: fn(&Self, Val) -> bool| f(self, a) && f(self, b);
+        match () {
+            () if both(Self::is_truth) => Kind::Mask,
+            () if both(Self::is_whole) => Kind::Int,
+            () if both(Self::is_f32) => Kind::F32,
+            () => Kind::F64,
+        }
+    }
+}
+
+impl Tape {
+    /// It computes something: it is more than a copy.
+    pub fn computes(&self) -> bool {
+        let made = |node: &Expr| !matches!(node, Expr::In(..) | Expr::Const(..));
+        self.nodes.iter().any(made)
+    }
+}

@@ -1,0 +1,560 @@
+//! The typed steps of one emitted loop: what is computed for each element, in lanes of the type of
+//! the value.
+//!
+//! A tape is built step by step (`Builder`): equal steps are one, what is known is left out, and
+//! whole numbers keep the interval in which they lie. Constants are data beside the tape, so
+//! launches that differ in their numbers alone are one code. `lanes` says how many elements one
+//! round of the loop takes: as many as fit a register of 64 bytes in the widest type that occurs.
+//!
+//! | widest type | elements a round | whole numbers in | masks |
+//! |---|---|---|---|
+//! | f64 | 8 | i32, half a register | 8 bits |
+//! | f32, i32, characters | 16 | i32 | 16 bits |
+//! | i16 | 32 | i16 | 32 bits |
+//! | i8, booleans | 64 | i8 | 64 bits |
+
+use aplomb_values::array::DType;
+use std::collections::HashMap;
+
+/// The place of a value on its tape.
+pub type Id = u32;
+
+/// The type of a value's lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// A truth: one bit of a mask register.
+    Mask,
+    /// A whole number in the tape's width.
+    Int,
+    F32,
+    F64,
+}
+
+/// Operations of two operands of one kind that give a third of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Bin {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Max,
+    Min,
+    /// Of patterns of 64 bits.
+    And,
+    Or,
+    Xor,
+    Plus,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Cmp {
+    Eq,
+    Lt,
+    Le,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Expr {
+    /// An element of the k-th input, as it lies there or widened to a whole number of the tape.
+    In(u32, Kind),
+    /// The k-th constant.
+    Const(u32, Kind),
+    Bin(Bin, Kind, Id, Id),
+    /// A sum or difference of whole numbers that may leave i32, which is a suspicion.
+    Checked(Bin, Id, Id),
+    /// `a×b+c` of f64, rounded once.
+    Fma(Id, Id, Id),
+    Sqrt(Kind, Id),
+    Floor(Id),
+    /// The pattern of an f64, so many bits to the left or right.
+    Shift(bool, Id, u8),
+    Cmp(Cmp, Kind, Id, Id),
+    /// Some bit of the pattern is also in the constant's.
+    BitSet(Id, Id),
+    /// ∞ or NaN.
+    NotFinite(Kind, Id),
+    Both(Id, Id),
+    Either(Id, Id),
+    /// One of two masks, not both.
+    Differ(Id, Id),
+    Not(Id),
+    Never,
+    Always,
+    /// The second where the mask holds, else the third.
+    Blend(Kind, Id, Id, Id),
+    /// From one kind to another.
+    Turn(Kind, Kind, Id),
+}
+
+impl Expr {
+    /// The type of its value.
+    pub fn kind(self) -> Kind {
+        match self {
+            Expr::In(_, kind)
+            | Expr::Const(_, kind)
+            | Expr::Bin(_, kind, ..)
+            | Expr::Sqrt(kind, _)
+            | Expr::Blend(kind, ..)
+            | Expr::Turn(_, kind, _) => kind,
+            Expr::Checked(..) => Kind::Int,
+            Expr::Fma(..) | Expr::Floor(_) | Expr::Shift(..) => Kind::F64,
+            _ => Kind::Mask,
+        }
+    }
+
+    /// The values that it is made of.
+    pub fn operands(self) -> impl Iterator<Item = Id> {
+        let some = match self {
+            Expr::In(..) | Expr::Const(..) | Expr::Never | Expr::Always => [None; 3],
+            Expr::Sqrt(_, a)
+            | Expr::Floor(a)
+            | Expr::Shift(_, a, _)
+            | Expr::NotFinite(_, a)
+            | Expr::Not(a)
+            | Expr::Turn(_, _, a) => [Some(a), None, None],
+            Expr::Bin(_, _, a, b)
+            | Expr::Checked(_, a, b)
+            | Expr::Cmp(_, _, a, b)
+            | Expr::BitSet(a, b)
+            | Expr::Both(a, b)
+            | Expr::Either(a, b)
+            | Expr::Differ(a, b) => [Some(a), Some(b), None],
+            Expr::Fma(a, b, c) | Expr::Blend(_, a, b, c) => [Some(a), Some(b), Some(c)],
+        };
+        some.into_iter().flatten()
+    }
+}
+
+/// An act of a round; they come in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Act {
+    Make(Id),
+    /// Elements in which the mask holds are suspect.
+    Suspect(Id),
+    /// To the k-th output.
+    Store(u32, Id),
+}
+
+/// An output: its items, and whether they go past the caches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Out {
+    pub dtype: DType,
+    pub stream: bool,
+}
+
+/// A finished tape. Two that are equal have one code.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Tape {
+    pub nodes: Vec<Expr>,
+    pub acts: Vec<Act>,
+    /// The items of each input; None: nobody reads it any more.
+    pub ins: Vec<Option<DType>>,
+    pub outs: Vec<Out>,
+    /// Elements of a round.
+    pub lanes: usize,
+}
+
+/// A number that a tape reads: its pattern, as 64 bits that are broadcast in its kind's width.
+pub type Pattern = u64;
+
+/// A tape while it is being written.
+#[derive(Default)]
+pub struct Builder {
+    nodes: Vec<Expr>,
+    /// The interval of each whole number.
+    spans: Vec<(i64, i64)>,
+    known: HashMap<Expr, Id>,
+    consts: Vec<(Kind, u64)>,
+    acts: Vec<Act>,
+    ins: Vec<DType>,
+    outs: Vec<Out>,
+}
+
+const I32: (i64, i64) = (i32::MIN as i64, i32::MAX as i64);
+
+/// The whole numbers that items of a type can be.
+fn span_of(dtype: DType) -> (i64, i64) {
+    match dtype {
+        DType::Bool => (0, 1),
+        DType::I8 => (i8::MIN.into(), i8::MAX.into()),
+        DType::I16 => (i16::MIN.into(), i16::MAX.into()),
+        DType::Char => (0, char::MAX as i64),
+        _ => I32,
+    }
+}
+
+/// The kind in which items of a type are first of all; none: such items are no lanes.
+pub fn kind_of(dtype: DType) -> Option<Kind> {
+    Some(match dtype {
+        DType::Bool => Kind::Mask,
+        DType::I8 | DType::I16 | DType::I32 | DType::Char => Kind::Int,
+        DType::F32 => Kind::F32,
+        DType::F64 => Kind::F64,
+        DType::Complex | DType::Nested => return None,
+    })
+}
+
+impl Builder {
+    pub fn node(&self, id: Id) -> Expr {
+        self.nodes[id as usize]
+    }
+
+    pub fn kind(&self, id: Id) -> Kind {
+        self.node(id).kind()
+    }
+
+    /// The interval of a whole number or truth.
+    pub fn span(&self, id: Id) -> (i64, i64) {
+        if self.kind(id) == Kind::Mask { (0, 1) } else { self.spans[id as usize] }
+    }
+
+    fn put(&mut self, node: Expr, span: (i64, i64)) -> Id {
+        if let Some(id) = self.known.get(&node) {
+            return *id;
+        }
+        let id = self.nodes.len() as Id;
+        self.nodes.push(node);
+        self.spans.push(span);
+        self.known.insert(node, id);
+        self.acts.push(Act::Make(id));
+        id
+    }
+
+    fn plain(&mut self, node: Expr) -> Id {
+        self.put(node, (0, 0))
+    }
+
+    /// One more input.
+    pub fn input(&mut self, dtype: DType) -> u32 {
+        self.ins.push(dtype);
+        self.ins.len() as u32 - 1
+    }
+
+    /// An element of an input, as its type has it first of all.
+    pub fn element(&mut self, slot: u32, kind: Kind) -> Id {
+        let span = span_of(self.ins[slot as usize]);
+        self.put(Expr::In(slot, kind), span)
+    }
+
+    pub fn output(&mut self, out: Out) -> u32 {
+        self.outs.push(out);
+        self.outs.len() as u32 - 1
+    }
+
+    pub fn store(&mut self, slot: u32, id: Id) {
+        self.acts.push(Act::Store(slot, id));
+    }
+
+    pub fn suspect(&mut self, mask: Id) {
+        if self.node(mask) != Expr::Never {
+            self.acts.push(Act::Suspect(mask));
+        }
+    }
+
+    fn constant(&mut self, kind: Kind, bits: u64, span: (i64, i64)) -> Id {
+        let slot = match self.consts.iter().position(|c| *c == (kind, bits)) {
+            Some(known) => known,
+            None => {
+                self.consts.push((kind, bits));
+                self.consts.len() - 1
+            }
+        };
+        self.put(Expr::Const(slot as u32, kind), span)
+    }
+
+    pub fn f64(&mut self, x: f64) -> Id {
+        self.bits(x.to_bits())
+    }
+
+    pub fn f32(&mut self, x: f32) -> Id {
+        let bits = u64::from(x.to_bits());
+        self.constant(Kind::F32, bits << 32 | bits, (0, 0))
+    }
+
+    pub fn int(&mut self, x: i32) -> Id {
+        self.constant(Kind::Int, i64::from(x) as u64, (x.into(), x.into()))
+    }
+
+    /// A pattern of 64 bits as an f64.
+    pub fn bits(&mut self, bits: u64) -> Id {
+        self.constant(Kind::F64, bits, (0, 0))
+    }
+
+    /// The mask of which a value is the truth, 1 and 0.
+    fn truth_of(&self, id: Id) -> Option<Id> {
+        match self.node(id) {
+            Expr::Blend(_, mask, yes, no) if self.is(yes, 1) && self.is(no, 0) => Some(mask),
+            _ => None,
+        }
+    }
+
+    fn is(&self, id: Id, x: i32) -> bool {
+        let Expr::Const(slot, kind) = self.node(id) else { return false };
+        let bits = self.consts[slot as usize].1;
+        match kind {
+            Kind::F64 => bits == f64::from(x).to_bits(),
+            Kind::F32 => bits as u32 == (x as f32).to_bits(),
+            Kind::Int => bits as i64 == i64::from(x),
+            Kind::Mask => false,
+        }
+    }
+
+    /// A value in another kind. An f64 becomes an f32 by rounding, a whole number by cutting off;
+    /// anything is a truth where it is not 0.
+    pub fn turned(&mut self, id: Id, to: Kind) -> Id {
+        let from = self.kind(id);
+        match (from, to) {
+            _ if from == to => id,
+            (Kind::Mask, _) => match (self.node(id), to) {
+                // A byte is a whole number as it lies in memory.
+                (Expr::In(slot, _), Kind::Int) => self.element(slot, Kind::Int),
+                _ => {
+                    let (yes, no) = (self.small(1, to), self.small(0, to));
+                    self.blend(id, yes, no)
+                }
+            },
+            (_, Kind::Mask) => match self.truth_of(id) {
+                Some(mask) => mask,
+                None => {
+                    let zero = self.small(0, from);
+                    let none = self.cmp(Cmp::Eq, id, zero);
+                    self.not(none)
+                }
+            },
+            (Kind::F32, Kind::Int) => {
+                let wide = self.turned(id, Kind::F64);
+                self.turned(wide, Kind::Int)
+            }
+            (Kind::F64, Kind::Int) => self.put(Expr::Turn(from, to, id), I32),
+            _ => self.plain(Expr::Turn(from, to, id)),
+        }
+    }
+
+    /// 0 or 1.
+    pub fn small(&mut self, x: i32, kind: Kind) -> Id {
+        match kind {
+            Kind::F64 => self.f64(x.into()),
+            Kind::F32 => self.f32(x as f32),
+            Kind::Int => self.int(x),
+            Kind::Mask if x == 0 => self.plain(Expr::Never),
+            Kind::Mask => self.plain(Expr::Always),
+        }
+    }
+
+    /// An operation on two values of one kind. Of whole numbers: one whose results are i32, or a
+    /// sum or difference, which is suspect elsewhere.
+    pub fn bin(&mut self, op: Bin, a: Id, b: Id) -> Id {
+        let kind = self.kind(a);
+        if kind != Kind::Int {
+            return self.plain(Expr::Bin(op, kind, a, b));
+        }
+        let span = self.result(op, a, b);
+        if span.0 < I32.0 || span.1 > I32.1 {
+            let held = (span.0.clamp(I32.0, I32.1), span.1.clamp(I32.0, I32.1));
+            return self.put(Expr::Checked(op, a, b), held);
+        }
+        self.put(Expr::Bin(op, kind, a, b), span)
+    }
+
+    /// The interval of a result of whole numbers.
+    pub fn result(&self, op: Bin, a: Id, b: Id) -> (i64, i64) {
+        let (a, b) = (self.span(a), self.span(b));
+        match op {
+            Bin::Add => (a.0 + b.0, a.1 + b.1),
+            Bin::Sub => (a.0 - b.1, a.1 - b.0),
+            Bin::Max => (a.0.max(b.0), a.1.max(b.1)),
+            Bin::Min => (a.0.min(b.0), a.1.min(b.1)),
+            _ => {
+                let mut all = [a.0 * b.0, a.0 * b.1, a.1 * b.0, a.1 * b.1];
+                all.sort_unstable();
+                (all[0], all[3])
+            }
+        }
+    }
+
+    pub fn fma(&mut self, a: Id, b: Id, c: Id) -> Id {
+        self.plain(Expr::Fma(a, b, c))
+    }
+
+    pub fn sqrt(&mut self, a: Id) -> Id {
+        self.plain(Expr::Sqrt(self.kind(a), a))
+    }
+
+    pub fn floor(&mut self, a: Id) -> Id {
+        self.plain(Expr::Floor(a))
+    }
+
+    pub fn shift(&mut self, left: bool, a: Id, by: u32) -> Id {
+        self.plain(Expr::Shift(left, a, by as u8))
+    }
+
+    pub fn bit_set(&mut self, a: Id, bits: u64) -> Id {
+        let bits = self.bits(bits);
+        self.plain(Expr::BitSet(a, bits))
+    }
+
+    pub fn not_finite(&mut self, a: Id) -> Id {
+        match self.kind(a) {
+            kind @ (Kind::F32 | Kind::F64) if self.truth_of(a).is_none() => {
+                self.plain(Expr::NotFinite(kind, a))
+            }
+            _ => self.plain(Expr::Never),
+        }
+    }
+
+    /// A comparison of two values of one kind; of truths with 0 and 1 it is known.
+    pub fn cmp(&mut self, cmp: Cmp, a: Id, b: Id) -> Id {
+        let known = |x: &Self, a: Id, b: Id| {
+            let mask = x.truth_of(a).filter(|_| cmp == Cmp::Eq)?;
+            Some((mask, x.is(b, 0), x.is(b, 1)))
+        };
+        match known(self, a, b).or_else(|| known(self, b, a)) {
+            Some((mask, true, _)) => return self.not(mask),
+            Some((mask, _, true)) => return mask,
+            _ => {}
+        }
+        self.plain(Expr::Cmp(cmp, self.kind(a), a, b))
+    }
+
+    pub fn not(&mut self, a: Id) -> Id {
+        match self.node(a) {
+            Expr::Not(b) => b,
+            Expr::Never => self.plain(Expr::Always),
+            Expr::Always => self.plain(Expr::Never),
+            _ => self.plain(Expr::Not(a)),
+        }
+    }
+
+    fn opposite(&self, a: Id, b: Id) -> bool {
+        self.node(a) == Expr::Not(b) || self.node(b) == Expr::Not(a)
+    }
+
+    pub fn both(&mut self, a: Id, b: Id) -> Id {
+        match (self.node(a), self.node(b)) {
+            (Expr::Always, _) => b,
+            (_, Expr::Always) => a,
+            (Expr::Never, _) => a,
+            (_, Expr::Never) => b,
+            _ if a == b => a,
+            _ if self.opposite(a, b) => self.plain(Expr::Never),
+            _ => self.plain(Expr::Both(a, b)),
+        }
+    }
+
+    pub fn either(&mut self, a: Id, b: Id) -> Id {
+        match (self.node(a), self.node(b)) {
+            (Expr::Never, _) => b,
+            (_, Expr::Never) => a,
+            (Expr::Always, _) => a,
+            (_, Expr::Always) => b,
+            _ if a == b => a,
+            _ if self.opposite(a, b) => self.plain(Expr::Always),
+            _ => self.plain(Expr::Either(a, b)),
+        }
+    }
+
+    pub fn differ(&mut self, a: Id, b: Id) -> Id {
+        match (self.node(a), self.node(b)) {
+            (Expr::Never, _) => b,
+            (_, Expr::Never) => a,
+            (Expr::Always, _) => self.not(b),
+            (_, Expr::Always) => self.not(a),
+            _ => self.plain(Expr::Differ(a, b)),
+        }
+    }
+
+    pub fn never(&mut self) -> Id {
+        self.plain(Expr::Never)
+    }
+
+    /// One of two values of one kind, by a mask.
+    pub fn blend(&mut self, mask: Id, yes: Id, no: Id) -> Id {
+        let kind = self.kind(yes);
+        match (self.node(mask), kind) {
+            (Expr::Always, _) => yes,
+            (Expr::Never, _) => no,
+            _ if yes == no => yes,
+            (_, Kind::Mask) => {
+                let (on, off) = (self.both(mask, yes), self.not(mask));
+                let off = self.both(off, no);
+                self.either(on, off)
+            }
+            _ => {
+                let (a, b) = (self.spans[yes as usize], self.spans[no as usize]);
+                self.put(Expr::Blend(kind, mask, yes, no), (a.0.min(b.0), a.1.max(b.1)))
+            }
+        }
+    }
+
+    /// The tape, without what nobody reads, and its constants.
+    pub fn finish(self) -> (Tape, Vec<Pattern>) {
+        let mut used: Vec<bool> = self.nodes.iter().map(|_| false).collect();
+        let mut acts = Vec::new();
+        for act in self.acts.iter().rev() {
+            match *act {
+                Act::Make(id) if !used[id as usize] => {
+                    // One that may overflow is looked at though nobody reads it.
+                    if !matches!(self.node(id), Expr::Checked(..)) {
+                        continue;
+                    }
+                    self.node(id).operands().for_each(|a| used[a as usize] = true);
+                }
+                Act::Make(id) => {
+                    self.node(id).operands().for_each(|a| used[a as usize] = true);
+                }
+                Act::Suspect(id) | Act::Store(_, id) => used[id as usize] = true,
+            }
+            acts.push(*act);
+        }
+        acts.reverse();
+        let lanes = self.lanes(&acts);
+        let width = 64 / lanes;
+        let pattern = |(kind, bits): &(Kind, u64)| match (kind, width) {
+            (Kind::Int, 1) => (bits & 0xff) * 0x0101_0101_0101_0101,
+            (Kind::Int, 2) => (bits & 0xffff) * 0x0001_0001_0001_0001,
+            (Kind::Int, _) => (bits & 0xffff_ffff) * 0x0000_0001_0000_0001,
+            _ => *bits,
+        };
+        let consts = self.consts.iter().map(pattern).collect();
+        let mut ins: Vec<Option<DType>> = self.ins.iter().map(|_| None).collect();
+        for act in &acts {
+            if let Act::Make(id) = act
+                && let Expr::In(slot, _) = self.node(*id)
+            {
+                ins[slot as usize] = Some(self.ins[slot as usize]);
+            }
+        }
+        (Tape { nodes: self.nodes, acts, ins, outs: self.outs, lanes }, consts)
+    }
+
+    /// Elements of a round: what the widest value leaves room for.
+    fn lanes(&self, acts: &[Act]) -> usize {
+        let whole = |(low, high): (i64, i64)| {
+            let fits = |dtype| {
+                let span = span_of(dtype);
+                low >= span.0 && high <= span.1
+            };
+            if fits(DType::I8) {
+                1
+            } else if fits(DType::I16) {
+                2
+            } else {
+                4
+            }
+        };
+        let width = |act: &Act| match *act {
+            Act::Make(id) => match (self.node(id), self.kind(id)) {
+                (_, Kind::F64) => 8,
+                (_, Kind::F32) | (Expr::Checked(..), _) => 4,
+                // There is no product of bytes.
+                (Expr::Bin(Bin::Mul, ..), Kind::Int) => whole(self.span(id)).max(2),
+                (_, Kind::Int) => whole(self.span(id)),
+                (_, Kind::Mask) => 1,
+            },
+            // Items are cut off when they are stored, not widened.
+            Act::Store(slot, _) => self.outs[slot as usize].dtype.size(),
+            Act::Suspect(_) => 1,
+        };
+        64 / acts.iter().map(width).fold(1, usize::max)
+    }
+}

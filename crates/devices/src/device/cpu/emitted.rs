@@ -1,0 +1,242 @@
+//! A program's parts over some elements of a domain: the machine's instructions, and emitted loops
+//! with their inputs brought together.
+
+use super::chunk::{CHUNK, Env, Frame, inside};
+use super::convert::Source;
+use super::emit::{Aside, Feed, Goal, HEAD, Line, Part, Parts, Segment};
+use super::walk::Piece;
+use aplomb_values::array::DType;
+use std::iter::repeat_n;
+
+/// Lines of an input of a chunk.
+const CHUNK_LINES: usize = CHUNK * 8 / Line::BYTES;
+
+impl Frame {
+    /// Elements start…start+n; false: suspect, and the machine must take them again.
+    pub fn emitted(&mut self, env: &Env, parts: &Parts, start: usize, n: usize) -> bool {
+        parts.parts.iter().all(|part| match part {
+            Part::Machine(k) => self.inst(env, &env.program.insts[*k], start, n, false),
+            Part::Segment(segment) => self.segment(env, segment, start, n),
+        })
+    }
+
+    fn segment(&mut self, env: &Env, segment: &Segment, start: usize, n: usize) -> bool {
+        let mut aside = std::mem::take(&mut self.aside);
+        let fine = self.segment_with(env, segment, &mut aside, start, n);
+        self.aside = aside;
+        fine
+    }
+
+    fn segment_with(
+        &mut self,
+        env: &Env,
+        segment: &Segment,
+        aside: &mut Aside,
+        start: usize,
+        n: usize,
+    ) -> bool {
+        let code = &segment.code;
+        let tape = &code.tape;
+        aside.words.clear();
+        aside.words.extend([0, segment.consts.as_ptr() as u64]);
+        let lines = segment.feeds.len() * CHUNK_LINES;
+        if aside.lines.len() < lines && segment.feeds.iter().any(|f| !in_order(env, *f)) {
+            aside.lines.extend(repeat_n(Line::EMPTY, lines - aside.lines.len()));
+        }
+        for (k, feed) in segment.feeds.iter().enumerate() {
+            let at = match feed {
+                _ if tape.ins[k].is_none() => std::ptr::dangling(),
+                Feed::Register(reg) => self.at[*reg].cast(),
+                Feed::Input(input) => {
+                    let own = k * CHUNK_LINES..(k + 1) * CHUNK_LINES;
+                    let room = match aside.lines.get_mut(own) {
+                        Some(lines) => lines.as_mut_ptr().cast(),
+                        None => std::ptr::null_mut(),
+                    };
+                    self.source(env, *input, room, start, n)
+                }
+            };
+            if at.is_null() {
+                return false;
+            }
+            aside.words.push(at as u64);
+        }
+        for (goal, out) in segment.goals.iter().zip(&tape.outs) {
+            let at: *mut u8 = match goal {
+                Goal::Register { own, of } => {
+                    let at = self.own(*own);
+                    self.at[*of] = at;
+                    at.cast()
+                }
+                // SAFETY: the sink holds the domain.
+                Goal::Sink(sink) => unsafe {
+                    env.sinks[*sink].at.add(start * env.sinks[*sink].dtype.size())
+                },
+            };
+            if out.stream && !(at as usize).is_multiple_of(64) {
+                return false;
+            }
+            aside.words.push(at as u64);
+        }
+        let whole = n / code.lanes * code.lanes;
+        let mut suspect = 0;
+        if whole > 0 {
+            aside.words[0] = whole as u64;
+            // SAFETY: the table is as `code` wants it: every input and output holds `whole`
+            // elements of its type, outputs are this thread's, constants are the tape's.
+            suspect = unsafe { (code.pages.entry())(aside.words.as_ptr()) };
+        }
+        if whole < n && suspect == 0 {
+            suspect = rest(segment, aside, whole, n - whole);
+        }
+        suspect == 0
+    }
+
+    /// Elements of an input, one behind the other in their own type: in the source, or put together
+    /// in `room`. Null: they are not there.
+    fn source(
+        &mut self,
+        env: &Env,
+        input: usize,
+        room: *mut u8,
+        start: usize,
+        n: usize,
+    ) -> *const u8 {
+        let input = &env.program.inputs[input];
+        let source = input.source;
+        let size = source.dtype.size();
+        if let Some(from) = input.flat {
+            let from = from + start as i64;
+            if !inside(source, from, 1, n) {
+                self.broken = true;
+                return std::ptr::null();
+            }
+            // SAFETY: inside.
+            return unsafe { source.at.offset(from as isize * size as isize) };
+        }
+        let (mut direct, mut fine) = (None, n <= CHUNK && !room.is_null());
+        input.walk.pieces(start, n, &mut self.place, |at, piece| match piece {
+            Piece::From { at: from, step: 1, len } if len == n && inside(source, from, 1, n) => {
+                // SAFETY: inside.
+                direct = Some(unsafe { source.at.offset(from as isize * size as isize) });
+            }
+            Piece::From { at: from, step, len } if fine && inside(source, from, step, len) => {
+                // SAFETY: inside; the room holds a chunk, in which the pieces lie.
+                unsafe { copy(source, from, step, len, room.add(at * size)) }
+            }
+            // SAFETY: as above.
+            Piece::Fill { with, len } if fine => unsafe {
+                fill(source.dtype, with, len, room.add(at * size))
+            },
+            _ => fine = false,
+        });
+        match direct {
+            Some(at) => at,
+            None if fine => room,
+            None => std::ptr::null(),
+        }
+    }
+}
+
+/// An input that lies in its source in the domain's order, or a register.
+fn in_order(env: &Env, feed: Feed) -> bool {
+    match feed {
+        Feed::Register(_) => true,
+        Feed::Input(k) => env.program.inputs[k].flat.is_some(),
+    }
+}
+
+/// An incomplete round, in lines of its own, filled up with 1. What was suspect among the elements
+/// that are meant.
+fn rest(segment: &Segment, aside: &mut Aside, from: usize, n: usize) -> u64 {
+    let tape = &segment.code.tape;
+    let all = tape.ins.len() + tape.outs.len();
+    let types = || tape.ins.iter().copied().chain(tape.outs.iter().map(|out| Some(out.dtype)));
+    if aside.rest.len() < all {
+        aside.rest.extend(repeat_n(Line::EMPTY, all - aside.rest.len()));
+    }
+    let mut words = vec![segment.code.lanes as u64, aside.words[1]];
+    for (k, dtype) in types().enumerate() {
+        let line = aside.rest[k].0.as_mut_ptr();
+        words.push(line as u64);
+        if let Some(dtype) = dtype {
+            let size = dtype.size();
+            // SAFETY: a round of what is read or written fits a line, and `n` elements are less;
+            // inputs hold them from `from` on.
+            unsafe {
+                fill(dtype, 1.0, segment.code.lanes, line);
+                if k < tape.ins.len() {
+                    let at = (aside.words[HEAD + k] as *const u8).add(from * size);
+                    std::ptr::copy_nonoverlapping(at, line, n * size);
+                }
+            }
+        }
+    }
+    // SAFETY: as in `segment_with`, for one round.
+    let suspect = unsafe { (segment.code.pages.entry())(words.as_ptr()) };
+    for (k, out) in tape.outs.iter().enumerate() {
+        let (k, size) = (tape.ins.len() + k, out.dtype.size());
+        // SAFETY: outputs hold `n` elements from `from` on, which are this thread's.
+        unsafe {
+            let at = (aside.words[HEAD + k] as *mut u8).add(from * size);
+            std::ptr::copy_nonoverlapping(aside.rest[k].0.as_ptr(), at, n * size);
+        }
+    }
+    suspect & ((1 << n) - 1)
+}
+
+/// An unsigned type of so many bytes.
+macro_rules! by_size {
+    ($size:expr, $t:ident => $body:expr) => {
+        match $size {
+            1 => {
+                type $t = u8;
+                $body
+            }
+            2 => {
+                type $t = u16;
+                $body
+            }
+            4 => {
+                type $t = u32;
+                $body
+            }
+            _ => {
+                type $t = u64;
+                $body
+            }
+        }
+    };
+}
+
+/// Safety: the elements are inside, `to` holds n.
+unsafe fn copy(source: Source, at: i64, step: i64, n: usize, to: *mut u8) {
+    by_size!(source.dtype.size(), T => {
+        // SAFETY: the caller's.
+        unsafe {
+            let from = source.at.cast::<T>().offset(at as isize);
+            let to = to.cast::<T>();
+            match step {
+                1 => std::ptr::copy_nonoverlapping(from, to, n),
+                _ => {
+                    for k in 0..n {
+                        *to.add(k) = *from.offset(k as isize * step as isize);
+                    }
+                }
+            }
+        }
+    })
+}
+
+/// The same number n times. Safety: `to` holds n items of the type.
+unsafe fn fill(dtype: DType, with: f64, n: usize, to: *mut u8) {
+    let bits = match dtype {
+        DType::F64 => with.to_bits(),
+        DType::F32 => u64::from((with as f32).to_bits()),
+        _ => with as i64 as u64,
+    };
+    by_size!(dtype.size(), T => {
+        // SAFETY: the caller's.
+        unsafe { std::slice::from_raw_parts_mut(to.cast::<T>(), n) }.fill(bits as T)
+    })
+}
