@@ -22,8 +22,7 @@ use aplomb_plans::plan::Step;
 use aplomb_values::array::DType;
 use aplomb_values::prim::scalar::{Fail, eval, place};
 
-/// Elements of a register.
-pub const CHUNK: usize = 1024;
+pub use super::emit::CHUNK;
 
 /// Bytes of a loop's registers, which stay in L1.
 const NEAR: usize = 32 << 10;
@@ -79,7 +78,10 @@ impl<'a> Env<'a> {
 
     /// Elements that `Frame::run` takes at a time.
     pub fn stride(&self) -> usize {
-        if self.parts.is_some_and(|parts| parts.straight) { usize::MAX } else { CHUNK }
+        match self.parts {
+            Some(parts) => parts.stride,
+            None => CHUNK,
+        }
     }
 }
 
@@ -159,11 +161,15 @@ impl Frame {
         if env.parts.is_some_and(|parts| self.emitted(env, parts, start, n)) {
             return;
         }
-        for at in (0..n).step_by(CHUNK) {
-            let (start, n) = (start + at, CHUNK.min(n - at));
-            if !self.pass(env, start, n, false) {
-                self.pass(env, start, n, true);
+        if n > CHUNK {
+            // Not in one piece, or suspect somewhere.
+            for at in (0..n).step_by(CHUNK) {
+                self.run(env, start + at, CHUNK.min(n - at));
             }
+            return;
+        }
+        if !self.pass(env, start, n, false) {
+            self.pass(env, start, n, true);
         }
     }
 

@@ -3,7 +3,7 @@
 
 use super::chunk::{CHUNK, Env, Frame, inside};
 use super::convert::Source;
-use super::emit::{Aside, Feed, Goal, HEAD, Line, Part, Parts, Segment};
+use super::emit::{Aside, Feed, Goal, HEAD, HOLDING, Line, Part, Parts, Segment, tests};
 use super::walk::Piece;
 use aplomb_values::array::DType;
 use std::iter::repeat_n;
@@ -47,13 +47,17 @@ impl Frame {
             let at = match feed {
                 _ if tape.ins[k].is_none() => std::ptr::dangling(),
                 Feed::Register(reg) => self.at[*reg].cast(),
-                Feed::Input(input) => {
+                Feed::Input(_) | Feed::Tests(_) => {
                     let own = k * CHUNK_LINES..(k + 1) * CHUNK_LINES;
                     let room = match aside.lines.get_mut(own) {
                         Some(lines) => lines.as_mut_ptr().cast(),
                         None => std::ptr::null_mut(),
                     };
-                    self.source(env, *input, room, start, n)
+                    match feed {
+                        Feed::Input(input) => self.source(env, *input, room, start, n),
+                        Feed::Tests(inst) => self.holds(env, *inst, room, start, n),
+                        Feed::Register(_) => std::ptr::null(),
+                    }
                 }
             };
             if at.is_null() {
@@ -90,6 +94,34 @@ impl Frame {
             suspect = rest(segment, aside, whole, n - whole);
         }
         suspect == 0
+    }
+
+    /// The tests of an instruction as truths: those that all hold, or put together in `room`. Null:
+    /// they are not there.
+    fn holds(
+        &mut self,
+        env: &Env,
+        inst: usize,
+        room: *mut u8,
+        start: usize,
+        n: usize,
+    ) -> *const u8 {
+        let Some(walk) = tests(&env.program.insts[inst]) else { return std::ptr::null() };
+        let (mut all, fine) = (false, n <= CHUNK && !room.is_null());
+        walk.pieces(start, n, &mut self.place, |at, piece| {
+            let holds = matches!(piece, Piece::From { .. });
+            all |= holds && piece.len() == n && n <= HOLDING.len();
+            if fine && !all {
+                // SAFETY: the room holds a chunk, in which the pieces lie.
+                unsafe { std::slice::from_raw_parts_mut(room.add(at), piece.len()) }
+                    .fill(u8::from(holds));
+            }
+        });
+        match all {
+            true => HOLDING.as_ptr(),
+            false if fine => room,
+            false => std::ptr::null(),
+        }
     }
 
     /// Elements of an input, one behind the other in their own type: in the source, or put together
@@ -143,6 +175,7 @@ fn in_order(env: &Env, feed: Feed) -> bool {
     match feed {
         Feed::Register(_) => true,
         Feed::Input(k) => env.program.inputs[k].flat.is_some(),
+        Feed::Tests(_) => false,
     }
 }
 
@@ -217,6 +250,7 @@ unsafe fn copy(source: Source, at: i64, step: i64, n: usize, to: *mut u8) {
             let from = source.at.cast::<T>().offset(at as isize);
             let to = to.cast::<T>();
             match step {
+                0 => std::slice::from_raw_parts_mut(to, n).fill(*from),
                 1 => std::ptr::copy_nonoverlapping(from, to, n),
                 _ => {
                     for k in 0..n {

@@ -217,7 +217,7 @@ impl Pass<'_> {
         let program = lower(work, inputs);
         let total: usize = launch.domain.iter().product();
         let (steps, sinks) = (&launch.body, &outputs.sinks);
-        let emitted = emit::parts(&cpu.loops, &program, steps, sinks, total);
+        let emitted = emit::parts(&cpu.loops, &program, steps, sinks, &launch.domain);
         let env = Env::new(cpu.isa, &program, steps, sinks, ctx.interrupt).with(&emitted);
         let items = cut.items();
         let each = (cut.block.min(cut.extent) * cut.tile).max(1);

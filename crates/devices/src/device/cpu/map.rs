@@ -5,7 +5,7 @@ use super::chunk::Env;
 use super::convert::Sink;
 use super::convert::Source;
 use super::emit;
-use super::program::{Input, Program, Work, lower};
+use super::program::{Input, Work, lower};
 use super::share::{Tally, share, unit};
 use super::walk::Walk;
 use super::{Cpu, DeviceError, Held, RunCtx};
@@ -19,10 +19,6 @@ use std::sync::Arc;
 const STREAM_BYTES: usize = 16 << 20;
 /// Work below this is not worth a hand-off.
 const ALONE_NS: f64 = 20_000.0;
-/// Rows from this length on are cut into chunks of their own when reads are not in order: their
-/// pieces are in place.
-const LONG_ROW: usize = 256;
-
 /// The buffers that a list of stores fills.
 pub struct Outputs<'a> {
     stores: &'a [Store],
@@ -165,11 +161,11 @@ pub fn map(
     let (steps, domain) = (work.steps, work.domain);
     let program = lower(work, inputs);
     let total = elements(domain);
-    let emitted = emit::parts(&cpu.loops, &program, steps, sinks, total);
+    let emitted = emit::parts(&cpu.loops, &program, steps, sinks, domain);
     let env = Env::new(cpu.isa, &program, steps, sinks, ctx.interrupt).with(&emitted);
     let together = program.ns * total as f64 > ALONE_NS;
     let unit = unit(cpu, total, together);
-    let row = row_of(&program, domain);
+    let row = program.row(domain);
     share(cpu, &env, total.div_ceil(unit), together, ctx, &|frame, k| {
         let mut at = k * unit;
         let end = (at + unit).min(total);
@@ -198,12 +194,4 @@ pub fn body_into(
     let found = map(cpu, work, inputs, &sinks, ctx)?;
     let own = outputs.sinks.len();
     Ok((Tally { misfits: found.misfits & ((1 << own) - 1), ..found }, found.misfits >> own))
-}
-
-/// The length at whose multiples chunks must end: that of rows when some read is not in order and
-/// rows are long, else none.
-pub fn row_of(program: &Program, domain: &[usize]) -> usize {
-    let row = domain.last().copied().unwrap_or(1);
-    let ordered = program.inputs.iter().all(|i| i.flat.is_some() || i.walk.constant().is_some());
-    if ordered || row < LONG_ROW { usize::MAX } else { row }
 }

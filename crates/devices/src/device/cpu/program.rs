@@ -208,6 +208,20 @@ pub struct Work<'a> {
     pub reduced: Vec<Input>,
 }
 
+/// Rows from this length on are cut into chunks of their own when reads are not in order: their
+/// pieces are in place.
+const LONG_ROW: usize = 256;
+
+impl Program {
+    /// The length at whose multiples chunks must end: that of rows when some read is not in order
+    /// and rows are long, else none.
+    pub fn row(&self, domain: &[usize]) -> usize {
+        let row = domain.last().copied().unwrap_or(1);
+        let ordered = self.inputs.iter().all(|i| i.flat.is_some() || i.walk.constant().is_some());
+        if ordered || row < LONG_ROW { usize::MAX } else { row }
+    }
+}
+
 struct Lower<'a> {
     work: Work<'a>,
     out: Program,

@@ -123,7 +123,7 @@ fn tested(tests: &[Test], place: &[usize], last: usize) -> (Option<f64>, i64) {
 }
 
 /// A read (or a list of tests, or an Ix) over a domain, ready to be walked.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Walk {
     offset: Ix,
     tests: Vec<Test>,
@@ -165,6 +165,12 @@ impl Walk {
             stride = stride.saturating_mul(n as i64);
         }
         Some(self.offset.c)
+    }
+
+    /// The one fill of all tests, if it is one.
+    pub fn fill(&self) -> Option<f64> {
+        let first = self.tests.first()?.fill;
+        self.tests.iter().all(|t| t.fill.to_bits() == first.to_bits()).then_some(first)
     }
 
     /// Calls `each(from the start of the range, piece)` for the pieces of `len` elements from flat

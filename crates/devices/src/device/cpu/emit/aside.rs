@@ -11,6 +11,14 @@ pub struct Aside {
     pub rest: Vec<Line>,
 }
 
+/// Elements of a register, and of an input that is put together.
+pub const CHUNK: usize = 1024;
+/// Elements that may run at once though an input is not in order: while each lies in one piece.
+pub const WIDE: usize = 8 * CHUNK;
+
+/// As many truths that hold.
+pub static HOLDING: [u8; WIDE] = [1; WIDE];
+
 /// A round of one input or output, at most.
 #[derive(Clone, Copy)]
 #[repr(align(64))]

@@ -33,7 +33,7 @@ mod tape;
 #[cfg(test)]
 mod tests;
 
-pub use aside::{Aside, Line};
+pub use aside::{Aside, CHUNK, HOLDING, Line};
 pub use code::HEAD;
 pub use registry::{Registry, When};
-pub use segments::{Feed, Goal, Part, Parts, Segment, parts};
+pub use segments::{Feed, Goal, Part, Parts, Segment, parts, tests};

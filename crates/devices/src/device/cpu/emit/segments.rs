@@ -9,11 +9,14 @@
 
 use super::super::convert::Sink;
 use super::super::program::{Arg, Do, Inst, Program, Run};
+use super::super::walk::Walk;
+use super::aside::{CHUNK, WIDE};
 use super::record::{How, Val};
 use super::registry::{Loop, Registry};
 use super::tape::{Builder, Cmp, Expr, Kind, Out, Pattern, Tape, kind_of};
 use aplomb_plans::plan::Step;
 use aplomb_values::array::DType;
+use aplomb_values::prim::op::Op;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -24,6 +27,8 @@ pub enum Feed {
     Register(usize),
     /// An input of the program, of its own type.
     Input(usize),
+    /// The tests of an instruction: a truth for each element.
+    Tests(usize),
 }
 
 /// The end of a segment's output.
@@ -58,9 +63,8 @@ pub struct Parts {
     pub parts: Vec<Part>,
     /// Registers in all: those of the program, then those that segments fill.
     pub regs: usize,
-    /// All is one loop over inputs in the domain's order into sinks, so it may run over any number
-    /// of elements at once.
-    pub straight: bool,
+    /// Elements that may run at once.
+    pub stride: usize,
 }
 
 /// A value of the open tape in a register.
@@ -75,6 +79,8 @@ struct Cutter<'a> {
     program: &'a Program,
     steps: &'a [Step],
     sinks: &'a [Sink],
+    /// The length at whose multiples runs end.
+    row: usize,
     registry: &'a Registry,
     ready: bool,
     tape: Builder,
@@ -85,19 +91,21 @@ struct Cutter<'a> {
     regs: usize,
 }
 
-/// A program over so many elements in parts; None: nothing of it is emitted, or not yet.
+/// A program over a domain in parts; None: nothing of it is emitted, or not yet.
 pub fn parts(
     registry: &Registry,
     program: &Program,
     steps: &[Step],
     sinks: &[Sink],
-    elements: usize,
+    domain: &[usize],
 ) -> Option<Parts> {
+    let elements: usize = domain.iter().product();
     let ready = registry.pays(program.ns * elements as f64)?;
     let mut cutter = Cutter {
         program,
         steps,
         sinks,
+        row: program.row(domain),
         registry,
         ready,
         tape: Builder::default(),
@@ -112,20 +120,19 @@ pub fn parts(
     }
     cutter.flush(program.insts.len())?;
     let Cutter { parts, regs, .. } = cutter;
-    let ordered = |feed: &Feed| match feed {
-        Feed::Register(_) => false,
-        Feed::Input(k) => program.inputs[*k].flat.is_some(),
-    };
-    let straight = match parts.as_slice() {
-        [Part::Segment(one)] => {
-            one.feeds.iter().all(ordered) && one.goals.iter().all(|g| matches!(g, Goal::Sink(_)))
-        }
-        _ => false,
+    let ordered = |feed: &Feed| matches!(feed, Feed::Input(k) if program.inputs[*k].flat.is_some());
+    let register = |feed: &Feed| matches!(feed, Feed::Register(_));
+    let to_sink = |goal: &Goal| matches!(goal, Goal::Sink(_));
+    let stride = match parts.as_slice() {
+        [Part::Segment(one)] if !one.goals.iter().all(to_sink) => CHUNK,
+        [Part::Segment(one)] if one.feeds.iter().all(ordered) => usize::MAX,
+        [Part::Segment(one)] if !one.feeds.iter().any(register) => WIDE,
+        _ => CHUNK,
     };
     parts.iter().any(|part| matches!(part, Part::Segment(_))).then_some(Parts {
         parts,
         regs,
-        straight,
+        stride,
     })
 }
 
@@ -222,9 +229,7 @@ impl Cutter<'_> {
                     Run::Loop(_) => {
                         let op = match (op, y) {
                             // Its loop is that of the root.
-                            (aplomb_values::prim::op::Op::Pow, Val::Number(0.5)) => {
-                                aplomb_values::prim::op::Op::Sqrt
-                            }
+                            (Op::Pow, Val::Number(0.5)) => Op::Sqrt,
                             _ => *op,
                         };
                         self.tape.op(op, x, y, how)?
@@ -238,9 +243,7 @@ impl Cutter<'_> {
                 let (cond, yes, no) =
                     (self.operand(*cond)?, self.operand(*yes)?, self.operand(*no)?);
                 let mask = self.tape.value(cond, Kind::Mask);
-                let kind = self.tape.common(yes, no);
-                let (yes, no) = (self.tape.value(yes, kind), self.tape.value(no, kind));
-                let val = Val::Of(self.tape.blend(mask, yes, no));
+                let val = self.tape.choice(mask, yes, no);
                 self.hold(inst.out, val, None);
             }
             Do::Test => {
@@ -250,12 +253,36 @@ impl Cutter<'_> {
                 }
             }
             Do::Store { sink, x, test } => self.store(*sink, *x, *test)?,
-            Do::Index { .. }
-            | Do::Guard { .. }
-            | Do::Part { .. }
-            | Do::Gather { .. }
-            | Do::Loop(_) => return None,
+            Do::Guard { walk, x } => {
+                let fill = Val::Number(walk.fill()?);
+                self.chosen(k, *x, Arg::One(0.0), Some(fill))?;
+            }
+            Do::Part { yes, no, .. } => self.chosen(k, *yes, *no, None)?,
+            Do::Index { .. } | Do::Gather { .. } | Do::Loop(_) => return None,
         }
+        Some(())
+    }
+
+    /// One of two values by the tests of instruction k; `fill` is the second, if it is given.
+    fn chosen(&mut self, k: usize, yes: Arg, no: Arg, fill: Option<Val>) -> Option<()> {
+        let yes = self.operand(yes)?;
+        let no = match fill {
+            Some(fill) => fill,
+            None => self.operand(no)?,
+        };
+        let own = tests(&self.program.insts[k]);
+        let same = |feed: &Feed| match feed {
+            Feed::Tests(j) => tests(&self.program.insts[*j]) == own,
+            _ => false,
+        };
+        let feed = match self.feeds.iter().copied().find(same) {
+            Some(known) => known,
+            None => Feed::Tests(k),
+        };
+        let holds = self.feed(feed, DType::Bool)?;
+        let mask = self.tape.value(holds, Kind::Mask);
+        let val = self.tape.choice(mask, yes, no);
+        self.hold(self.program.insts[k].out, val, None);
         Some(())
     }
 
@@ -291,7 +318,10 @@ impl Cutter<'_> {
             }
             DType::Complex | DType::Nested => return None,
         };
-        let slot = self.tape.output(Out { dtype: to.dtype, stream: to.stream });
+        // A run that begins in the middle of a line cannot go past the caches.
+        let whole = self.row.saturating_mul(to.dtype.size());
+        let stream = to.stream && (self.row == usize::MAX || whole.is_multiple_of(64));
+        let slot = self.tape.output(Out { dtype: to.dtype, stream });
         self.goals.push(Goal::Sink(sink));
         self.tape.store(slot, value);
         Some(())
@@ -376,7 +406,22 @@ impl Cutter<'_> {
     }
 }
 
+/// The tests of an instruction that has some.
+pub fn tests(inst: &Inst) -> Option<&Walk> {
+    match &inst.act {
+        Do::Guard { walk, .. } | Do::Part { walk, .. } => Some(walk),
+        _ => None,
+    }
+}
+
 impl Builder {
+    /// One of two values, by a mask.
+    fn choice(&mut self, mask: u32, yes: Val, no: Val) -> Val {
+        let kind = self.common(yes, no);
+        let (yes, no) = (self.value(yes, kind), self.value(no, kind));
+        Val::Of(self.blend(mask, yes, no))
+    }
+
     /// The narrowest kind that has both.
     fn common(&self, a: Val, b: Val) -> Kind {
         let both = |f: fn(&Self, Val) -> bool| f(self, a) && f(self, b);
