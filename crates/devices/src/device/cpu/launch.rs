@@ -6,7 +6,7 @@
 use super::map::{Outputs, in_order, inputs_of, map, part};
 use super::program::Work;
 use super::share::Tally;
-use super::{Cpu, DeviceError, Fault, Held, RunCtx, compact, fold, scan, whole};
+use super::{Cpu, DeviceError, Fault, Held, RunCtx, compact, fold, running, scan, whole};
 use aplomb_plans::plan::{BufId, Kind, Launch, Plan};
 
 pub struct Done {
@@ -33,6 +33,13 @@ pub fn run(
         let inputs = || inputs_of(plan, held, &launch.loads, &launch.body, &launch.domain);
         if launch.kind == Kind::Compact {
             let found = compact::run(cpu, plan, launch, held, inputs()?, &body, &after, ctx)?;
+            body.note(&found.0, &mut wide);
+            after.note(&found.1, &mut wide);
+            tally.add(&found.0);
+            tally.add(&found.1);
+        } else if let Kind::Scan = launch.kind
+            && let Some(found) = running::run(cpu, launch, inputs()?, &body, &after, ctx)?
+        {
             body.note(&found.0, &mut wide);
             after.note(&found.1, &mut wide);
             tally.add(&found.0);

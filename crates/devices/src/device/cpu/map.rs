@@ -69,6 +69,14 @@ impl<'a> Outputs<'a> {
             .collect()
     }
 
+    /// The output of a launch whose only result is its reduction, as it is.
+    pub fn of_reduced(&self, after: &[Step]) -> Option<Sink> {
+        let ([step], [sink], [store]) = (after, self.sinks.as_slice(), self.stores) else {
+            return None;
+        };
+        (step.what == What::Reduced(0) && store.value == 0).then_some(*sink)
+    }
+
     /// Takes a launch's result as it is, where nothing follows it and it is stored as f64.
     pub fn takes(&mut self, after: &[Step], values: &mut Vec<PoolBuffer>) -> bool {
         let ([step], [sink], [buffer]) =

@@ -22,6 +22,7 @@ mod machine;
 mod map;
 mod product;
 mod program;
+mod running;
 mod scan;
 mod scatter;
 mod share;

@@ -2,6 +2,7 @@
 //! as a class.
 
 mod product;
+mod scans;
 
 use super::emit::When;
 use super::{Cpu, Isa, apply};

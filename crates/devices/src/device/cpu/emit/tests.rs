@@ -88,6 +88,8 @@ fn random(dice: &mut Dice) -> Made {
     let n = [1, 7, 63, 64, 65, 1000, 1023, 1025, 5000, 70_000][dice.roll(10)];
     let mut made = Made::new();
     let mut l = launch(&[n]);
+    let cut = dice.roll(n) as i64;
+    l.guards.push(vec![Test { ix: Ix::axis(0), lo: cut / 2, hi: cut, fill: 0.0 }]);
     let mut types = Vec::new();
     let inputs = 1 + dice.roll(3);
     for k in 0..inputs as u32 {
@@ -137,6 +139,17 @@ fn random(dice: &mut Dice) -> Made {
         one.dtype = dtype;
         l.body.push(one);
         types.push(dtype);
+        if dice.roll(4) == 0 {
+            let [yes, no] = [0; 2].map(|_| dice.roll(types.len()) as u32);
+            let both = [yes, no].map(|v| types[v as usize]);
+            let (what, dtype) = match dice.roll(2) {
+                0 => (What::Guard { tests: 0, value: yes }, both[0]),
+                _ if both[0] == both[1] => (What::Part { tests: 0, yes, no }, both[0]),
+                _ => (What::Part { tests: 0, yes, no }, DType::F64),
+            };
+            l.body.push(step(what, dtype, site));
+            types.push(dtype);
+        }
         if dice.roll(4) == 0 {
             let [cond, yes, no] = [0; 3].map(|_| dice.roll(types.len()) as u32);
             let both = [yes, no].map(|v| types[v as usize]);
