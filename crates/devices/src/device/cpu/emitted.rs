@@ -4,6 +4,7 @@
 use super::chunk::{CHUNK, Env, Frame, inside};
 use super::convert::Source;
 use super::emit::{Aside, Feed, Goal, HEAD, HOLDING, Line, Part, Parts, Segment, tests};
+use super::program::Do;
 use super::walk::Piece;
 use aplomb_values::array::DType;
 use std::iter::repeat_n;
@@ -15,7 +16,10 @@ impl Frame {
     /// Elements start…start+n; false: suspect, and the machine must take them again.
     pub fn emitted(&mut self, env: &Env, parts: &Parts, start: usize, n: usize) -> bool {
         parts.parts.iter().all(|part| match part {
-            Part::Machine(k) => self.inst(env, &env.program.insts[*k], start, n, false),
+            Part::Machine(k) => match (&env.program.insts[*k].act, parts.rounds.get(k)) {
+                (Do::Loop(rounds), own @ Some(_)) => self.rounds(env, rounds, own, n),
+                _ => self.inst(env, &env.program.insts[*k], start, n, false),
+            },
             Part::Segment(segment) => self.segment(env, segment, start, n),
         })
     }

@@ -22,6 +22,7 @@ mod machine;
 mod map;
 mod product;
 mod program;
+mod rounds;
 mod running;
 mod scan;
 mod scatter;

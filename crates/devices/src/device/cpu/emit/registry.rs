@@ -100,8 +100,7 @@ impl Registry {
         if codes.len() >= KEPT {
             codes.clear();
         }
-        let made = tape.computes().then(|| code(&tape).ok()).flatten();
-        let pages = made.and_then(|bytes| Pages::new(&bytes));
+        let pages = code(&tape).ok().and_then(|bytes| Pages::new(&bytes));
         let code =
             pages.map(|pages| Arc::new(Loop { pages, lanes: tape.lanes, tape: tape.clone() }));
         let known = match &code {

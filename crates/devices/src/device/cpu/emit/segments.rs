@@ -13,7 +13,7 @@ use super::super::walk::Walk;
 use super::aside::{CHUNK, WIDE};
 use super::record::{How, Val};
 use super::registry::{Loop, Registry};
-use super::tape::{Builder, Cmp, Expr, Kind, Out, Pattern, Tape, kind_of};
+use super::tape::{Builder, Cmp, Kind, Out, Pattern, kind_of};
 use aplomb_plans::plan::Step;
 use aplomb_values::array::DType;
 use aplomb_values::prim::op::Op;
@@ -65,6 +65,8 @@ pub struct Parts {
     pub regs: usize,
     /// Elements that may run at once.
     pub stride: usize,
+    /// The rounds of loops that are one segment each, by the loop's instruction.
+    pub rounds: BTreeMap<usize, Parts>,
 }
 
 /// A value of the open tape in a register.
@@ -76,13 +78,9 @@ struct Held {
 }
 
 struct Cutter<'a> {
-    program: &'a Program,
-    steps: &'a [Step],
-    sinks: &'a [Sink],
-    /// The length at whose multiples runs end.
-    row: usize,
-    registry: &'a Registry,
-    ready: bool,
+    given: Given<'a>,
+    /// Outputs go where the program's registers are.
+    in_place: bool,
     tape: Builder,
     feeds: Vec<Feed>,
     goals: Vec<Goal>,
@@ -101,39 +99,71 @@ pub fn parts(
 ) -> Option<Parts> {
     let elements: usize = domain.iter().product();
     let ready = registry.pays(program.ns * elements as f64)?;
-    let mut cutter = Cutter {
-        program,
-        steps,
-        sinks,
-        row: program.row(domain),
-        registry,
-        ready,
-        tape: Builder::default(),
-        feeds: Vec::new(),
-        goals: Vec::new(),
-        held: BTreeMap::new(),
-        parts: Vec::new(),
-        regs: program.regs,
-    };
-    for k in 0..program.insts.len() {
-        cutter.inst(k)?;
+    let work = Given { program, steps, sinks, row: program.row(domain), registry, ready };
+    work.parts()
+}
+
+/// A program that is to be cut, and what is known of its surroundings.
+#[derive(Clone, Copy)]
+struct Given<'a> {
+    program: &'a Program,
+    steps: &'a [Step],
+    sinks: &'a [Sink],
+    /// The length at whose multiples runs end.
+    row: usize,
+    registry: &'a Registry,
+    /// A loop is compiled though it is met for the first time.
+    ready: bool,
+}
+
+impl<'a> Given<'a> {
+    fn parts(self) -> Option<Parts> {
+        let mut cutter = self.cutter(false);
+        for k in 0..self.program.insts.len() {
+            cutter.inst(k)?;
+        }
+        cutter.flush(self.program.insts.len())?;
+        let stride = cutter.stride();
+        let Cutter { parts, regs, .. } = cutter;
+        let rounds: BTreeMap<usize, Parts> = self
+            .program
+            .insts
+            .iter()
+            .enumerate()
+            .filter_map(|(k, inst)| self.round(k, inst))
+            .collect();
+        let some = parts.iter().any(|part| matches!(part, Part::Segment(_)));
+        (some || !rounds.is_empty()).then_some(Parts { parts, regs, stride, rounds })
     }
-    cutter.flush(program.insts.len())?;
-    let Cutter { parts, regs, .. } = cutter;
-    let ordered = |feed: &Feed| matches!(feed, Feed::Input(k) if program.inputs[*k].flat.is_some());
-    let register = |feed: &Feed| matches!(feed, Feed::Register(_));
-    let to_sink = |goal: &Goal| matches!(goal, Goal::Sink(_));
-    let stride = match parts.as_slice() {
-        [Part::Segment(one)] if !one.goals.iter().all(to_sink) => CHUNK,
-        [Part::Segment(one)] if one.feeds.iter().all(ordered) => usize::MAX,
-        [Part::Segment(one)] if !one.feeds.iter().any(register) => WIDE,
-        _ => CHUNK,
-    };
-    parts.iter().any(|part| matches!(part, Part::Segment(_))).then_some(Parts {
-        parts,
-        regs,
-        stride,
-    })
+
+    /// A round of a loop, if all of it is one segment. It writes into the program's own registers,
+    /// whose memory the next round may exchange: what a round keeps lies in none that it is given.
+    fn round(self, k: usize, inst: &'a Inst) -> Option<(usize, Parts)> {
+        let Do::Loop(rounds) = &inst.act else { return None };
+        let (program, steps) = (&rounds.program, rounds.steps.as_slice());
+        let mut cutter = Given { program, steps, sinks: &[], ..self }.cutter(true);
+        for k in 0..program.insts.len() {
+            cutter.recorded(k)?;
+        }
+        cutter.flush(program.insts.len())?;
+        let Cutter { parts, regs, .. } = cutter;
+        let whole = matches!(parts.as_slice(), [Part::Segment(_)]);
+        let parts = Parts { parts, regs, stride: CHUNK, rounds: BTreeMap::new() };
+        whole.then_some((k, parts))
+    }
+
+    fn cutter(self, in_place: bool) -> Cutter<'a> {
+        Cutter {
+            given: self,
+            in_place,
+            tape: Builder::default(),
+            feeds: Vec::new(),
+            goals: Vec::new(),
+            held: BTreeMap::new(),
+            parts: Vec::new(),
+            regs: self.program.regs,
+        }
+    }
 }
 
 /// The registers that an instruction reads.
@@ -165,9 +195,23 @@ fn writes(inst: &Inst) -> Vec<usize> {
 }
 
 impl Cutter<'_> {
+    /// Elements that the parts take at once.
+    fn stride(&self) -> usize {
+        let inputs = &self.given.program.inputs;
+        let ordered = |feed: &Feed| matches!(feed, Feed::Input(k) if inputs[*k].flat.is_some());
+        let register = |feed: &Feed| matches!(feed, Feed::Register(_));
+        let to_sink = |goal: &Goal| matches!(goal, Goal::Sink(_));
+        match self.parts.as_slice() {
+            [Part::Segment(one)] if !one.goals.iter().all(to_sink) => CHUNK,
+            [Part::Segment(one)] if one.feeds.iter().all(ordered) => usize::MAX,
+            [Part::Segment(one)] if !one.feeds.iter().any(register) => WIDE,
+            _ => CHUNK,
+        }
+    }
+
     /// Somebody reads the register's value from instruction k on.
     fn lives(&self, reg: usize, k: usize) -> bool {
-        for inst in &self.program.insts[k..] {
+        for inst in &self.given.program.insts[k..] {
             if reads(inst).contains(&reg) {
                 return true;
             }
@@ -175,7 +219,7 @@ impl Cutter<'_> {
                 return false;
             }
         }
-        self.program.kept.contains(&reg)
+        self.given.program.kept.contains(&reg)
     }
 
     fn feed(&mut self, feed: Feed, dtype: DType) -> Option<Val> {
@@ -213,16 +257,16 @@ impl Cutter<'_> {
 
     /// None: it has no lanes, and nothing was recorded that matters.
     fn recorded(&mut self, k: usize) -> Option<()> {
-        let inst = &self.program.insts[k];
+        let inst = &self.given.program.insts[k];
         match &inst.act {
             Do::Load(input) => {
-                let dtype = self.program.inputs[*input].source.dtype;
+                let dtype = self.given.program.inputs[*input].source.dtype;
                 let val = self.feed(Feed::Input(*input), dtype)?;
                 self.hold(inst.out, val, Some(k));
             }
             Do::Fill(x) => self.hold(inst.out, Val::Number(*x), None),
             Do::Op { op, ct, x, y, run } => {
-                let whole = self.steps[inst.step].dtype.is_integer();
+                let whole = self.given.steps[inst.step].dtype.is_integer();
                 let how = How { ct: *ct, round: inst.round, whole };
                 let (x, y) = (self.operand(*x)?, self.operand(*y)?);
                 let val = match run {
@@ -270,9 +314,9 @@ impl Cutter<'_> {
             Some(fill) => fill,
             None => self.operand(no)?,
         };
-        let own = tests(&self.program.insts[k]);
+        let own = tests(&self.given.program.insts[k]);
         let same = |feed: &Feed| match feed {
-            Feed::Tests(j) => tests(&self.program.insts[*j]) == own,
+            Feed::Tests(j) => tests(&self.given.program.insts[*j]) == own,
             _ => false,
         };
         let feed = match self.feeds.iter().copied().find(same) {
@@ -282,12 +326,12 @@ impl Cutter<'_> {
         let holds = self.feed(feed, DType::Bool)?;
         let mask = self.tape.value(holds, Kind::Mask);
         let val = self.tape.choice(mask, yes, no);
-        self.hold(self.program.insts[k].out, val, None);
+        self.hold(self.given.program.insts[k].out, val, None);
         Some(())
     }
 
     fn store(&mut self, sink: usize, x: Arg, test: bool) -> Option<()> {
-        let to = self.sinks[sink];
+        let to = self.given.sinks[sink];
         let x = self.operand(x)?;
         let whole = match x {
             Val::Of(id) => matches!(self.tape.kind(id), Kind::Int | Kind::Mask),
@@ -319,8 +363,8 @@ impl Cutter<'_> {
             DType::Complex | DType::Nested => return None,
         };
         // A run that begins in the middle of a line cannot go past the caches.
-        let whole = self.row.saturating_mul(to.dtype.size());
-        let stream = to.stream && (self.row == usize::MAX || whole.is_multiple_of(64));
+        let whole = self.given.row.saturating_mul(to.dtype.size());
+        let stream = to.stream && (self.given.row == usize::MAX || whole.is_multiple_of(64));
         let slot = self.tape.output(Out { dtype: to.dtype, stream });
         self.goals.push(Goal::Sink(sink));
         self.tape.store(slot, value);
@@ -363,7 +407,7 @@ impl Cutter<'_> {
 
     /// An instruction that the machine executes, before the open segment where that may be.
     fn by_machine(&mut self, k: usize) -> Option<()> {
-        let inst = &self.program.insts[k];
+        let inst = &self.given.program.insts[k];
         let reads_open = reads(inst).iter().any(|reg| self.held.contains_key(reg));
         let fed = |reg: &usize| self.feeds.contains(&Feed::Register(*reg));
         if reads_open || writes(inst).iter().any(fed) {
@@ -390,8 +434,9 @@ impl Cutter<'_> {
                     let id = self.tape.value(held.val, Kind::F64);
                     let slot = self.tape.output(Out { dtype: DType::F64, stream: false });
                     self.tape.store(slot, id);
-                    self.goals.push(Goal::Register { own: self.regs, of: reg });
-                    self.regs += 1;
+                    let own = if self.in_place { reg } else { self.regs };
+                    self.goals.push(Goal::Register { own, of: reg });
+                    self.regs += usize::from(!self.in_place);
                 }
             }
         }
@@ -400,7 +445,7 @@ impl Cutter<'_> {
         if tape.acts.is_empty() {
             return Some(());
         }
-        let code = self.registry.code(tape, self.ready)?;
+        let code = self.given.registry.code(tape, self.given.ready)?;
         self.parts.push(Part::Segment(Segment { code, consts, feeds, goals }));
         Some(())
     }
@@ -431,13 +476,5 @@ impl Builder {
             () if both(Self::is_f32) => Kind::F32,
             () => Kind::F64,
         }
-    }
-}
-
-impl Tape {
-    /// It computes something: it is more than a copy.
-    pub fn computes(&self) -> bool {
-        let made = |node: &Expr| !matches!(node, Expr::In(..) | Expr::Const(..));
-        self.nodes.iter().any(made)
     }
 }

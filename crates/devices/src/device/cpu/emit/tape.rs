@@ -14,6 +14,7 @@
 //! | i8, booleans | 64 | i8 | 64 bits |
 
 use aplomb_values::array::DType;
+use aplomb_values::prim::scalar::lane::Lane;
 use std::collections::HashMap;
 
 /// The place of a value on its tape.
@@ -183,6 +184,23 @@ fn span_of(dtype: DType) -> (i64, i64) {
     }
 }
 
+/// An operation on two patterns of f64, as lanes do it.
+fn folded(op: Bin, x: u64, y: u64) -> u64 {
+    let of = |f: fn(f64, f64) -> f64| f(f64::from_bits(x), f64::from_bits(y)).to_bits();
+    match op {
+        Bin::Add => of(Lane::add),
+        Bin::Sub => of(Lane::sub),
+        Bin::Mul => of(Lane::mul),
+        Bin::Div => of(Lane::div),
+        Bin::Max => of(Lane::max),
+        Bin::Min => of(Lane::min),
+        Bin::And => x & y,
+        Bin::Or => x | y,
+        Bin::Xor => x ^ y,
+        Bin::Plus => x.wrapping_add(y),
+    }
+}
+
 /// The kind in which items of a type are first of all; none: such items are no lanes.
 pub fn kind_of(dtype: DType) -> Option<Kind> {
     Some(match dtype {
@@ -280,6 +298,14 @@ impl Builder {
         self.constant(Kind::F64, bits, (0, 0))
     }
 
+    /// The pattern of a constant of f64.
+    fn bits_of(&self, id: Id) -> Option<u64> {
+        match self.node(id) {
+            Expr::Const(slot, Kind::F64) => Some(self.consts[slot as usize].1),
+            _ => None,
+        }
+    }
+
     /// The mask of which a value is the truth, 1 and 0.
     fn truth_of(&self, id: Id) -> Option<Id> {
         match self.node(id) {
@@ -345,6 +371,9 @@ impl Builder {
     /// sum or difference, which is suspect elsewhere.
     pub fn bin(&mut self, op: Bin, a: Id, b: Id) -> Id {
         let kind = self.kind(a);
+        if let (Some(x), Some(y)) = (self.bits_of(a), self.bits_of(b)) {
+            return self.bits(folded(op, x, y));
+        }
         if kind != Kind::Int {
             return self.plain(Expr::Bin(op, kind, a, b));
         }
