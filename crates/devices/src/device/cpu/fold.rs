@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | last, extent ≤ 1 024 | a row | as many rows to a chunk as fit, the tree of each from L1 |
 //! | last, longer | a block of 65 536 | chunks into 64 partials in registers |
-//! | other | 256 places of a tile of up to 1 024 columns | rows added into the tile |
+//! | other | 256 places of a tile of up to 4 096 columns | rows added into the tile |
 //! | last, of a function of all pairs | see `product` | |
 //! | any, not associative | a tile of columns, or a row | from the end, one element at a time |
 //!
@@ -29,6 +29,8 @@ use aplomb_values::prim::scalar::{Fail, eval};
 use std::convert::Infallible;
 
 const ALONE_NS: f64 = 20_000.0;
+/// Columns of an item, whose partial results stay in L1.
+const WIDE: usize = 4 * CHUNK;
 /// Folds have no ⎕CT: it would only matter to GCD and LCM of fractions.
 const CT: f64 = 0.0;
 
@@ -64,7 +66,8 @@ impl Cut {
             (false, true) => BLOCK,
             (false, false) => ROWS,
         };
-        let tile = inner.clamp(1, CHUNK);
+        // In order a row of an item is one chunk; else several, so that memory is read along rows.
+        let tile = inner.clamp(1, if ordered { CHUNK } else { WIDE });
         Cut {
             outer,
             extent,
@@ -407,27 +410,32 @@ impl Pass<'_> {
             let mut at = 0;
             while at < item.places {
                 let rows = most.min(item.places - at);
-                let n = if rows == 1 { width } else { rows * inner };
-                frame.run_with(env, item.base + (item.first + at) * inner, n, careful);
-                for (k, fold) in folds.iter().enumerate() {
-                    let values = frame.kept(env, k);
-                    // SAFETY: the chunk holds the rows' values; the partials are this item's.
-                    unsafe {
-                        let sums = fold.out.add(item.to);
+                for first in (0..width).step_by(CHUNK) {
+                    let columns = CHUNK.min(width - first);
+                    let n = if rows == 1 { columns } else { rows * inner };
+                    let start = item.base + (item.first + at) * inner + first;
+                    frame.run_with(env, start, n, careful);
+                    for (k, fold) in folds.iter().enumerate() {
+                        let loops = fold.fast.filter(|_| !careful);
+                        let values = frame.kept(env, k);
                         for r in 0..rows {
-                            let row = values.add(r * inner);
-                            match fold.fast.filter(|_| !careful) {
-                                _ if at + r == 0 => std::ptr::copy_nonoverlapping(row, sums, width),
-                                Some(l) => drop((l.both)(sums, sums, row, CT, width)),
-                                None => {
-                                    for j in 0..width {
-                                        let at = item.result + j;
-                                        *sums.add(j) = fold.step(
-                                            *sums.add(j),
-                                            *row.add(j),
-                                            at,
-                                            &mut frame.fault,
-                                        );
+                            // SAFETY: the chunk holds the rows' values; the partials are this
+                            // item's.
+                            unsafe {
+                                let sums = fold.out.add(item.to + first);
+                                let row = values.add(r * inner);
+                                match loops {
+                                    _ if at + r == 0 => {
+                                        std::ptr::copy_nonoverlapping(row, sums, columns)
+                                    }
+                                    Some(l) => drop((l.both)(sums, sums, row, CT, columns)),
+                                    None => {
+                                        let own = &mut frame.fault;
+                                        for j in 0..columns {
+                                            let (x, y) = (*sums.add(j), *row.add(j));
+                                            let at = item.result + first + j;
+                                            *sums.add(j) = fold.step(x, y, at, own);
+                                        }
                                     }
                                 }
                             }

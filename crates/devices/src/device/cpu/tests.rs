@@ -479,7 +479,7 @@ fn fold_plan(o: Op, dtype: DType, domain: &[usize], axis: usize, items: &[f64]) 
 #[test]
 fn folds_are_the_stated_tree_on_every_tier_and_thread_count() {
     let mut dice = Dice(17);
-    let shapes: [(&[usize], usize); 19] = [
+    let shapes: [(&[usize], usize); 20] = [
         (&[0], 0),
         (&[1], 0),
         (&[63], 0),
@@ -494,6 +494,7 @@ fn folds_are_the_stated_tree_on_every_tier_and_thread_count() {
         (&[5000, 3], 0),
         (&[7, 2000], 1),
         (&[300, 1500], 0),
+        (&[300, 5000], 0),
         (&[700, 5, 9], 1),
         (&[3, 0, 4], 1),
         (&[3, 0, 4], 0),
