@@ -2,7 +2,10 @@
 """The workloads of work.py as other array systems say them. A peer is a class, a workload a method of it by its name;
 what a peer says in its own words is overridden there, and what it has not is None.
 """
-import os, time
+import os, sys, time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from everyday import OF_NO_SIZE, Everyday
 
 FAR = 1e308
 COEF = (0.31938153, -0.356563782, 1.781477937, -1.821255978, 1.330274429)
@@ -10,7 +13,7 @@ R, V = 0.02, 0.30
 BINOMIAL = (1 / 16, 4 / 16, 6 / 16, 4 / 16, 1 / 16)
 
 
-class Peer:
+class Peer(Everyday):
     """An array namespace `xp` with what it calls differently. Only `load`, `host` and `wait` need a device."""
 
     on = "cpu"
@@ -182,6 +185,9 @@ class Numpy(Peer):
 
     def transpose1(self, X):
         return self.xp.add(X.T, 1, order="C")
+
+    def add_whole(self, A, B):
+        return self.xp.add(A, B, dtype="int16") if A.dtype == "int8" else A + B
 
     def mandelbrot(self, X, Y):
         """The usual idiom: points that escaped are dropped."""
@@ -360,7 +366,7 @@ class Jax(Peer):
         return numpy.asarray(a)
 
     def compiled(self, f):
-        return f if f.__name__ in ("compact", "positive") else self.jax.jit(f)
+        return f if f.__name__ in ("compact", "positive") + OF_NO_SIZE else self.jax.jit(f)
 
     def waited(self, result):
         return self.jax.block_until_ready(result)
@@ -375,6 +381,15 @@ class Jax(Peer):
 
     def transpose(self, X):
         return self.xp.copy(X.T)
+
+    def reverse(self, X):
+        return X[::-1]
+
+    def running_greatest(self, X):
+        return self.jax.lax.cummax(X)
+
+    def rounds(self, X):
+        return self.jax.lax.fori_loop(0, 1000, lambda _, x: x + 0.001 * x, X)
 
     def softmax(self, X):
         return self.jax.nn.softmax(X, axis=1)

@@ -33,7 +33,7 @@ class Work:
     def __init__(self, row, dtype, n):
         row = ROWS.get(row.get("like"), {}) | row
         self.id, self.n, self.dtype, self.row = row["id"], n, dtype, row
-        self.data = {name: (spec[2] if len(spec) > 2 else dtype, tuple(max(1, n // d) for d in spec[1]), spec[0])
+        self.data = {name: (spec[2] if len(spec) > 2 else dtype, tuple(-d if d < 0 else max(1, n // d) for d in spec[1]), spec[0])
                      for name, spec in row["data"].items()}
         self.apl = "".join(row["apl"])
         self.bytes = polynomial(row, "moves", n) * CODES[dtype][2] + polynomial(row, "bytes", n)

@@ -13,6 +13,7 @@ CuPy and torch. Each peer is a process of its own. Exit code 1: a result differs
 """
 import argparse, json, os, statistics, subprocess, sys, time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from everyday import called
 from formulas import Cupy, Jax, Numpy, Torch, apart, arrays
 from work import SCALE, all_work, result
 
@@ -24,7 +25,7 @@ def measure(peer, w, folder, end):
     import numpy as np
     given = arrays(np, w, folder)
     sets = [{name: peer.load(a.copy()) for name, a in given.items()} for _ in range(w.copies)]
-    f = peer.compiled(getattr(peer, w.formula))
+    f = peer.compiled(getattr(peer, called(w.formula)))
     at = iter(range(1 << 60))
     call = lambda: f(**sets[next(at) % len(sets)])
     begun = time.perf_counter_ns()

@@ -33,7 +33,12 @@ def numexpr_formula(name, dtype, _n):
         return lambda a, b: said(two, a=a, b=b)
     if name == "rmse":
         return lambda a, b: float(said("sum((a-b)**2)", a=a, b=b) / a.size) ** .5
-    one = {"squares": "sum(a*a)", "absum": "sum(abs(a))", "difference": "a-b"}.get(name)
+    if name == "and":
+        return lambda a, b: said("a&b", a=a, b=b)
+    known |= {"whole": 1, "seven": 7, "quarter": t(.25), "most": t(.75)}
+    one = {"squares": "sum(a*a)", "absum": "sum(abs(a))", "difference": "a-b", "not": "~a", "remainder": "a%seven",
+           "between": "sum(where((a>quarter)&(a<most),whole,whole-whole))", "clip": "where(a<zero,zero,where(a>one,one,a))",
+           "sigmoid": "one/(one+exp(-a))", "few": "one+a"}.get(name)
     if name == "difference":
         return lambda a: said(one, a=a[1:], b=a[:-1])
     return one and (lambda a: said(one, a=a))
@@ -288,5 +293,8 @@ def numba_formula(name, dtype, n):
             return h.sum(0)
         return f
 
+    from loops import LOOPS
+    if name in LOOPS:
+        return LOOPS[name](jit)
     made = locals().get(name)
     return made() if callable(made) and name not in ("jit", "folded", "each", "generations") else None

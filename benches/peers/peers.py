@@ -149,11 +149,12 @@ class Prepared:
 def maker(peer):
     """From a workload and its data to a call."""
     if peer in ("numpy", "jax"):
+        from everyday import called
         from formulas import Jax, Numpy
         own = Numpy() if peer == "numpy" else Jax()
 
         def make(w, data):
-            f, held = own.compiled(getattr(own, w.formula)), [own.load(x) for x in data]
+            f, held = own.compiled(getattr(own, called(w.formula))), [own.load(x) for x in data]
             return lambda: own.waited(f(*held))
         return make
     import compiled

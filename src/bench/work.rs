@@ -24,6 +24,9 @@ pub struct Work {
     pub says: String,
     #[serde(default)]
     pub seeds: Vec<String>,
+    /// Such a line is what people write every day, beside the programs of papers.
+    #[serde(default)]
+    pub everyday: bool,
     data: BTreeMap<String, Spec>,
     apl: Vec<String>,
     #[serde(default)]
@@ -47,12 +50,13 @@ fn one() -> usize {
     1
 }
 
-/// Kind of numbers, what n is divided by on each axis, and a dtype, where it is not the workload's.
+/// Kind of numbers, what n is divided by on each axis (below 0 the extent itself), and a dtype,
+/// where it is not the workload's.
 #[derive(Clone, Deserialize)]
 #[serde(untagged)]
 enum Spec {
-    Own(String, Vec<usize>),
-    Of(String, Vec<usize>, String),
+    Own(String, Vec<isize>),
+    Of(String, Vec<isize>, String),
 }
 
 #[derive(Clone, Deserialize)]
@@ -140,9 +144,14 @@ impl Job {
                 name,
                 kind,
                 dtype,
-                shape: parts.iter().map(|part| (self.n / part).max(1)).collect(),
+                shape: parts.iter().map(|part| self.extent(*part)).collect(),
             }
         })
+    }
+
+    /// An axis of a part of n, or of so many elements.
+    fn extent(&self, part: isize) -> usize {
+        if part < 0 { part.unsigned_abs() } else { (self.n / part.unsigned_abs().max(1)).max(1) }
     }
 
     /// Bytes of its data.
@@ -264,6 +273,11 @@ pub const GROUPS: &[(&str, &str, fn(&Work) -> bool)] = &[
         "those that four papers measure too, in our words: Accelerator (ACL), Baskaran and others \
          (BAS), Accelerate (ACC), Barracuda (BAR)",
         |w| !w.seeds.is_empty(),
+    ),
+    (
+        "everyday",
+        "lines as people write them: masks, whole numbers, keys, words, rows, small arrays",
+        |w| w.everyday,
     ),
 ];
 
