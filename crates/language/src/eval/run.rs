@@ -16,6 +16,7 @@ use crate::syntax::{Ast, Sym, Symbols};
 use aplomb_ground::error::{Error, Kind, Result, domain, limit, syntax, untraced, value};
 use aplomb_ground::span::Span;
 use aplomb_values::array::{Array, DType, Data};
+use aplomb_values::prim::op::Op;
 use std::rc::Rc;
 
 /// The store of names and stacks, which lasts from statement to statement.
@@ -645,6 +646,11 @@ impl<'h> Eval<'h> {
             Data::Num(1.0) => return Ok(Holds::Yes),
             Data::Framed(_) if a.rank() == 0 && a.dtype() == DType::Bool => {
                 return Ok(Holds::Cells(a));
+            }
+            Data::Framed(_) if a.rank() == 0 && a.is_of_f64() => {
+                // Not of a number that is no boolean is an error of its cell.
+                let not = self.cx.map1(Op::Not, &a)?;
+                return self.cx.map1(Op::Not, &not).map(Holds::Cells);
             }
             _ => {}
         }

@@ -23,16 +23,19 @@ pub struct Ways {
     done: Array,
     /// Their value; None: no way gives one.
     value: Option<Array>,
-    /// The argument that the others are called with.
-    next: Array,
+    /// The arguments that the others are called with.
+    next: Next,
 }
+
+/// The arguments of the next call; the left one where it is another.
+type Next = (Option<Array>, Array);
 
 /// The outcome of one way of a guard.
 pub enum Way {
     /// A value.
     Value(Array),
-    /// A call of the dfn itself, whose left argument stays, with that on the right.
-    Again(Array),
+    /// A call of the dfn itself.
+    Again(Next),
     /// Guards in it are decided by cells, too.
     Ways(Box<Ways>),
 }
@@ -53,10 +56,11 @@ impl Eval<'_> {
         Ok(match o {
             Outcome::Tail(call) if Rc::ptr_eq(&call.0, f) => {
                 let (_, left, right) = *call;
-                if !is_same(left.as_ref(), x) {
-                    return Err(untraced("a call of itself changes its left argument"));
+                if left.is_some() != x.is_some() {
+                    return Err(untraced("a call of itself changes how many arguments it has"));
                 }
-                Some(Way::Again(right))
+                let left = left.filter(|left| !is_same(Some(left), x));
+                Some(Way::Again((left, right)))
             }
             Outcome::Ways(ways) if Rc::ptr_eq(&ways.f, f) => Some(Way::Ways(ways)),
             o => self.valued(o)?.map(Way::Value),
@@ -85,7 +89,16 @@ impl Eval<'_> {
             (Some(a), Some(b)) => self.cx.either(cond, &a, &b).map(Some),
             (a, b) => Ok(a.or(b)),
         };
-        let (value, next) = (both(value, value2)?, both(next, next2)?);
+        let value = both(value, value2)?;
+        let next = match (next, next2) {
+            (Some((a, b)), Some((a2, b2))) => {
+                // A left argument that stays on one way alone is there on the other.
+                let stays = if a.is_some() || a2.is_some() { x.clone() } else { None };
+                let left = both(a.or_else(|| stays.clone()), a2.or(stays))?;
+                both(Some(b), Some(b2))?.map(|right| (left, right))
+            }
+            (a, b) => a.or(b),
+        };
         let next = next.ok_or_else(|| untraced("a call of itself without an argument"))?;
         let (f, y) = (f.clone(), y.clone());
         Ok(Outcome::Ways(Box::new(Ways { f, x, y, done, value, next })))
@@ -96,9 +109,17 @@ impl Eval<'_> {
         if self.cx.sys.scope.is_conditional() {
             return Err(untraced("a call of itself stands under a guard"));
         }
-        let Ways { f, x, y, .. } = ways;
-        let made = self.rounds(&f, x.as_ref(), &y, Times::Calls, None)?;
+        let Ways { f, x, y, next, .. } = ways;
+        let times = if next.0.is_some() { Times::CallsOfBoth } else { Times::Calls };
+        let made = self.rounds(&f, x.as_ref(), &y, times, None)?;
         let ends = made.ok_or_else(|| untraced("a call of itself is no loop"))?;
+        let (x, ends) = match times {
+            Times::CallsOfBoth => {
+                let (x, y) = self.both_of(&ends)?;
+                (Some(x), y)
+            }
+            _ => (x, ends),
+        };
         match self.call(&f, x.as_ref(), &ends)? {
             Outcome::Ways(last) => {
                 last.value.ok_or_else(|| untraced("a call of itself that never ends"))
@@ -107,18 +128,31 @@ impl Eval<'_> {
         }
     }
 
-    /// One round of such a loop: the state where a cell is done, else the next; and which are done.
+    /// One round of such a loop: the state where a cell is done, else the next, of the right
+    /// argument, or of both where both change; and which are done.
     pub fn round_of_calls(
         &mut self,
         f: &Rc<Func>,
         x: Option<&Array>,
         y: &Array,
-    ) -> Result<(Array, Array)> {
-        match self.call(f, x, y)? {
-            Outcome::Ways(w) if w.next.shape() == y.shape() => {
-                Ok((self.cx.either(&w.done, y, &w.next)?, w.done))
-            }
-            _ => Err(untraced("a call of itself that is no round")),
+        both: bool,
+    ) -> Result<(Vec<Array>, Array)> {
+        let Outcome::Ways(w) = self.call(f, x, y)? else {
+            return Err(untraced("a call of itself that is no round"));
+        };
+        let Ways { done, next: (left, right), .. } = *w;
+        let mut made = Vec::new();
+        match (x, left) {
+            (Some(x), Some(left)) if both => made.push((x, left)),
+            (Some(x), None) if both => made.push((x, x.clone())),
+            (_, None) => {}
+            _ => return Err(untraced("a call of itself changes its left argument in a round")),
         }
+        made.push((y, right));
+        if made.iter().any(|(now, next)| now.shape() != next.shape()) {
+            return Err(untraced("a call of itself whose arguments change their shape"));
+        }
+        let next = made.iter().map(|(now, next)| self.cx.either(&done, now, next));
+        Ok((next.collect::<Result<_>>()?, done))
     }
 }

@@ -44,13 +44,26 @@ pub enum Times<'a> {
     Until(&'a Rc<Func>),
     /// Until the function, which ends with a call of itself, gives a value.
     Calls,
+    /// The same where the left argument changes, too: both are states.
+    CallsOfBoth,
+}
+
+/// How the states are given to the body.
+#[derive(Clone, Copy, PartialEq)]
+enum Given {
+    /// One array, the argument.
+    Alone,
+    /// The items of the argument.
+    Strand,
+    /// The left argument and the right one.
+    Both,
 }
 
 /// The states of a loop: as many arrays of one shape, alone or as the items of a vector, or the
 /// cells of a frame.
 struct States {
     arrays: Vec<Array>,
-    strand: bool,
+    given: Given,
     /// The places that have a state of their own, and the numbers of one: a frame and its cells, or
     /// all of the shape.
     frame: Shape,
@@ -60,13 +73,13 @@ struct States {
 
 impl States {
     fn of(cx: &Cx<'_>, y: &Array) -> Option<States> {
-        let (arrays, strand) = match y.data() {
+        let (arrays, given) = match y.data() {
             // More states than a loop may have are none; nobody takes them out.
             Data::Items(items) if y.rank() == 1 && items.len() <= STATES => {
-                (items.iter().collect(), true)
+                (items.iter().collect(), Given::Strand)
             }
             Data::Items(_) => return None,
-            _ => (vec![y.clone()], false),
+            _ => (vec![y.clone()], Given::Alone),
         };
         let frame: Shape = arrays.first()?.shape().into();
         let plain =
@@ -74,7 +87,7 @@ impl States {
         let worth = cx.records(&arrays.iter().collect::<Vec<_>>(), elements(&frame));
         let fits = !frame.is_empty() && elements(&frame) > 0 && arrays.len() <= STATES;
         let ok = fits && worth && arrays.iter().all(plain);
-        ok.then_some(States { arrays, strand, frame, cell: Shape::new(), framed: false })
+        ok.then_some(States { arrays, given, frame, cell: Shape::new(), framed: false })
     }
 
     /// The cells of `y` over a frame, which it may have only a part of; without one they are the
@@ -88,7 +101,19 @@ impl States {
             Some(_) => cx.lined_up(y, frame, &over(frame, &cell))?,
             None => y.clone(),
         }];
-        Ok(Some(States { arrays, strand: false, frame: frame.into(), cell, framed: true }))
+        Ok(Some(States { arrays, given: Given::Alone, frame: frame.into(), cell, framed: true }))
+    }
+
+    /// Two arguments whose cells are numbers, over a frame.
+    fn both(cx: &mut Cx<'_>, x: &Array, y: &Array, frame: &[usize]) -> Result<Option<States>> {
+        if [x, y].iter().any(|a| a.rank() > 0) {
+            return Ok(None);
+        }
+        let (a, b) = (States::cells(cx, x, frame)?, States::cells(cx, y, frame)?);
+        Ok(a.zip(b).map(|(mut a, b)| {
+            a.arrays.extend(b.arrays);
+            States { given: Given::Both, ..a }
+        }))
     }
 
     /// The states' shape, before the first round and after each.
@@ -119,7 +144,7 @@ impl Eval<'_> {
     ) -> Result<Option<Array>> {
         let worth = match times {
             Times::Count(n) => (2..=ROUNDS).contains(&n),
-            Times::Until(_) | Times::Calls => true,
+            Times::Until(_) | Times::Calls | Times::CallsOfBoth => true,
         };
         if !worth || self.cx.sys.scope.in_round() || !self.cx.host.is_on("loops") {
             return Ok(None);
@@ -128,9 +153,10 @@ impl Eval<'_> {
             x.into_iter().chain([y]).chain(like).filter_map(Array::frame).max_by_key(|s| s.at);
         let states = match (longest.map(|s| Shape::from(s.frame())), times) {
             // What cells do under a guard, only some of them do.
-            (Some(frame), _) if !self.cx.sys.scope.is_conditional() => {
-                States::cells(&mut self.cx, y, &frame)?
-            }
+            (Some(frame), _) if !self.cx.sys.scope.is_conditional() => match (times, x) {
+                (Times::CallsOfBoth, Some(x)) => States::both(&mut self.cx, x, y, &frame)?,
+                _ => States::cells(&mut self.cx, y, &frame)?,
+            },
             (None, Times::Count(_)) if !self.cx.sys.scope.is_framed() => States::of(&self.cx, y),
             _ => None,
         };
@@ -146,7 +172,7 @@ impl Eval<'_> {
         if let Times::Count(count) = times {
             let again = again(f, x, y, count);
             match made.data() {
-                Data::Items(items) if states.strand => {
+                Data::Items(items) if states.given == Given::Strand => {
                     items.iter().for_each(|one| self.watch(&one, from, again.clone()));
                 }
                 _ => self.watch(&made, from, again),
@@ -296,39 +322,48 @@ impl Eval<'_> {
     ) -> Result<(Rounds, Vec<Array>, Vec<Fact>)> {
         let shape = states.shape();
         let (holes, checks, (made, done)) = self.on_holes(&shape, facts, |ev, arrays| {
-            let given = match states.strand {
-                true => Array::items([arrays.len()].as_slice(), arrays.to_vec(), None),
-                false if states.framed => Array::framed(arrays[0].clone(), states.frame.len()),
-                false => arrays[0].clone(),
+            let cells = |k: usize| Array::framed(arrays[k].clone(), states.frame.len());
+            let given = match states.given {
+                Given::Strand => Array::items([arrays.len()].as_slice(), arrays.to_vec(), None),
+                _ if states.framed => cells(arrays.len() - 1),
+                _ => arrays[0].clone(),
             };
             let (made, done) = match times {
-                Times::Count(_) => (ev.value_of(f, x, &given)?, None),
+                Times::Count(_) => (vec![ev.value_of(f, x, &given)?], None),
                 Times::Until(g) => {
                     let made = ev.value_of(f, x, &given)?;
                     let done = ev.value_of(g, Some(&made), &given)?;
-                    (made, Some(ev.end(&done, &states.frame)?))
+                    (vec![made], Some(ev.end(&done, &states.frame)?))
                 }
                 Times::Calls => {
-                    let (made, done) = ev.round_of_calls(f, x, &given)?;
+                    let (made, done) = ev.round_of_calls(f, x, &given, false)?;
+                    (made, Some(ev.end(&done, &states.frame)?))
+                }
+                Times::CallsOfBoth => {
+                    let (made, done) = ev.round_of_calls(f, Some(&cells(0)), &given, true)?;
                     (made, Some(ev.end(&done, &states.frame)?))
                 }
             };
-            if states.framed && made.shape() != states.cell.as_slice() {
+            if states.framed && made.iter().any(|a| a.shape() != states.cell.as_slice()) {
                 return Err(untraced("a round that changes the shape of a cell"));
             }
-            // A result without some axes of the frame is the same along them.
-            Ok((
-                if states.framed { ev.cx.lined_up(&made, &states.frame, &shape)? } else { made },
-                done,
-            ))
-        })?;
-        let results: Vec<Array> = match (made.data(), states.strand) {
-            (Data::Items(items), true) if made.rank() == 1 && items.len() == holes.len() => {
-                items.iter().collect()
+            if !states.framed {
+                return Ok((made, done));
             }
-            (_, false) => vec![made],
-            _ => return Err(untraced("a round that changes the number of states")),
+            // A result without some axes of the frame is the same along them.
+            let made = made.iter().map(|a| ev.cx.lined_up(a, &states.frame, &shape));
+            Ok((made.collect::<Result<Vec<_>>>()?, done))
+        })?;
+        let results: Vec<Array> = match (made.as_slice(), states.given) {
+            ([strand], Given::Strand) => match strand.data() {
+                Data::Items(items) if strand.rank() == 1 => items.iter().collect(),
+                _ => Vec::new(),
+            },
+            _ => made,
         };
+        if results.len() != holes.len() {
+            return Err(untraced("a round that changes the number of states"));
+        }
         let mut reader = Reader::new(&holes, &states.frame);
         let mut values = Vec::new();
         let mut types = Vec::new();
@@ -356,7 +391,7 @@ impl Eval<'_> {
             .collect::<Result<_>>()?;
         let count = match times {
             Times::Count(n) => n,
-            Times::Until(_) | Times::Calls => ROUNDS,
+            Times::Until(_) | Times::Calls | Times::CallsOfBoth => ROUNDS,
         };
         Ok((Rounds { count: count as u32, until, steps, next: values }, free, types))
     }
@@ -378,6 +413,19 @@ impl Eval<'_> {
         let place = item.iter().map(|k| Ix::constant(*k as i64));
         let read = Read::new((0..frame.len()).map(Ix::axis).chain(place));
         self.cx.apply_move(a, Move { name: "[]", shape: frame.into(), read, onto })
+    }
+
+    /// The two numbers that each cell has, as arguments of a call.
+    pub fn both_of(&mut self, cells: &Array) -> Result<(Array, Array)> {
+        let Some(split) = cells.frame() else {
+            return Err(untraced("two states without a frame"));
+        };
+        let (frame, node, at) = (Shape::from(split.frame()), split.node.clone(), split.at);
+        let mut part = |k| {
+            let one = self.item_of(&node, &Item::from_slice(&[k]), &frame)?;
+            Ok(Array::framed(one, at))
+        };
+        Ok((part(0)?, part(1)?))
     }
 
     /// A cell for each state, as they were given.
@@ -409,7 +457,7 @@ impl Eval<'_> {
                 Node::Loop(kinds::Loop { args: args.clone(), body: body.clone(), result: k as u8 });
             // Of several states the one that is used runs all of the body: the others are no checks
             // of their own (E2).
-            let checked = facts.len() * all.len() == 1 && !states.strand;
+            let checked = facts.len() * all.len() == 1 && states.given == Given::Alone;
             let frame = states.frame.clone();
             out.push(if checked {
                 self.cx.cell(node, frame, *fact)
@@ -417,7 +465,7 @@ impl Eval<'_> {
                 self.cx.cell_unchecked(node, frame, *fact)
             }?);
         }
-        if states.strand {
+        if states.given == Given::Strand {
             return self.cx.collect(&[facts.len()], out, None);
         }
         if states.framed {
@@ -427,7 +475,8 @@ impl Eval<'_> {
             [one] => one.clone(),
             all => self.cx.framed_strand(all)?,
         };
-        match made.shape() == states.cell.as_slice() || !states.framed {
+        let keeps = !states.framed || states.given == Given::Both;
+        match made.shape() == states.cell.as_slice() || keeps {
             true => Ok(made),
             false => self.cx.apply_move(&made, Move::reshape("⍴", made.shape(), &states.cell)),
         }
