@@ -48,7 +48,7 @@ pub enum Times<'a> {
     CallsOfBoth,
 }
 
-/// How the states are given to the body.
+/// The form in which the body gets the states.
 #[derive(Clone, Copy, PartialEq)]
 enum Given {
     /// One array, the argument.
