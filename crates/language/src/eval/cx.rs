@@ -7,8 +7,8 @@ use super::tape::Tape;
 use aplomb_ground::error::{Result, domain};
 use aplomb_ground::limits::Budget;
 use aplomb_ground::span::{Place, Source, Span};
-use aplomb_values::array::Array;
 use aplomb_values::array::format::{Boxes, Long};
+use aplomb_values::array::{self, Array, Data};
 use aplomb_values::prim::scalar::complex::near_real;
 use aplomb_values::prim::scalar::{near_integer, not_whole};
 use std::rc::Rc;
@@ -155,12 +155,33 @@ impl Cx<'_> {
 
     /// All items as near-integers. Forces.
     pub fn integers(&mut self, a: &Array, what: &str) -> Result<Vec<i64>> {
+        if a.dtype().is_integer()
+            && a.len() > SMALL
+            && let Some(whole) = self.stored_integers(a)?
+        {
+            return Ok(whole);
+        }
         let numbers = self.numbers(a, what)?;
         if numbers.len() <= SMALL {
             return numbers.into_iter().map(|x| self.integer(x, what)).collect();
         }
         let mut ticks = self.budget().ticks();
         numbers.into_iter().map(|x| ticks.tick().and_then(|()| self.integer(x, what))).collect()
+    }
+
+    /// Items that are stored as whole numbers. None: they are not.
+    fn stored_integers(&mut self, a: &Array) -> Result<Option<Vec<i64>>> {
+        let a = self.ready(a, "numbers")?;
+        let Data::Dense(held) = a.data() else { return Ok(None) };
+        let mut out = self.budget().room(a.len())?;
+        match held.view() {
+            array::View::Bool(v) => out.extend(v.iter().map(|x| i64::from(*x))),
+            array::View::I8(v) => out.extend(v.iter().map(|x| i64::from(*x))),
+            array::View::I16(v) => out.extend(v.iter().map(|x| i64::from(*x))),
+            array::View::I32(v) => out.extend(v.iter().map(|x| i64::from(*x))),
+            _ => return Ok(None),
+        }
+        Ok(Some(out))
     }
 
     /// The whole number that an array is. Errors: RANK, LENGTH, DOMAIN; `what` names it.

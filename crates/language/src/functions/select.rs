@@ -519,23 +519,47 @@ fn copies<T: Copy>(
     runs: impl Iterator<Item = (usize, usize)>,
     size: usize,
 ) -> Result<Vec<T>> {
+    if let (1, Some(&first)) = (inner, items.first()) {
+        return repeats(budget, first, runs.map(|(cell, count)| (items[cell], count)), size);
+    }
     let mut out = budget.room(size)?;
     let mut ticks = budget.ticks();
-    for (cell, mut count) in runs {
+    for (cell, count) in runs {
         let cell = &items[cell * inner..(cell + 1) * inner];
         ticks.tick()?;
-        while let (&[item], true) = (cell, count > RUN) {
-            budget.check()?;
-            out.resize(out.len() + RUN, item);
-            count -= RUN;
-        }
-        match cell {
-            &[item] => out.resize(out.len() + count, item),
-            cell => {
-                (0..count).try_for_each(|_| ticks.tick().map(|()| out.extend_from_slice(cell)))?
+        (0..count).try_for_each(|_| ticks.tick().map(|()| out.extend_from_slice(cell)))?;
+    }
+    Ok(out)
+}
+
+/// Items that are written together, whether so many are asked for or not.
+const FEW: usize = 4;
+
+/// Items, each as often as it is asked for. Up to `FEW` are written whatever their count is, and
+/// what is too much is written over: no branch hangs on it.
+fn repeats<T: Copy>(
+    budget: &Budget,
+    any: T,
+    runs: impl Iterator<Item = (T, usize)>,
+    size: usize,
+) -> Result<Vec<T>> {
+    let mut out = budget.filled(any, size + FEW)?;
+    let (mut at, mut ticks) = (0, budget.ticks());
+    for (item, count) in runs {
+        ticks.tick()?;
+        out[at..at + FEW].fill(item);
+        let end = at + count;
+        while at + FEW < end {
+            let many = (end - at).min(RUN);
+            out[at..at + many].fill(item);
+            at += many;
+            if many == RUN {
+                budget.check()?;
             }
         }
+        at = end;
     }
+    out.truncate(size);
     Ok(out)
 }
 

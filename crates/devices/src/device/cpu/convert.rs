@@ -88,6 +88,8 @@ macro_rules! with_type {
     };
 }
 
+pub(super) use with_type;
+
 // f64 from f64 is one of the instances.
 #[allow(clippy::useless_conversion)]
 #[inline(always)]

@@ -4,26 +4,23 @@
 //! |---|---|
 //! | grade: cells made and sorted | runs of them |
 //! | grade: pairs of runs merged until one is left | stretches of what comes out |
-//! | search: the table | shares of the values, each from the whole list |
-//! | search: lookups | stretches of what is looked for |
+//! | search | see `lookup` |
 //!
 //! Cells that are numbers are sorted by digits: a pass for each byte of their keys that is not the
 //! same in all of a run, the least first. A pass leaves cells of one digit in their order, and they
 //! come in the order of their places, so those of one key end in that order too.
 
-use super::share::each_unit;
-use super::{Cpu, DeviceError, RunCtx};
+use super::convert::Source;
+use super::share::{Ran, STRETCH, each_unit, stretch};
+use super::{Cpu, DeviceError, RunCtx, lookup};
 use crate::pool::PoolBuffer;
 use aplomb_values::array::{DType, elements};
 use aplomb_values::dag::Lib;
-use aplomb_values::prim::library::{self, Cell, Grading, Places, found_place};
+use aplomb_values::prim::library::{Cell, Grading, found_place};
 use aplomb_values::prim::whole::Given;
 use std::cmp::Ordering;
 use std::ops::Range;
-use std::sync::Mutex;
 
-/// Elements between two looks at the interrupt; what is shared out is cut at its multiples.
-const STRETCH: usize = 16_384;
 /// Cells of a run, so that sorting one takes 30 ms.
 const RUN: usize = 64 * STRETCH;
 /// Cells whose digits are counted; fewer are compared.
@@ -31,8 +28,24 @@ const DIGITS: usize = 512;
 
 /// A function that puts a number at a place of the result.
 type Put<'a> = &'a (dyn Fn(usize, f64) + Sync);
-/// The number of threads that took part.
-type Ran = Result<usize, DeviceError>;
+
+/// A result of n from operands as they lie in memory. None: it takes numbers.
+pub fn narrow(
+    cpu: &mut Cpu,
+    ctx: &RunCtx,
+    (of, ct): (Lib, f64),
+    given: &[Source],
+    n: usize,
+    put: Put,
+) -> Option<Ran> {
+    match (of, given) {
+        (Lib::IndexOf | Lib::Member, &[have, want]) if want.len == n => {
+            let found = |k, first| put(k, found_place(of, first, have.len));
+            lookup::narrow(cpu, ctx, (have, want), ct, &found)
+        }
+        _ => None,
+    }
+}
 
 /// A result of n.
 pub fn run(
@@ -61,17 +74,12 @@ pub fn run(
             }
         }
         (Lib::IndexOf | Lib::Member, [have, want]) if want.items.len() == n => {
-            search(cpu, ctx, have.items, want.items, ct, &|k, first| {
+            lookup::by_hash(cpu, ctx, have.items, want.items, ct, &|k, first| {
                 put(k, found_place(of, first, have.items.len()))
             })
         }
         _ => Err(DeviceError::Broken("operands of a function of the library do not fit".into())),
     }
-}
-
-/// The k-th stretch of n.
-fn stretch(k: usize, n: usize) -> Range<usize> {
-    k * STRETCH..((k + 1) * STRETCH).min(n)
 }
 
 /// A run of cells in ascending order of their places, by key; `spare` is as long.
@@ -207,38 +215,6 @@ impl Room {
     }
 }
 
-/// The first place of each number that is wanted.
-fn search(
-    cpu: &mut Cpu,
-    ctx: &RunCtx,
-    have: &[f64],
-    want: &[f64],
-    ct: f64,
-    put: &(dyn Fn(usize, Option<usize>) + Sync),
-) -> Ran {
-    let _held =
-        ctx.budget.charge((have.len() * library::BYTES) as u64).map_err(DeviceError::Oom)?;
-    let count = if have.len() > STRETCH { cpu.threads.count() } else { 1 };
-    let shares: Vec<_> = (0..count).map(|k| Mutex::new(Places::new(have, ct, k, count))).collect();
-    let built = each_unit(&mut cpu.threads, count, count > 1, ctx, &|k, _| {
-        let mut share = shares[k].lock().unwrap_or_else(|e| e.into_inner());
-        let stretches = (0..have.len().div_ceil(STRETCH)).take_while(|_| !ctx.interrupt.is_set());
-        stretches.for_each(|k| share.add(stretch(k, have.len())));
-    })?;
-    let shares: Vec<_> =
-        shares.into_iter().map(|s| s.into_inner().unwrap_or_else(|e| e.into_inner())).collect();
-    let found = each_unit(
-        &mut cpu.threads,
-        want.len().div_ceil(STRETCH),
-        want.len() > STRETCH,
-        ctx,
-        &|k, _| {
-            stretch(k, want.len()).for_each(|k| put(k, Places::first(&shares, want[k])));
-        },
-    )?;
-    Ok(built.max(found))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Isa;
@@ -247,6 +223,7 @@ mod tests {
     use aplomb_ground::limits::{Budget, Interrupt};
     use aplomb_values::dag::Whole;
     use aplomb_values::prim::whole;
+    use std::sync::Mutex;
 
     const ALL: [Lib; 4] = [Lib::GradeUp, Lib::GradeDown, Lib::IndexOf, Lib::Member];
 

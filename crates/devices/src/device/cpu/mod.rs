@@ -17,6 +17,7 @@ mod isa;
 mod lanes;
 mod launch;
 mod library;
+mod lookup;
 mod loops;
 mod machine;
 mod map;

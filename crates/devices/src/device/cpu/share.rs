@@ -5,6 +5,19 @@ use super::chunk::{CHUNK, Env, Frame};
 use super::threads::Threads;
 use super::{Cpu, DeviceError, Fault, RunCtx};
 use crate::pool::lock;
+use std::ops::Range;
+
+/// Elements between two looks at the interrupt, where work is no chunks; what is shared out is cut
+/// at its multiples.
+pub const STRETCH: usize = 16_384;
+
+/// The number of threads that took part.
+pub type Ran = Result<usize, DeviceError>;
+
+/// The k-th stretch of n.
+pub fn stretch(k: usize, n: usize) -> Range<usize> {
+    k * STRETCH..((k + 1) * STRETCH).min(n)
+}
 
 /// The findings of all threads.
 #[derive(Default)]

@@ -10,16 +10,15 @@
 //!
 //! Not here: body and operation in one pass over memory.
 
-use super::convert::Sink;
-use super::convert::converts;
+use super::convert::{Sink, Source, converts};
 use super::fold::Finals;
 use super::map::{Outputs, body_into};
 use super::program::{Input, one};
 use super::share::{Tally, each_unit};
-use super::{Cpu, DeviceError, Fault, Held, Isa, RunCtx, library, scatter};
+use super::{Cpu, DeviceError, Fault, Held, RunCtx, library, scatter};
 use crate::pool::{PoolBuffer, lock};
 use aplomb_plans::plan::{Finish, Launch, Plan, ValueId, What};
-use aplomb_values::array::{DType, Storage, View, around, elements};
+use aplomb_values::array::{DType, around, elements};
 use aplomb_values::dag::Whole;
 use aplomb_values::prim::reduce;
 use aplomb_values::prim::scalar::Fail;
@@ -42,19 +41,14 @@ pub fn run(
     let broken = |what: &str| DeviceError::Broken(format!("an operation on whole arrays {what}"));
     let finish = launch.finish.as_ref().ok_or_else(|| broken("is missing"))?;
     let make = |cpu: &Cpu, n| cpu.pool.buffer(DType::F64, n, ctx.budget).map_err(DeviceError::Oom);
-    let mut operands: Vec<(PoolBuffer, Vec<usize>)> = Vec::new();
+    let mut operands: Vec<Operand> = Vec::new();
     for &load in &finish.held {
         let buf = launch.loads.get(load as usize).ok_or_else(|| broken("has no operand"))?.buf;
         let Some(Some(from)) = held.get(buf.0 as usize) else {
             return Err(broken("is there before its operand"));
         };
-        let (source, shape) = (from.source(), plan.buffer(buf).shape.to_vec());
-        let mut buffer = make(cpu, source.len)?;
-        // SAFETY: the source and the buffer hold so many.
-        unsafe {
-            (converts(Isa::Portable).load)(source, 0, 1, source.len, buffer.as_mut_ptr().cast())
-        };
-        operands.push((buffer, shape));
+        let shape = plan.buffer(buf).shape.to_vec();
+        operands.push(Operand { source: from.source(), shape, own: None });
     }
     let mut tally = Tally::default();
     if !finish.fed.is_empty() {
@@ -66,28 +60,97 @@ pub fn run(
                 let mut buffer = make(cpu, 1)?;
                 // SAFETY: it holds one.
                 unsafe { *buffer.as_mut_ptr().cast::<f64>() = x };
-                operands.push((buffer, Vec::new()));
+                operands.push(Operand::made(buffer, 1, Vec::new()));
                 continue;
             }
             let mut buffer = make(cpu, elements(&launch.domain))?;
             more.push((value, Sink::own(&mut buffer)));
-            operands.push((buffer, launch.domain.to_vec()));
+            let shape = launch.domain.to_vec();
+            operands.push(Operand::made(buffer, elements(&launch.domain), shape));
         }
         (tally, _) = body_into(cpu, launch, inputs, outputs, &more, ctx)?;
     }
-    let given = operands.iter().map(|(buffer, shape)| match buffer.view() {
-        View::F64(items) => Ok(Given { items, shape }),
-        _ => Err(broken("has an operand that is no buffer of f64")),
-    });
-    let given: Vec<Given> = given.collect::<Result<_, _>>()?;
     let mut result = make(cpu, elements(&finish.shape))?;
-    let whole =
-        Parts { finish, given: &given, to: result.as_mut_ptr().cast(), first: Mutex::default() };
+    let to = result.as_mut_ptr().cast::<f64>();
+    if let Whole::Lib { of, origin, ct } = finish.what {
+        let sources: Vec<Source> = operands.iter().map(|o| o.source).collect();
+        let n = elements(&finish.shape);
+        let to = Numbers(to);
+        // SAFETY: the result holds n, and each is written once.
+        let put = |k: usize, x: f64| unsafe { *to.at(k) = x + origin };
+        if let Some(ran) = library::narrow(cpu, ctx, (of, ct), &sources, n, &put) {
+            tally.threads = ran?.max(tally.threads);
+            return Ok(Finals { values: vec![result], tally });
+        }
+    }
+    for operand in &mut operands {
+        operand.become_numbers(cpu, ctx)?;
+    }
+    let given: Vec<Given> = operands.iter().map(Operand::given).collect();
+    let whole = Parts { finish, given: &given, to, first: Mutex::default() };
     tally.threads = whole.run(cpu, ctx)?.max(tally.threads);
     if let Some(fault) = whole.first.into_inner().unwrap_or_else(|e| e.into_inner()) {
         fault.keep_least(&mut tally.fault);
     }
     Ok(Finals { values: vec![result], tally })
+}
+
+/// The place of numbers that threads write, each its own.
+struct Numbers(*mut f64);
+
+// SAFETY: see above.
+unsafe impl Sync for Numbers {}
+
+impl Numbers {
+    fn at(&self, k: usize) -> *mut f64 {
+        self.0.wrapping_add(k)
+    }
+}
+
+/// An operand: its items as they lie in memory, which are f64 once somebody wants numbers.
+struct Operand {
+    source: Source,
+    shape: Vec<usize>,
+    /// The memory of the source, where it was made here.
+    own: Option<PoolBuffer>,
+}
+
+// SAFETY: nobody writes it while the launch runs.
+unsafe impl Sync for Operand {}
+
+impl Operand {
+    /// Of so many f64.
+    fn made(buffer: PoolBuffer, len: usize, shape: Vec<usize>) -> Operand {
+        let source = Source { at: buffer.as_ptr(), dtype: DType::F64, len };
+        Operand { source, shape, own: Some(buffer) }
+    }
+
+    /// Copies items of another type.
+    fn become_numbers(&mut self, cpu: &mut Cpu, ctx: &RunCtx) -> Result<(), DeviceError> {
+        let n = self.source.len;
+        if self.source.dtype == DType::F64 {
+            return Ok(());
+        }
+        let mut buffer = cpu.pool.buffer(DType::F64, n, ctx.budget).map_err(DeviceError::Oom)?;
+        let (load, to) = (converts(cpu.isa).load, Numbers(buffer.as_mut_ptr().cast()));
+        let from = &*self;
+        each_unit(&mut cpu.threads, n.div_ceil(ALONE), n > ALONE, ctx, &|k, _| {
+            let (first, end) = (k * ALONE, ((k + 1) * ALONE).min(n));
+            // SAFETY: the source and the buffer hold n, and units are disjoint.
+            unsafe { load(from.source, first as i64, 1, end - first, to.at(first)) }
+        })?;
+        self.source = Source { at: buffer.as_ptr(), dtype: DType::F64, len: n };
+        self.own = Some(buffer);
+        Ok(())
+    }
+
+    /// Of f64 that are there as long as this is.
+    fn given(&self) -> Given<'_> {
+        // SAFETY: the source holds so many of that type.
+        let items =
+            unsafe { std::slice::from_raw_parts(self.source.at.cast::<f64>(), self.source.len) };
+        Given { items, shape: &self.shape }
+    }
 }
 
 /// A value that is plainly the same everywhere, which a scatter need not have written out.

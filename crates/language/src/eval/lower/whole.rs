@@ -11,7 +11,7 @@ use crate::eval::cx::{Cx, SMALL};
 use crate::functions::select::choices;
 use crate::functions::{order, search};
 use aplomb_ground::error::{Result, internal};
-use aplomb_values::array::{Array, DType, Shape, elements};
+use aplomb_values::array::{Array, DType, Data, Shape, elements};
 use aplomb_values::body::{self, Rounds, What};
 use aplomb_values::dag::{Args, Lib, Node, Whole};
 use aplomb_values::prim::moves::Move;
@@ -130,6 +130,11 @@ impl Cx<'_> {
 
     /// A grade or a search whose arguments are part of a graph.
     pub fn record_lib(&mut self, of: Lib, args: &[&Array]) -> Result<Option<Array>> {
+        if let [x, y] = args
+            && y.rank() == 0
+        {
+            return self.record_search_of_one(of, x, y);
+        }
         let large = args.iter().map(|a| a.len()).max().unwrap_or(0);
         let chars = args.iter().filter(|a| a.is_char()).count();
         let fits = args.iter().all(|a| self.recordable(a) && !a.is_empty());
@@ -145,12 +150,8 @@ impl Cx<'_> {
             Lib::GradeUp | Lib::GradeDown => {
                 ([args[0].shape()[0]].as_slice().into(), self.places_of(most - 1.0))
             }
-            Lib::IndexOf if args[0].rank() == 1 && args[1].rank() > 0 => {
-                (args[1].shape().into(), self.places_of(most))
-            }
-            Lib::Member if args[1].rank() > 0 => {
-                (args[1].shape().into(), (DType::Bool, Some((0.0, 1.0))))
-            }
+            Lib::IndexOf if args[0].rank() == 1 => (args[1].shape().into(), self.places_of(most)),
+            Lib::Member => (args[1].shape().into(), (DType::Bool, Some((0.0, 1.0)))),
             _ => return Ok(None),
         };
         let exact = chars > 0 || args.iter().all(|a| a.dtype().is_integer());
@@ -167,6 +168,20 @@ impl Cx<'_> {
         }
         let what = Whole::Lib { of, origin, ct };
         self.cell(Node::whole(what, own), shape, (dtype, range)).map(Some)
+    }
+
+    /// A search for one item, which is a vector of one for it.
+    fn record_search_of_one(&mut self, of: Lib, x: &Array, y: &Array) -> Result<Option<Array>> {
+        if !self.records(&[x, y], x.len()) || !self.recordable(y) {
+            return Ok(None);
+        }
+        let one = match y.data() {
+            Data::Num(number) => Array::numbers([1].as_slice(), vec![*number], self.budget())?,
+            Data::Char(_) => return Ok(None),
+            _ => self.apply_move(y, Move::reshape("⍴", &[], &[1]))?,
+        };
+        let Some(made) = self.record_lib(of, &[x, &one])? else { return Ok(None) };
+        self.apply_move(&made, Move::reshape("⍴", &[1], &[])).map(Some)
     }
 
     /// The type of places up to that one.
