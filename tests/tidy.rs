@@ -305,7 +305,7 @@ const KINDS: &[(&str, usize)] = &[
     ("Gather", 7),
     ("Loop", 5),
     ("Compact", 5),
-    ("Whole", 5),
+    ("Whole", 6),
 ];
 
 /// Whether a text names a kind: `Node::Map`, not `Node::MapOf`.

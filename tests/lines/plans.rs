@@ -170,3 +170,23 @@ fn many_generations_are_planned_in_no_time() {
     let eager = forced.values_of(&stepped, &["r"]).unwrap();
     assert_eq!(bits(&lazy[0]), bits(&eager[0]));
 }
+
+#[test]
+fn numbers_at_the_places_of_their_own_order_are_sorted_without_places() {
+    let mut s = prepared();
+    for line in ["V[⍋V]", "V[⍒V]", "{⍵[⍋⍵]}I", "I[⍒I]"] {
+        assert!(run(&mut s, &format!("R←{line} ⋄ R")).is_empty(), "{line}");
+        assert_eq!(s.core().spent.launches, 1, "{line}");
+    }
+    // A grade that something else reads stays one, and its places are gone to.
+    for line in ["{g←⍋⍵ ⋄ g,⍵[g]}V", "W[⍋V]", "V[2↓⍋V]", "V[⍋⍋V]"] {
+        let whole = s.value_of(line).unwrap().unwrap();
+        let parts = line.replace("⍋", "{x←⍋⍵ ⋄ _←⍴⎕←⊃x ⋄ x}");
+        let parts = s.value_of(&parts).unwrap().unwrap();
+        assert_eq!(bits(&whole), bits(&parts), "{line}");
+    }
+    // What is equal stays in the order of its places, so ¯0 and 0 are where the grade puts them.
+    assert!(run(&mut s, "Z←1500⍴0 1,(-0×2÷3),¯1 ⋄ P←⍋Z").is_empty());
+    let (one, two) = (s.value_of("÷1E¯300×Z[⍋Z]"), s.value_of("÷1E¯300×Z[P]"));
+    assert_eq!(bits(&one.unwrap().unwrap()), bits(&two.unwrap().unwrap()));
+}

@@ -1,12 +1,15 @@
 //! The step that computes what a gather reads where it is read: `(2×A)[I]` gathers from A.
 //!
+//! A gather by the grade of what it reads is a sort, which moves no places: `X[⍋X]`.
+//!
 //! Row: ACL-19. A gather is inlined while it reads no more than there is. Part of push-down. A map
 //! that only the gather reads, and that has a value for all values, changes places with it; what is
 //! below is then an input or kept.
 
 use super::lets;
 use super::work::Work;
-use aplomb_values::dag::{Along, Dag, Info, Node, NodeId, kinds};
+use aplomb_values::dag::ix::Ix;
+use aplomb_values::dag::{Along, Dag, Info, Lib, Node, NodeId, Whole, kinds};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
@@ -19,6 +22,9 @@ pub fn run(work: &mut Work) {
     work.rewrite(|dag, at| {
         let Node::Gather(kinds::Gather { args, .. }) = dag.node(at) else { return None };
         let src = args[0];
+        if let Some(to) = of_own_grade(dag, at, &uses, born) {
+            return Some(("sort", "numbers at the places of their own order are in order", to));
+        }
         if let Some(to) = of_transform(dag, at, src, born) {
             return Some((
                 "gather-transform",
@@ -37,6 +43,37 @@ pub fn run(work: &mut Work) {
     if work.dag.len() > before && !work.lets.is_empty() {
         work.bind(lets::float(&work.dag, &work.roots));
     }
+}
+
+/// The numbers of a vector in order, where a gather takes them by a grade that nobody else reads.
+fn of_own_grade(dag: &mut Dag, at: NodeId, uses: &[u32], born: usize) -> Option<NodeId> {
+    let Node::Gather(kinds::Gather { args, read, along, origin }) = dag.node(at) else {
+        return None;
+    };
+    let (&[src, places], &[axis]) = (args.as_slice(), along.as_slice()) else { return None };
+    let Node::Whole(kinds::WholeArrays {
+        what: Whole::Lib { of, origin: first, ct },
+        args: graded,
+    }) = dag.node(places)
+    else {
+        return None;
+    };
+    let to = match of {
+        Lib::GradeUp => Lib::SortUp,
+        Lib::GradeDown => Lib::SortDown,
+        _ => return None,
+    };
+    let n = dag.shape(src);
+    let whole = n.len() == 1 && dag.shape(at) == n && dag.dtype(at) == dag.dtype(src);
+    let each = axis.axis == 0 && axis.times == 1 && axis.extent == n[0] && first == origin;
+    let alone = uses.get(places.index()).is_some_and(|n| *n == 1);
+    let from_first = read.ix.len() == 1 && read.ix[0] == Ix::constant(0) && read.tests.is_empty();
+    if graded.as_slice() != [src] || !whole || !each || !alone || !from_first {
+        return None;
+    }
+    let node = Node::whole(Whole::Lib { of: to, origin: *origin, ct: *ct }, [src]);
+    let info = Info { from: vec![at], born, ..dag.info(at).clone() };
+    Some(dag.add(node, info))
 }
 
 /// The gather from what a transform reads, where a place there goes straight with a place here and

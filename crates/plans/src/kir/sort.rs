@@ -80,7 +80,7 @@ impl Lowering<'_> {
         if width.saturating_mul(u64::from(sorted.digits) + 3) > KERNELS {
             return Err(nonce(format!("{} of cells of {width} items on CUDA", of.glyph())));
         }
-        let down = of == Lib::GradeDown;
+        let down = of.is_down();
         for column in (0..width).rev() {
             self.keys(sorted, from, width, column, column + 1 < width, down)?;
             self.sort(sorted);
@@ -90,6 +90,12 @@ impl Lowering<'_> {
             Lib::GradeUp | Lib::GradeDown => {
                 self.items_of(sorted);
                 format!("{}[o]", sorted.items())
+            }
+            Lib::SortUp | Lib::SortDown => {
+                self.items_of(sorted);
+                let x = self.buffer(from, false)?.to_string();
+                line.push(self.let_("u0", Type::U32, format!("{}[o]", sorted.items())));
+                format!("{x}[u0]")
             }
             Lib::IndexOf | Lib::Member => {
                 let y = self.item(held(1)?, "o")?;
@@ -108,8 +114,10 @@ impl Lowering<'_> {
                 if of == Lib::Member { format!("(u0 < {n} ? 1.0 : 0.0)") } else { "u0".into() }
             }
         };
-        let origin = self.number('p', Type::F64, origin);
-        let is = format!("{origin} + (double){found}");
+        let is = match of.is_sort() {
+            true => format!("(double){found}"),
+            false => format!("{} + (double){found}", self.number('p', Type::F64, origin)),
+        };
         line.push(Stmt::Let { name: "t0".into(), of: Type::F64, is, node: Some(finish.node) });
         let outer = launch.outer();
         let axes = self.axes(&outer, "o", &mut line);

@@ -95,6 +95,11 @@ pub fn order_key(x: f64) -> u64 {
     }
 }
 
+/// The number of a key; of those that have one key, 0 and a NaN.
+pub fn ordered(key: u64) -> f64 {
+    f64::from_bits(if key >> 63 == 1 { key ^ 1 << 63 } else { !key })
+}
+
 /// The places of a list's numbers, for lookups with ⎕CT: a share of them.
 ///
 /// The line of numbers is cut into cells that are so wide that what equals a number lies in its own

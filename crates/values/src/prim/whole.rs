@@ -67,7 +67,12 @@ pub fn run(
             out
         }
         Whole::Lib { of, origin, ct } => {
-            library(*of, args, *ct).into_iter().map(|k| k + origin).collect()
+            let mut out = library(*of, args, *ct);
+            // Numbers in order are no places.
+            if !of.is_sort() {
+                out.iter_mut().for_each(|k| *k += origin);
+            }
+            out
         }
     }
 }
@@ -175,7 +180,10 @@ impl<'a> Scatter<'a> {
 fn library(of: Lib, args: &[Given], ct: f64) -> Vec<f64> {
     match of {
         Lib::GradeUp | Lib::GradeDown => {
-            grade(args[0], of == Lib::GradeDown).into_iter().map(|k| k as f64).collect()
+            grade(args[0], of.is_down()).into_iter().map(|k| k as f64).collect()
+        }
+        Lib::SortUp | Lib::SortDown => {
+            grade(args[0], of.is_down()).into_iter().map(|k| args[0].items[k]).collect()
         }
         Lib::IndexOf | Lib::Member => {
             let n = args[0].items.len();

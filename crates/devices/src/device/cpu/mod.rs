@@ -28,6 +28,7 @@ mod running;
 mod scan;
 mod scatter;
 mod share;
+mod sorting;
 #[cfg(test)]
 mod tests;
 mod threads;

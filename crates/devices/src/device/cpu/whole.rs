@@ -77,7 +77,8 @@ pub fn run(
         let n = elements(&finish.shape);
         let to = Numbers(to);
         // SAFETY: the result holds n, and each is written once.
-        let put = |k: usize, x: f64| unsafe { *to.at(k) = x + origin };
+        let put =
+            |k: usize, x: f64| unsafe { *to.at(k) = if of.is_sort() { x } else { x + origin } };
         if let Some(ran) = library::narrow(cpu, ctx, (of, ct), &sources, n, &put) {
             tally.threads = ran?.max(tally.threads);
             return Ok(Finals { values: vec![result], tally });
@@ -223,7 +224,8 @@ impl Parts<'_> {
                     .run(cpu, ctx)
             }
             Whole::Lib { of, origin, ct } => {
-                library::run(cpu, ctx, *of, *ct, given, n, &|k, x| put(k, x + origin))
+                let own = |k, x| put(k, if of.is_sort() { x } else { x + origin });
+                library::run(cpu, ctx, *of, *ct, given, n, &own)
             }
         }
     }

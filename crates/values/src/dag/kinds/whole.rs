@@ -67,6 +67,10 @@ pub enum Lib {
     GradeUp,
     /// The places in the order of falling cells.
     GradeDown,
+    /// The numbers of a vector, rising.
+    SortUp,
+    /// The numbers of a vector, falling.
+    SortDown,
     /// The first place of each item of the second in the first, a vector.
     IndexOf,
     /// Whether each item of the second is in the first.
@@ -77,8 +81,8 @@ impl Lib {
     /// The primitive.
     pub fn glyph(self) -> char {
         match self {
-            Lib::GradeUp => '⍋',
-            Lib::GradeDown => '⍒',
+            Lib::GradeUp | Lib::SortUp => '⍋',
+            Lib::GradeDown | Lib::SortDown => '⍒',
             Lib::IndexOf => '⍳',
             Lib::Member => '∊',
         }
@@ -88,7 +92,22 @@ impl Lib {
 impl Lib {
     /// The ⎕CT that it carries: 0 where it takes no notice of it.
     pub fn tolerance(self, ct: f64) -> f64 {
-        if matches!(self, Lib::IndexOf | Lib::Member) { ct } else { 0.0 }
+        if self.is_search() { ct } else { 0.0 }
+    }
+
+    /// Whether it looks for items of one operand in another.
+    pub fn is_search(self) -> bool {
+        matches!(self, Lib::IndexOf | Lib::Member)
+    }
+
+    /// Whether it gives the numbers in order, not their places.
+    pub fn is_sort(self) -> bool {
+        matches!(self, Lib::SortUp | Lib::SortDown)
+    }
+
+    /// Whether the greatest come first.
+    pub fn is_down(self) -> bool {
+        matches!(self, Lib::GradeDown | Lib::SortDown)
     }
 }
 
@@ -109,8 +128,7 @@ impl Whole {
         match self {
             Whole::Fold { .. } => 0,
             Whole::Segmented { .. } | Whole::Scatter { .. } => 1,
-            Whole::Lib { of: Lib::GradeUp | Lib::GradeDown, .. } => 1,
-            Whole::Lib { .. } => 2,
+            Whole::Lib { of, .. } => 1 + usize::from(of.is_search()),
         }
     }
 
@@ -260,6 +278,9 @@ impl InDag for WholeArrays<NodeId> {
             }
             Whole::Lib { of: Lib::GradeUp | Lib::GradeDown, .. } => {
                 args.len() == 1 && of(0).first() == shape.first()
+            }
+            Whole::Lib { of: Lib::SortUp | Lib::SortDown, .. } => {
+                args.len() == 1 && of(0) == shape && shape.len() == 1
             }
             Whole::Lib { .. } => args.len() == 2 && of(0).len() == 1 && of(1) == shape,
         };

@@ -1,0 +1,185 @@
+//! Sorts on all cores, of whatever has keys.
+//!
+//! | what | shared out by |
+//! |---|---|
+//! | items made and sorted | runs of them |
+//! | pairs of runs merged until one is left | stretches of what comes out |
+//!
+//! A run is sorted by digits: a pass for each byte of the keys that is not the same in all of the
+//! run, the least first. A pass leaves items of one digit in their order, and they come in the
+//! order of their places, so those of one key end in that order too.
+
+use super::share::{Ran, STRETCH, each_unit, stretch};
+use super::{Cpu, DeviceError, RunCtx};
+use crate::pool::PoolBuffer;
+use aplomb_values::array::DType;
+use std::cmp::Ordering;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// Items of a run, so that sorting one takes 30 ms.
+pub const RUN: usize = 64 * STRETCH;
+/// Items whose digits are counted; fewer are compared.
+const DIGITS: usize = 512;
+
+/// Something with a key of digits of 8 bits, of which digit 0 is the least.
+pub trait Keyed: Copy + Ord + Send + Sync {
+    /// Digits of a key.
+    const BYTES: usize;
+
+    /// One of them.
+    fn digit(&self, byte: usize) -> usize;
+}
+
+macro_rules! keyed {
+    ($($t:ty),*) => {
+        $(impl Keyed for $t {
+            const BYTES: usize = size_of::<$t>();
+
+            #[inline]
+            fn digit(&self, byte: usize) -> usize {
+                usize::from((*self >> (8 * byte)) as u8)
+            }
+        })*
+    };
+}
+keyed!(u32, u64);
+
+/// A run in ascending order of the items' places, by key; `spare` is as long.
+pub fn by_digits<T: Keyed>(run: &mut [T], spare: &mut [T]) {
+    if run.len() < DIGITS {
+        return run.sort_unstable();
+    }
+    let mut counts = [[0_usize; 256]; 8];
+    let counts = &mut counts[..T::BYTES];
+    for item in &*run {
+        counts.iter_mut().enumerate().for_each(|(byte, count)| count[item.digit(byte)] += 1);
+    }
+    let (mut from, mut to) = (&mut *run, spare);
+    let mut passes = 0;
+    for (byte, count) in counts.iter_mut().enumerate() {
+        if count[from[0].digit(byte)] == from.len() {
+            continue;
+        }
+        let mut next = 0;
+        // The number of items with a digit becomes the place of the first of them.
+        for many in &mut *count {
+            next += std::mem::replace(many, next);
+        }
+        for item in &*from {
+            let place = &mut count[item.digit(byte)];
+            to[*place] = *item;
+            *place += 1;
+        }
+        std::mem::swap(&mut from, &mut to);
+        passes += 1;
+    }
+    if passes % 2 == 1 {
+        to.copy_from_slice(from);
+    }
+}
+
+/// The items 0…n in order, each given to `put` with its place. `sort` orders a run as `order` says;
+/// it is given as much memory again.
+pub fn sorted<T: Copy + Send + Sync>(
+    cpu: &mut Cpu,
+    ctx: &RunCtx,
+    n: usize,
+    item: &(impl Fn(usize) -> T + Sync),
+    sort: &(impl Fn(&mut [T], &mut [T]) + Sync),
+    order: &(impl Fn(&T, &T) -> Ordering + Sync),
+    put: &(impl Fn(usize, &T) + Sync),
+) -> Ran {
+    let (stretches, together) = (n.div_ceil(STRETCH), n > STRETCH);
+    let mut run = n
+        .div_ceil(cpu.threads.count().next_power_of_two())
+        .next_multiple_of(STRETCH)
+        .clamp(STRETCH, RUN);
+    let (mut from, mut to) = (Room::new(cpu, n, ctx)?, Room::new(cpu, n, ctx)?);
+    each_unit(&mut cpu.threads, n.div_ceil(run), together, ctx, &|k, _| {
+        let first = k * run;
+        // SAFETY: runs are disjoint.
+        let range = first..(first + run).min(n);
+        let (own, spare) = unsafe { (from.part(range.clone()), to.part(range)) };
+        own.iter_mut().enumerate().for_each(|(k, own)| *own = item(first + k));
+        sort(own, spare);
+    })?;
+    while run < n {
+        each_unit(&mut cpu.threads, stretches, together, ctx, &|k, _| {
+            let out = stretch(k, n);
+            let first = out.start / (2 * run) * (2 * run);
+            let (middle, end) = ((first + run).min(n), (first + 2 * run).min(n));
+            // SAFETY: nobody writes `from` meanwhile, and stretches of `to` are disjoint.
+            let (a, b, to) =
+                unsafe { (from.all(first..middle), from.all(middle..end), to.part(out.clone())) };
+            let (i, j) =
+                (ahead(a, b, out.start - first, order), ahead(a, b, out.end - first, order));
+            merge(&a[i..j], &b[out.start - first - i..out.end - first - j], to, order);
+        })?;
+        std::mem::swap(&mut from, &mut to);
+        run *= 2;
+    }
+    each_unit(&mut cpu.threads, stretches, together, ctx, &|k, _| {
+        let own = stretch(k, n);
+        // SAFETY: nobody writes it any more.
+        let items = unsafe { from.all(own.clone()) };
+        own.zip(items).for_each(|(k, item)| put(k, item));
+    })
+}
+
+/// The number of the `count` least items of both runs that are in the first; of equal ones those of
+/// the first are less.
+fn ahead<T>(a: &[T], b: &[T], count: usize, order: &impl Fn(&T, &T) -> Ordering) -> usize {
+    let (mut least, mut most) = (count.saturating_sub(b.len()), count.min(a.len()));
+    while least < most {
+        let k = least.midpoint(most);
+        if order(&a[k], &b[count - 1 - k]).is_le() { least = k + 1 } else { most = k }
+    }
+    least
+}
+
+/// Two runs into one of both lengths. The loop has no branch on what is compared.
+fn merge<T: Copy>(a: &[T], b: &[T], to: &mut [T], order: &impl Fn(&T, &T) -> Ordering) {
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() && j < b.len() {
+        let (x, y) = (a[i], b[j]);
+        let second = order(&y, &x).is_lt();
+        to[i + j] = if second { y } else { x };
+        i += usize::from(!second);
+        j += usize::from(second);
+    }
+    let (own, rest) = to[i + j..].split_at_mut(a.len() - i);
+    own.copy_from_slice(&a[i..]);
+    rest.copy_from_slice(&b[j..]);
+}
+
+/// Items in memory of the pool, which is aligned for them and always holds something.
+struct Room<T> {
+    at: *mut T,
+    _of: PoolBuffer,
+    _items: PhantomData<T>,
+}
+
+// SAFETY: who asks for a part says that it is nobody else's.
+unsafe impl<T: Sync> Sync for Room<T> {}
+
+impl<T> Room<T> {
+    fn new(cpu: &Cpu, n: usize, ctx: &RunCtx) -> Result<Room<T>, DeviceError> {
+        let words = n.saturating_mul(size_of::<T>()).div_ceil(size_of::<f64>());
+        let mut of = cpu.pool.buffer(DType::F64, words, ctx.budget).map_err(DeviceError::Oom)?;
+        Ok(Room { at: of.as_mut_ptr().cast(), _of: of, _items: PhantomData })
+    }
+
+    /// Safety: the range lies in it, and nobody else reads or writes it meanwhile.
+    #[allow(clippy::mut_from_ref)]
+    unsafe fn part(&self, range: Range<usize>) -> &mut [T] {
+        // SAFETY: as the function's.
+        unsafe { std::slice::from_raw_parts_mut(self.at.add(range.start), range.len()) }
+    }
+
+    /// Safety: the range lies in it, and nobody writes it meanwhile.
+    unsafe fn all(&self, range: Range<usize>) -> &[T] {
+        // SAFETY: as the function's.
+        unsafe { std::slice::from_raw_parts(self.at.add(range.start), range.len()) }
+    }
+}
