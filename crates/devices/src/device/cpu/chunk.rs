@@ -13,6 +13,7 @@
 use super::Fault;
 use super::convert::{Converts, Sink, Source, converts};
 use super::emit::{Aside, Parts};
+use super::gather::{Axis, BLOCK, Gathers, gathers};
 use super::isa::Isa;
 use super::loops::{Plain, plain};
 use super::program::{Arg, Do, Inst, Program, Run, rounded};
@@ -37,6 +38,7 @@ pub struct Env<'a> {
     pub sinks: &'a [Sink],
     pub plain: Plain,
     pub converts: Converts,
+    pub gathers: Gathers,
     /// Looked at in loops, whose rounds may be millions.
     pub stop: &'a Interrupt,
     /// The program with emitted loops, if it has some.
@@ -55,7 +57,8 @@ impl<'a> Env<'a> {
         stop: &'a Interrupt,
     ) -> Self {
         let (plain, converts) = (plain(isa), converts(isa));
-        Env { program, steps, sinks, plain, converts, stop, parts: None }
+        let gathers = gathers(isa);
+        Env { program, steps, sinks, plain, converts, gathers, stop, parts: None }
     }
 
     /// With emitted loops, if there are some.
@@ -389,8 +392,50 @@ impl Frame {
         let step = &env.steps[inst.step];
         let (mut fine, mut broken) = (true, false);
         let (wanted, fault) = (&self.wanted, &mut self.fault);
+        let loops = env.gathers;
+        let together = |at: usize, piece: Piece, first: usize| {
+            let Piece::From { at: from, step: line, len } = piece else { return 0 };
+            let mut room = [0; BLOCK];
+            let block = &mut room[..BLOCK.min(len - first)];
+            for (j, to) in block.iter_mut().enumerate() {
+                *to = from + line * (first + j) as i64;
+            }
+            let k = at + first;
+            let moved = places.iter().zip(&by).all(|(p, &(values, each))| {
+                let (origin, extent) = (*origin, p.extent);
+                let axis = Axis {
+                    values: values.wrapping_add(k * each),
+                    each,
+                    origin,
+                    extent,
+                    stride: p.stride,
+                };
+                // SAFETY: operands hold n, a number its one element.
+                unsafe { (loops.along)(block, axis) }
+            });
+            let is_in = |place: &i64| *place >= 0 && *place < input.source.len as i64;
+            if !moved || !block.iter().fold(true, |all, place| all & is_in(place)) {
+                return 0;
+            }
+            // SAFETY: all places lie in the source; the values were read before this overwrites
+            // them.
+            unsafe { (loops.fetch)(input.source, block, out.add(k)) };
+            block.len()
+        };
         input.walk.pieces(start, n, &mut self.place, |at, piece| {
-            for j in 0..piece.len() {
+            let (mut next, mut done) = (0, 0);
+            while next < piece.len() {
+                let j = next;
+                if j >= done {
+                    let moved = together(at, piece, j);
+                    if moved > 0 {
+                        next += moved;
+                        continue;
+                    }
+                    // Some place is none: this block goes one by one.
+                    done = j + BLOCK;
+                }
+                next += 1;
                 let k = at + j;
                 let value = match piece {
                     Piece::Fill { with, .. } => with,

@@ -311,17 +311,8 @@ impl Pass<'_> {
 
     /// Short rows of one fold, by its loop; false: some result is not finite.
     fn rows(&self, values: *const f64, fast: Loops, fold: &Fold, row: usize, rows: usize) -> bool {
-        let extent = self.cut.extent;
-        let mut finite = true;
-        for r in 0..rows {
-            // SAFETY: the chunk holds rows × extent values; the partial is this item's.
-            unsafe {
-                let result = (fast.row)(values.add(r * extent), extent);
-                finite &= result.is_finite();
-                *fold.out.add(row + r) = result;
-            }
-        }
-        finite
+        // SAFETY: the chunk holds rows × extent values; the partials are these items'.
+        unsafe { (fast.rows)(fold.out.add(row), values, rows, self.cut.extent) }
     }
 
     fn rows_with_care(
@@ -383,7 +374,11 @@ impl Pass<'_> {
                 let result = match fold.fast.filter(|_| !careful) {
                     // What is not finite is folded again with care.
                     // SAFETY: so many partials.
-                    Some(l) => unsafe { (l.row)(held.as_ptr(), held.len()) },
+                    Some(l) => unsafe {
+                        let mut one = 0.0;
+                        (l.rows)(&mut one, held.as_ptr(), 1, held.len());
+                        one
+                    },
                     None => {
                         let with_care = |x, y| Ok(fold.step(x, y, item.result, &mut frame.fault));
                         let Ok(()) = halve::<_, Infallible>(held, with_care);

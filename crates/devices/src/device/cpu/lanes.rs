@@ -21,6 +21,8 @@ pub unsafe trait Wide: Lane {
     unsafe fn store(self, at: *mut f64);
     /// Each rounded to f32.
     fn narrow(self) -> Self;
+    /// Rows become columns, of the first `N` registers.
+    fn turn(block: &mut [Self; 8]);
     /// Past the caches. # Safety: as `store`, and `at` is aligned to the register.
     #[inline(always)]
     unsafe fn stream(self, at: *mut f64) {
@@ -43,6 +45,8 @@ unsafe impl Wide for f64 {
     fn narrow(self) -> f64 {
         f64::from(self as f32)
     }
+    #[inline(always)]
+    fn turn(_: &mut [f64; 8]) {}
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -198,6 +202,26 @@ mod x86 {
             unsafe { _mm512_storeu_pd(at, self.0) }
         }
         #[inline(always)]
+        fn turn(block: &mut [V8; 8]) {
+            unsafe {
+                // Pairs of rows, then pairs of those, each in pairs of elements.
+                let low = |k: usize| _mm512_unpacklo_pd(block[k].0, block[k + 1].0);
+                let high = |k: usize| _mm512_unpackhi_pd(block[k].0, block[k + 1].0);
+                let halves =
+                    [[low(0), low(2), low(4), low(6)], [high(0), high(2), high(4), high(6)]];
+                for (odd, [a, b, c, d]) in halves.into_iter().enumerate() {
+                    let (p, q) =
+                        (_mm512_shuffle_f64x2::<0x88>(a, b), _mm512_shuffle_f64x2::<0x88>(c, d));
+                    let (r, s) =
+                        (_mm512_shuffle_f64x2::<0xdd>(a, b), _mm512_shuffle_f64x2::<0xdd>(c, d));
+                    block[odd] = V8(_mm512_shuffle_f64x2::<0x88>(p, q));
+                    block[odd + 2] = V8(_mm512_shuffle_f64x2::<0x88>(r, s));
+                    block[odd + 4] = V8(_mm512_shuffle_f64x2::<0xdd>(p, q));
+                    block[odd + 6] = V8(_mm512_shuffle_f64x2::<0xdd>(r, s));
+                }
+            }
+        }
+        #[inline(always)]
         fn narrow(self) -> V8 {
             V8(unsafe { _mm512_cvtps_pd(_mm512_cvtpd_ps(self.0)) })
         }
@@ -349,6 +373,18 @@ mod x86 {
         #[inline(always)]
         unsafe fn store(self, at: *mut f64) {
             unsafe { _mm256_storeu_pd(at, self.0) }
+        }
+        #[inline(always)]
+        fn turn(block: &mut [V4; 8]) {
+            unsafe {
+                let [a, b, c, d] = [block[0].0, block[1].0, block[2].0, block[3].0];
+                let even = (_mm256_unpacklo_pd(a, b), _mm256_unpacklo_pd(c, d));
+                let odd = (_mm256_unpackhi_pd(a, b), _mm256_unpackhi_pd(c, d));
+                block[0] = V4(_mm256_permute2f128_pd::<0x20>(even.0, even.1));
+                block[1] = V4(_mm256_permute2f128_pd::<0x20>(odd.0, odd.1));
+                block[2] = V4(_mm256_permute2f128_pd::<0x31>(even.0, even.1));
+                block[3] = V4(_mm256_permute2f128_pd::<0x31>(odd.0, odd.1));
+            }
         }
         #[inline(always)]
         fn narrow(self) -> V4 {

@@ -5,6 +5,7 @@
 //! | array, array | a register of each, one of the result, no unrolling (store bound) | see `benches` in the crate's tests |
 //! | array, number | the number broadcast once, outside of the loop | as above |
 //! | fold of a run | 64 partials in 8 registers (two or eight rounds where registers are narrower) | |
+//! | folds of short rows | a row a lane: blocks of rows are turned, then registers are folded | rows of 8: 0.9 ns a row, 4.5 before |
 //!
 //! The destination may be an operand. A plain indexed loop then ran scalar (43 instead of 15 ns an
 //! element on Black-Scholes), hence raw pointers and explicit registers. What is left over of a
@@ -27,8 +28,9 @@ pub type Loop = unsafe fn(out: *mut f64, x: *const f64, y: *const f64, ct: f64, 
 /// Folds n elements into 64 partials, element i into partial i mod 64. `fresh`: the partials are
 /// empty, n ≥ 64.
 pub type Gather = unsafe fn(part: *mut f64, x: *const f64, n: usize, fresh: bool);
-/// The tree of one block of at most 1 024 elements.
-pub type Row = unsafe fn(x: *const f64, n: usize) -> f64;
+/// The trees of rows that stand one behind the other, each one block of n, at most 1 024 elements;
+/// whether all are finite.
+pub type Rows = unsafe fn(out: *mut f64, x: *const f64, rows: usize, n: usize) -> bool;
 
 #[derive(Clone, Copy)]
 pub struct Loops {
@@ -38,7 +40,7 @@ pub struct Loops {
     /// y is one number.
     pub right: Loop,
     pub gather: Gather,
-    pub row: Row,
+    pub rows: Rows,
 }
 
 #[inline(always)]
@@ -134,6 +136,56 @@ unsafe fn row<R: Rule, L: Wide>(x: *const f64, n: usize) -> f64 {
         let Ok(()) = halve::<_, Infallible>(&mut part[..k], |x, y| Ok(apply::<R>(x, y)));
         part[0]
     }
+}
+
+/// Rows that are not longer are folded with a row in each lane.
+const SHORT: usize = 32;
+
+#[inline(always)]
+unsafe fn rows<R: Rule, L: Wide>(out: *mut f64, x: *const f64, rows: usize, n: usize) -> bool {
+    // SAFETY: rows × n elements, and `rows` results.
+    unsafe {
+        let done = match n {
+            1..=8 => lanes_of_rows::<R, L, 8>(out, x, rows, n),
+            9..=SHORT => lanes_of_rows::<R, L, SHORT>(out, x, rows, n),
+            _ => 0,
+        };
+        for r in done..rows {
+            *out.add(r) = row::<R, L>(x.add(r * n), n);
+        }
+        all_finite::<L>(out, rows)
+    }
+}
+
+/// The first rows, as many as fill registers; how many. What is loaded behind a row is the next
+/// one's, and no lane of the result has it. The tree is `halve`'s of a row.
+#[inline(always)]
+unsafe fn lanes_of_rows<R: Rule, L: Wide, const MOST: usize>(
+    out: *mut f64,
+    x: *const f64,
+    rows: usize,
+    n: usize,
+) -> usize {
+    let (zero, wide) = (L::splat(0.0), n.next_multiple_of(L::N));
+    let mut r = 0;
+    // SAFETY: all that is loaded ends before the last row does.
+    unsafe {
+        while r + L::N <= rows && (r + L::N - 1) * n + wide <= rows * n {
+            let mut part = [zero; MOST];
+            for c in (0..n).step_by(L::N) {
+                let mut block = [zero; 8];
+                for (k, row) in block.iter_mut().take(L::N).enumerate() {
+                    *row = L::load(x.add((r + k) * n + c));
+                }
+                L::turn(&mut block);
+                part[c..c + L::N].copy_from_slice(&block[..L::N]);
+            }
+            let Ok(()) = halve::<_, Infallible>(&mut part[..n], |x, y| Ok(R::lanes(x, y, zero).0));
+            part[0].store(out.add(r));
+            r += L::N;
+        }
+    }
+    r
 }
 
 #[inline(always)]
@@ -236,8 +288,13 @@ macro_rules! instances {
                 unsafe { super::gather::<R, $lane>(part, x, n, fresh) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn row<R: Rule>(x: *const f64, n: usize) -> f64 {
-                unsafe { super::row::<R, $lane>(x, n) }
+            unsafe fn rows<R: Rule>(
+                out: *mut f64,
+                x: *const f64,
+                rows: usize,
+                n: usize,
+            ) -> bool {
+                unsafe { super::rows::<R, $lane>(out, x, rows, n) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn power(
@@ -271,7 +328,7 @@ macro_rules! instances {
                         left: map::<R, true, false>,
                         right: map::<R, false, true>,
                         gather: gather::<R>,
-                        row: row::<R>,
+                        rows: rows::<R>,
                     }
                 }
             }

@@ -13,6 +13,7 @@ mod convert;
 mod emit;
 mod emitted;
 mod fold;
+mod gather;
 mod isa;
 mod lanes;
 mod launch;
