@@ -395,16 +395,23 @@ fn in_order(budget: &Budget, n: usize, mut known: impl FnMut(usize, u32) -> u32)
     Ok(out)
 }
 
-/// Groups of whole numbers or characters that lie in a narrow range, by a table of places.
-fn groups_by_place(y: &Array, budget: &Budget) -> Result<Option<Groups>> {
+/// Groups of whole numbers or characters: by a table of places where they lie in a narrow range,
+/// else by hash. None: these are others, or cells.
+fn groups_of_whole(y: &Array, budget: &Budget) -> Result<Option<Groups>> {
     fn placed<T: Copy + Into<i64>>(items: &[T], budget: &Budget) -> Result<Option<Groups>> {
         let n = items.len() as i64;
         let (mut lo, mut hi) = (i64::MAX, i64::MIN);
         for &x in items {
             (lo, hi) = (lo.min(x.into()), hi.max(x.into()));
         }
-        if n == 0 || hi - lo >= (n * PLACES.0).max(PLACES.1) {
+        if n == 0 {
             return Ok(None);
+        }
+        if hi - lo >= (n * PLACES.0).max(PLACES.1) {
+            let mut table: HashMap<u64, u32, BuildHasherDefault<Hashed>> = HashMap::default();
+            let _held = budget.charge_elements(items.len(), IN_TABLE)?;
+            let group = |k: usize, next: u32| *table.entry(mixed(items[k].into())).or_insert(next);
+            return in_order(budget, items.len(), group).map(Some);
         }
         let size = (hi - lo + 1) as usize;
         let _held = budget.charge_elements(size, 4)?;
@@ -429,6 +436,12 @@ fn groups_by_place(y: &Array, budget: &Budget) -> Result<Option<Groups>> {
         }
         _ => Ok(None),
     }
+}
+
+/// A hash of a whole number that no other of 64 bits has: each step can be undone.
+fn mixed(x: i64) -> u64 {
+    let h = (x as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    h ^ (h >> 29)
 }
 
 /// Groups of equal pieces, where equal means the same: of characters and whole numbers.
@@ -543,7 +556,7 @@ pub fn groups(cx: &mut Cx<'_>, y: &Array) -> Result<Groups> {
     let y = &cx.ready(y, "search")?;
     let made = match y.pieces().filter(|_| y.rank() == 1) {
         Some(pieces) => groups_of_pieces(pieces, cx.budget())?,
-        None => groups_by_place(y, cx.budget())?,
+        None => groups_of_whole(y, cx.budget())?,
     };
     if let Some(made) = made {
         return Ok(made);

@@ -241,6 +241,14 @@ impl Frame {
             return true;
         }
         let out = self.own(reg);
+        // SAFETY: parts of a range of n lie within n, and their places in the source.
+        let picked = input
+            .walk
+            .picked(source, (start, n), |at, part| unsafe { part.numbers(source, out.add(at)) });
+        if let Some(fits) = picked {
+            self.broken |= !fits;
+            return true;
+        }
         let (mut broken, mut direct) = (false, None);
         input.walk.pieces(start, n, &mut self.place, |at, piece| {
             // SAFETY: the pieces of a range of n lie within n; a piece of the source is checked at

@@ -151,6 +151,15 @@ impl Frame {
             return unsafe { source.at.offset(from as isize * size as isize) };
         }
         let (mut direct, mut fine) = (None, n <= CHUNK && !room.is_null());
+        if fine {
+            // SAFETY: parts of a range of n lie within n, and their places in the source.
+            let picked = input.walk.picked(source, (start, n), |at, part| unsafe {
+                part.items(source, room.add(at * size))
+            });
+            if let Some(fits) = picked {
+                return if fits { room } else { std::ptr::null() };
+            }
+        }
         input.walk.pieces(start, n, &mut self.place, |at, piece| match piece {
             Piece::From { at: from, step: 1, len } if len == n && inside(source, from, 1, n) => {
                 // SAFETY: inside.

@@ -22,6 +22,7 @@ mod lookup;
 mod loops;
 mod machine;
 mod map;
+mod pattern;
 mod product;
 mod program;
 mod rounds;

@@ -5,8 +5,10 @@
 //! | the domain's own order, shifted | `flat`: one run over everything, an f64 source is used in place |
 //! | anything else | `Walk`: the longest straight piece from a place on: div, mod, clamp and tests end pieces |
 //!
-//! Not here: tiles for transposes; rows shorter than about ten elements cost a piece each.
+//! Not here: tiles for transposes; affine reads over short rows, which are picked (`pattern`).
 
+use super::convert::Source;
+use super::pattern::{Part, Pattern};
 use aplomb_values::dag::ix::{Atom, Ix, linear};
 use aplomb_values::dag::{Read, Test};
 
@@ -128,20 +130,33 @@ pub struct Walk {
     offset: Ix,
     tests: Vec<Test>,
     extents: Vec<usize>,
+    /// The places of a block of short rows.
+    pattern: Option<Pattern>,
 }
 
 impl Walk {
     pub fn of_read(read: &Read, source: &[usize], domain: &[usize]) -> Walk {
         let offset = linear(&read.ix, source, domain);
-        Walk { offset, tests: read.tests.clone(), extents: domain.to_vec() }
+        let plain = read.tests.is_empty();
+        let mut walk =
+            Walk { offset, tests: read.tests.clone(), extents: domain.to_vec(), pattern: None };
+        if plain && walk.flat().is_none() && walk.constant().is_none() {
+            walk.pattern = Pattern::new(&walk.offset, domain);
+        }
+        walk
     }
 
     pub fn of_tests(tests: &[Test], domain: &[usize]) -> Walk {
-        Walk { offset: Ix::constant(0), tests: tests.to_vec(), extents: domain.to_vec() }
+        Walk {
+            offset: Ix::constant(0),
+            tests: tests.to_vec(),
+            extents: domain.to_vec(),
+            pattern: None,
+        }
     }
 
     pub fn of_ix(ix: &Ix, domain: &[usize]) -> Walk {
-        Walk { offset: ix.clone(), tests: Vec::new(), extents: domain.to_vec() }
+        Walk { offset: ix.clone(), tests: Vec::new(), extents: domain.to_vec(), pattern: None }
     }
 
     /// The element read at every place of the domain, if it is one and untested.
@@ -171,6 +186,18 @@ impl Walk {
     pub fn fill(&self) -> Option<f64> {
         let first = self.tests.first()?.fill;
         self.tests.iter().all(|t| t.fill.to_bits() == first.to_bits()).then_some(first)
+    }
+
+    /// Calls `each` for the parts of `len` elements from flat index `start` on, with where they
+    /// begin in the range. None: the read is no pattern; false: it leaves the source.
+    pub fn picked(
+        &self,
+        source: Source,
+        range: (usize, usize),
+        each: impl FnMut(usize, Part),
+    ) -> Option<bool> {
+        let pattern = self.pattern.as_ref()?;
+        Some(pattern.parts((&self.offset, &self.extents), source, range, each))
     }
 
     /// Calls `each(from the start of the range, piece)` for the pieces of `len` elements from flat
@@ -279,7 +306,7 @@ mod tests {
                 }
             };
             let tests: Vec<Test> = (0..dice.roll(3)).map(|_| test(&mut dice)).collect();
-            let walk = Walk { offset, tests, extents: domain.clone() };
+            let walk = Walk { offset, tests, extents: domain.clone(), pattern: None };
             let start = dice.roll(total as i64) as usize;
             let len = dice.roll((total - start) as i64 + 1) as usize;
             let mut seen = 0;
