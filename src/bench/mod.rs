@@ -178,8 +178,16 @@ fn workloads(
     let interrupt = session.interrupt();
     let mut bench =
         Bench { session, interrupt, table, threads, seconds: args.seconds(), gpu, rates, peers };
-    let show = |row: &Value| print(&if args.json { format!("{row}\n") } else { columns.row(row) });
-    one_by_one(&jobs, |job| bench.row(job), |_, row| show(row))
+    let mut summary = table::Summary::default();
+    let show = |_: &Job, row: &Value| {
+        summary.add(row);
+        print(&if args.json { format!("{row}\n") } else { columns.row(row) });
+    };
+    let code = one_by_one(&jobs, |job| bench.row(job), show);
+    if !args.json {
+        print(&summary.told());
+    }
+    code
 }
 
 /// The conditions that the figures stand on.

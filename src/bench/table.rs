@@ -62,6 +62,54 @@ impl Columns {
     }
 }
 
+/// Ratios of all rows to their peers.
+#[derive(Default)]
+pub struct Summary(Vec<(String, Vec<(&'static str, f64)>)>);
+
+impl Summary {
+    /// Takes up a row; one without peers says nothing.
+    pub fn add(&mut self, row: &Value) {
+        let ratio = |name: &&'static str| Some((*name, row["peers"][*name]["ratio"].as_f64()?));
+        let ratios: Vec<_> = PEERS.iter().filter_map(ratio).collect();
+        if !ratios.is_empty() {
+            self.0.push((format!("{} {}", text(&row["id"]), text(&row["dtype"])), ratios));
+        }
+    }
+
+    /// Geometric means to the best peer of each row and to each peer; empty without rows.
+    pub fn told(&self) -> String {
+        let best = |(name, ratios): &(String, Vec<(&str, f64)>)| {
+            (name.clone(), ratios.iter().map(|r| r.1).fold(f64::INFINITY, f64::min))
+        };
+        let best: Vec<(String, f64)> = self.0.iter().map(best).collect();
+        let Some(least) = best.iter().min_by(|a, b| a.1.total_cmp(&b.1)) else {
+            return String::new();
+        };
+        let ahead = best.iter().filter(|b| b.1 >= 1.0).count();
+        let mut out = format!(
+            "\nbest peer of each row: {:.2} × in geometric mean of {} rows, {ahead} at least 1 ×, \
+             least {:.2} × ({})\n",
+            mean(best.iter().map(|b| b.1)),
+            best.len(),
+            least.1,
+            least.0,
+        );
+        for peer in PEERS {
+            let of: Vec<f64> =
+                self.0.iter().flat_map(|r| &r.1).filter(|r| r.0 == *peer).map(|r| r.1).collect();
+            if !of.is_empty() {
+                out += &format!("{peer}: {:.2} × of {} rows\n", mean(of.iter().copied()), of.len());
+            }
+        }
+        out
+    }
+}
+
+/// The geometric mean.
+fn mean(of: impl Iterator<Item = f64> + Clone) -> f64 {
+    (of.clone().map(f64::ln).sum::<f64>() / of.count() as f64).exp()
+}
+
 fn notes(row: &Value) -> Vec<String> {
     let lists =
         [&row["notes"], &row["elsewhere"]].map(|l| l.as_array().into_iter().flatten().map(text));

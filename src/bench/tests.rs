@@ -1,6 +1,7 @@
 //! Each workload, small: its value is what the same text gives where nothing is fused, framed or
 //! looped.
 
+use super::table;
 use super::work::{self, Table, Work};
 use crate::args::BenchArgs;
 use crate::front::{Pipeline, Settings};
@@ -8,6 +9,7 @@ use aplomb_devices::device::Wanted;
 use aplomb_ground::protocol::{Event, Request, Sink};
 use aplomb_kernel::session::Session;
 use aplomb_values::array::{Array, Data};
+use serde_json::json;
 
 const ARGS: BenchArgs = BenchArgs {
     name: None,
@@ -152,4 +154,20 @@ fn what_is_asked_for_is_chosen() {
     assert!(chosen(BenchArgs { dtype: Some("i8".into()), ..named("dot") }).is_err());
     let unknown = chosen(BenchArgs { only: vec!["lif".into()], ..named("all") });
     assert!(unknown.is_err_and(|says| says.contains("lif;")));
+}
+
+#[test]
+fn the_last_lines_are_geometric_means_to_the_best_and_to_each_peer() {
+    let row = |id: &str, numpy: f64, numba: Option<f64>| {
+        json!({"id": id, "dtype": "f64", "peers": {
+            "numpy": {"ratio": numpy}, "numba": {"ratio": numba}, "jax": {"error": "none"}}})
+    };
+    let mut summary = table::Summary::default();
+    summary.add(&json!({"id": "alone", "dtype": "f64"}));
+    assert_eq!(summary.told(), "");
+    summary.add(&row("a", 8.0, Some(0.5)));
+    summary.add(&row("b", 2.0, None));
+    let wanted = "\nbest peer of each row: 1.00 × in geometric mean of 2 rows, 1 at least 1 ×, least \
+                  0.50 × (a f64)\nnumpy: 4.00 × of 2 rows\nnumba: 0.50 × of 1 rows\n";
+    assert_eq!(summary.told(), wanted);
 }
