@@ -43,9 +43,10 @@ impl Eval<'_> {
                 let v = self.operator(at, op)?;
                 self.set(at, *sym, Value::Oper(v));
             }
-            Do::AssignPattern(p) => {
+            Do::AssignPattern(p, f) => {
                 let v = top(self)?;
-                self.spread(at, p, &v)?;
+                let f = f.as_ref().map(|f| self.function(at, f)).transpose()?;
+                self.spread(at, p, f.as_ref(), &v)?;
             }
             Do::AssignSystem(row) => {
                 let v = top(self)?;
@@ -80,12 +81,7 @@ impl Eval<'_> {
             Do::Modify(sym, f) => {
                 let v = top(self)?;
                 let f = self.function(at, f)?;
-                if matches!(&*f, Func::Prim(p) if p.glyph == ',') && self.append(at, *sym, &v)? {
-                    return Ok(());
-                }
-                let old = self.visible(at, *sym)?;
-                let new = self.apply(&f, Some(&old), &v)?;
-                self.change(at, *sym, new)?;
+                self.modify(at, *sym, &f, &v)?;
             }
             Do::Append(sym) => {
                 let v = self.pop()?;
@@ -233,14 +229,32 @@ impl Eval<'_> {
         self.visible(at, sym)
     }
 
-    fn spread(&mut self, at: At<'_>, p: &Pattern, v: &Array) -> Result<()> {
-        let names = match p {
-            Pattern::Name(sym) => {
+    /// `x f←v`: the nearest visible x becomes `x f v`.
+    fn modify(&mut self, at: At<'_>, sym: Sym, f: &Rc<Func>, v: &Array) -> Result<()> {
+        if matches!(&**f, Func::Prim(p) if p.glyph == ',') && self.append(at, sym, v)? {
+            return Ok(());
+        }
+        let old = self.visible(at, sym)?;
+        let new = self.apply(f, Some(&old), v)?;
+        self.change(at, sym, new)
+    }
+
+    /// Items of a value to the names of a pattern; with a function each name is modified by its
+    /// item.
+    fn spread(&mut self, at: At<'_>, p: &Pattern, f: Option<&Rc<Func>>, v: &Array) -> Result<()> {
+        let names = match (p, f) {
+            (Pattern::Name(sym), None) => {
                 self.name_value(at, *sym, v.clone());
                 return Ok(());
             }
-            Pattern::System(row) => return self.set_system(at, row, v),
-            Pattern::All(names) => names,
+            (Pattern::Name(sym), Some(f)) => return self.modify(at, *sym, f, v),
+            (Pattern::System(row), None) => return self.set_system(at, row, v),
+            (Pattern::System(row), Some(f)) => {
+                let old = self.system_value(row)?;
+                let new = self.apply(f, Some(&old), v)?;
+                return self.set_system(at, row, &new);
+            }
+            (Pattern::All(names), _) => names,
         };
         if v.rank() > 1 {
             return Err(rank("names are given a vector or a scalar"));
@@ -257,7 +271,7 @@ impl Eval<'_> {
                 () if cells => self.cx.framed_item(&v, k)?,
                 () => v.item(k),
             };
-            self.spread(at, name, &item)?;
+            self.spread(at, name, f, &item)?;
         }
         Ok(())
     }

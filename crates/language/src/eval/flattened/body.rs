@@ -260,7 +260,7 @@ impl Flat<'_, '_> {
                 let op = self.ev.operator(at, op)?;
                 call.frame.set(*sym, Value::Oper(op));
             }
-            Do::AssignPattern(Pattern::All(names)) => {
+            Do::AssignPattern(Pattern::All(names), None) => {
                 let v = top(stack)?;
                 self.spread(call, names, &v)?;
             }

@@ -105,8 +105,8 @@ pub enum Do {
     AssignAlphaFunc(FExpr),
     /// `o←` an operator.
     AssignOper(Sym, OpExpr),
-    /// `(a b)←`: the items go to the names.
-    AssignPattern(Pattern),
+    /// `(a b)←`: the items go to the names; `(a b)f←`: each name becomes `name f item`.
+    AssignPattern(Pattern, Option<FExpr>),
     /// `⎕IO←` and its kin.
     AssignSystem(&'static Row),
     /// `x f←`

@@ -12,7 +12,7 @@ use aplomb_ground::span::Span;
 pub(super) enum Target {
     Name(Sym),
     Alpha,
-    Pattern(Pattern),
+    Pattern(Pattern, Option<FExpr>),
     System(&'static system::Row),
     Print { line: bool },
     Indexed(Sym, Vec<Option<Code>>, Option<FExpr>),
@@ -60,10 +60,10 @@ impl Resolver<'_> {
                 let target = match (run.pop(), run.is_empty()) {
                     (Some(Pattern::Name(sym)), true) => Target::Name(sym),
                     (Some(Pattern::System(row)), true) => Target::System(row),
-                    (Some(one), true) => Target::Pattern(one),
+                    (Some(one), true) => Target::Pattern(one, None),
                     (Some(one), false) => {
                         run.push(one);
-                        Target::Pattern(Pattern::All(run))
+                        Target::Pattern(Pattern::All(run), None)
                     }
                     (None, _) => return Err(self.error("nothing stands left of ←", item.span)),
                 };
@@ -112,12 +112,18 @@ impl Resolver<'_> {
     }
 
     fn modified<'i>(&mut self, f: FExpr, before: &'i [ItemId]) -> Result<(&'i [ItemId], Target)> {
+        // `(a b)f←`: the names in parentheses alone; what stands left of them is read afterwards.
+        if let Some((last, rest)) = before.split_last()
+            && let Some(names @ Pattern::All(_)) = self.pattern(*last)
+        {
+            return Ok((rest, Target::Pattern(names, Some(f))));
+        }
         let (rest, target) = self.target(before)?;
         let target = match target {
             Target::Name(sym) => Target::Modified(sym, f),
             Target::Indexed(sym, codes, None) => Target::Indexed(sym, codes, Some(f)),
             Target::Selected(sym, code, None) => Target::Selected(sym, code, Some(f)),
-            _ => return Err(nonce("f← on several names at once")),
+            _ => return Err(nonce("f← on names without parentheses around them")),
         };
         Ok((rest, target))
     }
@@ -234,9 +240,11 @@ impl Resolver<'_> {
                         self.given.insert(Key::Word(Word::Alpha), Class::Array);
                         push(ins, Do::AssignAlpha, y);
                     }
-                    Target::Pattern(p) => {
-                        self.give_arrays(&p);
-                        push(ins, Do::AssignPattern(p), y);
+                    Target::Pattern(p, f) => {
+                        if f.is_none() {
+                            self.give_arrays(&p);
+                        }
+                        push(ins, Do::AssignPattern(p, f), y);
                     }
                     Target::System(name) => push(ins, Do::AssignSystem(name), y),
                     Target::Print { line } => push(ins, Do::Print { line }, y),
