@@ -167,7 +167,14 @@ fn the_last_lines_are_geometric_means_to_the_best_and_to_each_peer() {
     assert_eq!(summary.told(), "");
     summary.add(&row("a", 8.0, Some(0.5)));
     summary.add(&row("b", 2.0, None));
-    let wanted = "\nbest peer of each row: 1.00 × in geometric mean of 2 rows, 1 at least 1 ×, least \
-                  0.50 × (a f64)\nnumpy: 4.00 × of 2 rows\nnumba: 0.50 × of 1 rows\n";
+    let wanted = [
+        "",
+        "best peer of each row: 1.00 × in geometric mean of 2 rows, 1 at least 1 ×, least 0.50 × \
+         (a f64)",
+        "numpy: 4.00 × of 2 rows",
+        "numba: 0.50 × of 1 rows",
+        "",
+    ]
+    .join("\n");
     assert_eq!(summary.told(), wanted);
 }

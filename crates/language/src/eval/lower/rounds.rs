@@ -72,7 +72,8 @@ struct States {
 }
 
 impl States {
-    fn of(cx: &Cx<'_>, y: &Array) -> Option<States> {
+    /// Of so many rounds: a few numbers for long are worth a loop as many are.
+    fn of(cx: &Cx<'_>, y: &Array, rounds: u64) -> Option<States> {
         let (arrays, given) = match y.data() {
             // More states than a loop may have are none; nobody takes them out.
             Data::Items(items) if y.rank() == 1 && items.len() <= STATES => {
@@ -84,7 +85,8 @@ impl States {
         let frame: Shape = arrays.first()?.shape().into();
         let plain =
             |a: &Array| a.is_of_f64() && a.frame().is_none() && a.shape() == frame.as_slice();
-        let worth = cx.records(&arrays.iter().collect::<Vec<_>>(), elements(&frame));
+        let size = elements(&frame).saturating_mul(rounds as usize);
+        let worth = cx.records(&arrays.iter().collect::<Vec<_>>(), size);
         let fits = !frame.is_empty() && elements(&frame) > 0 && arrays.len() <= STATES;
         let ok = fits && worth && arrays.iter().all(plain);
         ok.then_some(States { arrays, given, frame, cell: Shape::new(), framed: false })
@@ -157,7 +159,7 @@ impl Eval<'_> {
                 (Times::CallsOfBoth, Some(x)) => States::both(&mut self.cx, x, y, &frame)?,
                 _ => States::cells(&mut self.cx, y, &frame)?,
             },
-            (None, Times::Count(_)) if !self.cx.sys.scope.is_framed() => States::of(&self.cx, y),
+            (None, Times::Count(n)) if !self.cx.sys.scope.is_framed() => States::of(&self.cx, y, n),
             _ => None,
         };
         let Some(states) = states else { return Ok(None) };
