@@ -119,7 +119,8 @@ pub fn choices(
 /// Indices as integers, ⎕IO included: as they are, or what is near to whole numbers. Forces these.
 /// Errors: DOMAIN, INDEX beyond all integers.
 pub fn whole_places(cx: &mut Cx<'_>, i: &Array) -> Result<Array> {
-    if i.dtype().is_integer() && !i.is_open() {
+    let i = if i.is_open() { &cx.ready(i, "index")? } else { i };
+    if i.dtype().is_integer() {
         return Ok(i.clone());
     }
     let numbers = cx.integers(i, "an index")?.into_iter().map(|k| k as f64).collect();
