@@ -40,6 +40,17 @@ impl Frame {
         self.locals.borrow().iter().find(|(s, _)| *s == sym).map(|(_, v)| v.clone())
     }
 
+    /// Whether a name is this call's own.
+    pub fn has_local(&self, sym: Sym) -> bool {
+        self.locals.borrow().iter().any(|(s, _)| *s == sym)
+    }
+
+    /// A change of a name of this call, where it stands; None: it has no such name.
+    pub fn with_local<T>(&self, sym: Sym, change: impl FnOnce(&mut Value) -> T) -> Option<T> {
+        let mut locals = self.locals.borrow_mut();
+        locals.iter_mut().find(|(s, _)| *s == sym).map(|(_, held)| change(held))
+    }
+
     /// Gives a name of this call a value; the one that it had.
     pub fn set(&self, sym: Sym, value: Value) -> Option<Value> {
         let mut locals = self.locals.borrow_mut();
@@ -109,6 +120,11 @@ impl Globals {
     /// The value of a name.
     pub fn get(&self, sym: Sym) -> Option<&Value> {
         self.slots.get(sym.0 as usize).and_then(Option::as_ref)
+    }
+
+    /// The value of a name, to be changed where it stands.
+    pub fn get_mut(&mut self, sym: Sym) -> Option<&mut Value> {
+        self.slots.get_mut(sym.0 as usize).and_then(Option::as_mut)
     }
 
     /// Gives a name a value, or none; the one that it had.

@@ -460,6 +460,16 @@ impl Buf {
         true
     }
 
+    /// Whether `append` takes these items behind items of that type.
+    pub fn can_append(own: DType, items: View<'_>) -> bool {
+        let is_real = |d: DType| d.is_number() && d != DType::Complex && d != DType::F32;
+        match items {
+            View::Char(_) => own == DType::Char,
+            View::Complex(_) | View::F32(_) => false,
+            _ => is_real(own),
+        }
+    }
+
     /// Puts the items of a buffer of numbers, or of characters, behind those of this one, which
     /// widens where it must. Room is taken by half as much again, so that appends one by one move
     /// each item a few times only. False, and nothing changed: the two are of different kinds.
@@ -473,10 +483,9 @@ impl Buf {
             grow(own, more.iter().copied(), more.len(), &mut self._charge, budget)?;
             return Ok(true);
         }
-        let is_real = |d: DType| d.is_number() && d != DType::Complex && d != DType::F32;
         let more: &dyn Fn(usize) -> f64 = &|k| items.number(k);
         let own = self.dtype();
-        if matches!(items, View::Char(_) | View::Complex(_) | View::F32(_)) || !is_real(own) {
+        if !Buf::can_append(own, items) {
             return Ok(false);
         }
         let wide = |wanted: Option<DType>, k| super::change::wide_enough(wanted?, more(k));

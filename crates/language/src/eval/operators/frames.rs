@@ -40,6 +40,11 @@ impl Run {
         self.from.number() < seq && seq <= self.to.number()
     }
 
+    /// Whether it began behind that mark.
+    pub fn began_behind(&self, mark: Mark) -> bool {
+        self.from >= mark
+    }
+
     /// Whether its result is still pending, and somebody holds it.
     pub fn alive(&self) -> bool {
         self.result.upgrade().is_some_and(|c| c.forced().is_none())
