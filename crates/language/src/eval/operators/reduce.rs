@@ -129,14 +129,26 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
     }
     // Parts of one array one behind the other: that array.
     match (y.split(), y.pieces()) {
-        (Some(rows), _) if glyph == Some(',') && rows.at == 1 && rows.cell().len() == 1 => {
+        (Some(rows), _)
+            if rows.at == 1
+                && (glyph == Some('⍪') || glyph == Some(',') && rows.cell().len() == 1) =>
+        {
             let all = rows.node.clone();
-            return crate::functions::shape::reshaped(&mut ev.cx, &all, &[all.len()])?.enclosed();
+            let shape: Shape =
+                [n * rows.cell()[0]].into_iter().chain(rows.cell()[1..].iter().copied()).collect();
+            return crate::functions::shape::reshaped(&mut ev.cx, &all, &shape)?.enclosed();
         }
         (_, Some(pieces)) if glyph == Some(',') && y.rank() == 1 => {
             return pieces.flat().clone().enclosed();
         }
         _ => {}
+    }
+    // Items of one shape are folded as the array that holds them, in the order of its folds.
+    if scalar_op(f).is_some()
+        && let Some(rows) = ev.cx.as_rows(y)?
+    {
+        let made = reduce(ev, f, None, &rows.node, None, axis)?;
+        return if shape.is_empty() { made.enclosed() } else { Ok(Array::rows(made, shape.len())) };
     }
     if prim(f).is_none() && n > 2 {
         in_order(ev, f);
