@@ -5,6 +5,7 @@ pub mod amend;
 pub mod cells;
 pub mod groups;
 pub mod join;
+pub mod made;
 pub mod matrix;
 pub mod numbers;
 pub mod order;

@@ -466,9 +466,73 @@ pub fn cell_arrays(cx: &mut Cx<'_>, a: &Array, rank: usize) -> Result<Vec<Array>
     Ok(cells.collect())
 }
 
+/// Items that are equal only to themselves, whatever ⎕CT: characters, and whole numbers that are
+/// not too large. None: there are others.
+fn exact(a: &Array, budget: &Budget) -> Result<Option<Vec<i64>>> {
+    /// No whole number here is a character's.
+    const CHARACTERS: i64 = 1 << 40;
+    let plain = a.is_uniform() && a.frame().is_none() && !a.is_complex();
+    if !plain {
+        return Ok(None);
+    }
+    let mut out = budget.room(a.len())?;
+    if a.is_char() {
+        out.extend(a.ready_chars()?.into_iter().map(|c| CHARACTERS + i64::from(u32::from(c))));
+        return Ok(Some(out));
+    }
+    for x in a.ready_numbers()? {
+        if x != x.trunc() || x.abs() > f64::from(i32::MAX) {
+            return Ok(None);
+        }
+        out.push(x as i64);
+    }
+    Ok(Some(out))
+}
+
+/// The places where a pattern begins, as 0 and 1, in one pass: where it fails after some items, its
+/// longest beginning that also ends there goes on (Knuth, Morris and Pratt 1977).
+fn found_at(cx: &mut Cx<'_>, pattern: &[i64], items: &[i64]) -> Result<Array> {
+    let mut out = cx.budget().filled(0.0, items.len())?;
+    let mut ticks = cx.budget().ticks();
+    if pattern.is_empty() {
+        out.fill(1.0);
+        return cx.vector(out);
+    }
+    // For each beginning of the pattern: how much of it ends there again.
+    let mut again = cx.budget().filled(0usize, pattern.len())?;
+    let mut so_far = 0;
+    for k in 1..pattern.len() {
+        ticks.tick()?;
+        while so_far > 0 && pattern[k] != pattern[so_far] {
+            so_far = again[so_far - 1];
+        }
+        so_far += usize::from(pattern[k] == pattern[so_far]);
+        again[k] = so_far;
+    }
+    so_far = 0;
+    for (k, item) in items.iter().enumerate() {
+        ticks.tick()?;
+        while so_far > 0 && *item != pattern[so_far] {
+            so_far = again[so_far - 1];
+        }
+        so_far += usize::from(*item == pattern[so_far]);
+        if so_far == pattern.len() {
+            out[k + 1 - pattern.len()] = 1.0;
+            so_far = again[so_far - 1];
+        }
+    }
+    cx.vector(out)
+}
+
 /// `X⍷Y`: where X begins in Y.
 pub fn find(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     let (x, y) = (cx.ready(x, "search")?, cx.ready(y, "search")?);
+    if x.rank() < 2
+        && y.rank() == 1
+        && let (Some(pattern), Some(items)) = (exact(&x, cx.budget())?, exact(&y, cx.budget())?)
+    {
+        return found_at(cx, &pattern, &items);
+    }
     let mut out = cx.budget().filled(0.0, y.len())?;
     if x.rank() > y.rank() || y.is_empty() {
         return Array::numbers(y.shape(), out, cx.budget());
@@ -480,17 +544,21 @@ pub fn find(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array>
     let ct = ct_of(cx, &x, &y);
     let strides = aplomb_values::array::strides(y.shape());
     let mut place = vec![0; y.rank()];
+    let mut ticks = cx.budget().ticks();
     for (k, o) in out.iter_mut().enumerate() {
-        if k % 4096 == 0 {
-            cx.host.interrupt().check()?;
-        }
+        ticks.tick()?;
         if place.iter().zip(&pattern).zip(y.shape()).all(|((p, m), n)| p + m <= *n) {
             let mut inner = vec![0; pattern.len()];
-            let fits = want.iter().all(|w| {
+            let mut fits = true;
+            for w in &want {
+                ticks.tick()?;
                 let at = k + inner.iter().zip(&strides).map(|(i, s)| i * s).sum::<usize>();
                 aplomb_values::array::advance(&mut inner, &pattern);
-                key_equal(&have[at], w, ct)
-            });
+                if !key_equal(&have[at], w, ct) {
+                    fits = false;
+                    break;
+                }
+            }
             *o = f64::from(u8::from(fits));
         }
         aplomb_values::array::advance(&mut place, y.shape());

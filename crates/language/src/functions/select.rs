@@ -143,7 +143,7 @@ pub fn whole_places(cx: &mut Cx<'_>, i: &Array) -> Result<Array> {
 
 /// First place and step of a pending vector that is a sum of multiples of one ⍳, all of whose
 /// places are there.
-fn progression(cx: &Cx<'_>, i: &Array, n: usize) -> Option<(i64, i64)> {
+pub fn progression(cx: &Cx<'_>, i: &Array, n: usize) -> Option<(i64, i64)> {
     let (first, step) = affine(i, 0)?;
     let (first, last) = (
         first - cx.sys.settings.io,

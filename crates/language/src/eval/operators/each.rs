@@ -6,8 +6,8 @@ use crate::eval::phrases::{folds, scans};
 use crate::eval::run::Eval;
 use crate::eval::scope::{TOGETHER, is_final};
 use crate::eval::value::{Func, Operand};
-use crate::functions::pieces;
 use crate::functions::shape::Axis;
+use crate::functions::{made, pieces};
 use crate::table::Does;
 use aplomb_ground::error::{Result, length, rank, syntax};
 use aplomb_values::array::{Array, Shape};
@@ -89,7 +89,10 @@ pub fn flat_pass(
         return Ok(Some(made.items(y.shape())));
     }
     match (&**f, y.pieces()) {
-        (Func::Prim(p), _) => pieces::each(&mut ev.cx, p, x, y),
+        (Func::Prim(p), _) => match made::each(&mut ev.cx, p, x, y)? {
+            None => pieces::each(&mut ev.cx, p, x, y),
+            made => Ok(made),
+        },
         (Func::System(row), Some(all))
             if matches!(row.does, crate::eval::system::Does::Mapping(_))
                 && x.is_none_or(|x| x.rank() == 0 && x.is_simple_scalar()) =>
