@@ -6,6 +6,7 @@ use super::system::Options;
 use super::value::{Func, Oper, Operand};
 use super::work::Work;
 use crate::functions::shape::Axis;
+use crate::syntax::steps::Act;
 use crate::table::{Class, Does, Meaning, Prim, Side};
 use aplomb_ground::error::{Result, index, length, nonce, rank, syntax, untraced};
 use aplomb_values::array::{Array, Data, Shape, Split};
@@ -172,6 +173,13 @@ impl Eval<'_> {
                 None => self.monadic(p, y, None),
             },
             Func::System(row) => return self.system_call(row, &[], &Options::default(), x, y),
+            Func::Trad(t) => return self.call_trad(t, &[], x, Some(y)),
+            Func::Op1(Oper::Trad(t), a) => {
+                return self.call_trad(t, std::slice::from_ref(a), x, Some(y));
+            }
+            Func::Op2(Oper::Trad(t), a, b) => {
+                return self.call_trad(t, &[a.clone(), b.clone()], x, Some(y));
+            }
             Func::Op1(Oper::System(row), a) => {
                 return self.system_call(row, std::slice::from_ref(a), &Options::default(), x, y);
             }
@@ -289,14 +297,25 @@ impl Eval<'_> {
     /// The last statement's value, shy after an assignment; values before it print.
     fn execute_statements(&mut self, at: At<'_>) -> Result<Option<Array>> {
         let mut last = None;
-        for stmt in at.ast.stmts.iter().filter(|s| !at.ast.phrase(s.phrase).items.is_empty()) {
+        for step in &at.ast.steps.steps {
             self.cx.host.interrupt().check()?;
+            let phrase = match &step.act {
+                Act::Run(phrase) => *phrase,
+                // → alone cuts what is suspended; nothing ever is.
+                Act::Branch(to) if at.ast.phrase(*to).items.is_empty() => continue,
+                Act::Branch(_) => return Err(nonce("branching in ⍎").at(&step.place(at.ast))),
+                Act::Misplaced(says) => return Err(syntax(*says).at(&step.place(at.ast))),
+                _ => {
+                    let says = "control words and ∇ functions do not stand in ⍎";
+                    return Err(syntax(says).at(&step.place(at.ast)));
+                }
+            };
             if let Some(a) = last.take().filter(|_| !self.st.shy) {
                 let a = self.cx.ready_to_show(&a)?;
                 let text = self.display(&a)?;
                 self.cx.host.output(&text);
             }
-            let (outcome, assigns) = self.phrase(at, stmt.phrase, false)?;
+            let (outcome, assigns) = self.phrase(at, phrase, false)?;
             last = match outcome {
                 Outcome::Func(_) if !assigns => {
                     return Err(syntax("⍎ gives a value; this text is a function"));

@@ -19,7 +19,7 @@ impl Eval<'_> {
         match &ins.what {
             Do::Assign(sym) => {
                 let v = top(self)?;
-                self.name_value(at, *sym, v);
+                self.name_value(at, *sym, v)?;
             }
             Do::AssignAlpha => {
                 let v = top(self)?;
@@ -37,11 +37,11 @@ impl Eval<'_> {
             }
             Do::AssignFunc(sym, f) => {
                 let v = self.function(at, f)?;
-                self.set(at, *sym, Value::Func(v));
+                self.set(at, *sym, Value::Func(v))?;
             }
             Do::AssignOper(sym, op) => {
                 let v = self.operator(at, op)?;
-                self.set(at, *sym, Value::Oper(v));
+                self.set(at, *sym, Value::Oper(v))?;
             }
             Do::AssignPattern(p, f) => {
                 let v = top(self)?;
@@ -90,8 +90,8 @@ impl Eval<'_> {
                 if !(own && self.append(at, *sym, &v)?) {
                     let old = self.visible(at, *sym)?;
                     let new = crate::functions::join::catenate_last(&mut self.cx, &old, &v, None)
-                        .map_err(|e| located(e, at, ins, Some(&old), &v))?;
-                    self.name_value(at, *sym, new);
+                        .map_err(|e| located(e, at, ins, Some(&old), Some(&v)))?;
+                    self.name_value(at, *sym, new)?;
                 }
                 let new = self.visible(at, *sym)?;
                 self.st.stack.push(new);
@@ -128,30 +128,44 @@ impl Eval<'_> {
         }
     }
 
-    fn name_value(&mut self, at: At<'_>, sym: Sym, v: Array) {
+    fn name_value(&mut self, at: At<'_>, sym: Sym, v: Array) -> Result<()> {
         if let Some(cell) = v.pending() {
             cell.set_name(&self.st.symbols.name(sym));
         }
-        self.set(at, sym, Value::Array(v));
+        self.set(at, sym, Value::Array(v))
     }
 
     /// Gives a name its value where the code runs: a local inside a dfn, else a name of the
-    /// workspace.
-    pub fn set(&mut self, at: At<'_>, sym: Sym, v: Value) {
+    /// workspace or of the functions of lines that run. Errors: untraced, where it would happen
+    /// once a cell.
+    pub fn set(&mut self, at: At<'_>, sym: Sym, v: Value) -> Result<()> {
         match at.frame {
             Some(f) => {
                 f.set(sym, v);
             }
-            None => self.set_global(sym, Some(v)),
+            None => match self.below(sym) {
+                Some((frame, _)) => {
+                    self.cx.unframed("an outer assignment")?;
+                    frame.set(sym, v);
+                }
+                None => self.set_outer(sym, v)?,
+            },
         }
+        Ok(())
+    }
+
+    /// Gives a name that no dfn has a value. Errors: untraced, where that would happen once a cell.
+    fn set_outer(&mut self, sym: Sym, v: Value) -> Result<()> {
+        if self.cx.sys.scope.is_once_a_cell() && !self.is_own_of_call(sym) {
+            self.cx.unframed("an outer assignment")?;
+        }
+        self.set_global(sym, Some(v));
+        Ok(())
     }
 
     /// Gives a name of the workspace a value, or none; the journal has what it was.
     pub fn set_global(&mut self, sym: Sym, v: Option<Value>) {
-        let old = self.st.globals.set(sym, v);
-        if !self.st.journal.iter().any(|(s, _)| *s == sym) {
-            self.st.journal.push((sym, old));
-        }
+        self.st.globals.change(sym, v);
     }
 
     /// The nearest visible array of that name.
@@ -176,12 +190,17 @@ impl Eval<'_> {
             }
             frame = f.closure.env.as_ref();
         }
-        self.cx.unframed("an outer assignment")?;
+        if at.frame.is_none()
+            && let Some((frame, _)) = self.below(sym)
+        {
+            self.cx.unframed("an outer assignment")?;
+            frame.set(sym, Value::Array(v));
+            return Ok(());
+        }
         if let Some(cell) = v.pending() {
             cell.set_name(&self.st.symbols.name(sym));
         }
-        self.set_global(sym, Some(Value::Array(v)));
-        Ok(())
+        self.set_outer(sym, Value::Array(v))
     }
 
     /// `r,←v` in r's own buffer, where nobody else holds it, so that a loop of appends is linear.
@@ -222,7 +241,8 @@ impl Eval<'_> {
                 }
                 frame = scope.closure.env.as_ref();
             }
-            if self.st.journal.iter().any(|(s, _)| *s == sym) {
+            if self.st.globals.is_changed(sym) && (at.frame.is_some() || self.below(sym).is_none())
+            {
                 return taken(self.st.globals.set(sym, Some(Value::Array(Array::num(0.0)))));
             }
         }
@@ -241,11 +261,16 @@ impl Eval<'_> {
 
     /// Items of a value to the names of a pattern; with a function each name is modified by its
     /// item.
-    fn spread(&mut self, at: At<'_>, p: &Pattern, f: Option<&Rc<Func>>, v: &Array) -> Result<()> {
+    pub(super) fn spread(
+        &mut self,
+        at: At<'_>,
+        p: &Pattern,
+        f: Option<&Rc<Func>>,
+        v: &Array,
+    ) -> Result<()> {
         let names = match (p, f) {
             (Pattern::Name(sym), None) => {
-                self.name_value(at, *sym, v.clone());
-                return Ok(());
+                return self.name_value(at, *sym, v.clone());
             }
             (Pattern::Name(sym), Some(f)) => return self.modify(at, *sym, f, v),
             (Pattern::System(row), None) => return self.set_system(at, row, v),

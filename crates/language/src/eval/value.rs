@@ -4,8 +4,9 @@ use super::cx::Cx;
 use super::env::Frame;
 use super::system::Row;
 use crate::syntax::Ast;
-use crate::syntax::ast::DfnId;
+use crate::syntax::ast::{DfnId, TradId};
 use crate::syntax::resolve::Class;
+use crate::syntax::tradfn::Tradfn;
 use crate::table::Prim;
 use aplomb_ground::error::Result;
 use aplomb_values::array::Array;
@@ -31,10 +32,12 @@ impl Value {
         }
     }
 
-    /// Array, function or operator.
+    /// Array, function or operator, as a name of it stands in a phrase: a function without arguments
+    /// stands for its value.
     pub fn class(&self) -> Class {
         match self {
             Value::Array(_) => Class::Array,
+            Value::Func(f) if f.is_niladic() => Class::Array,
             Value::Func(_) => Class::Func,
             Value::Oper(op) if op.is_dyadic() => Class::Dyadic,
             Value::Oper(_) => Class::Monadic,
@@ -52,6 +55,38 @@ pub struct Closure {
     pub env: Option<Rc<Frame>>,
 }
 
+/// A function or operator of lines.
+pub struct Trad {
+    /// The tree of the text that it was written in.
+    pub ast: Rc<Ast>,
+    /// The function in that tree.
+    pub id: TradId,
+}
+
+impl Trad {
+    /// Its header and steps.
+    pub fn tradfn(&self) -> &Tradfn {
+        self.ast.tradfn(self.id)
+    }
+
+    /// Its lines with their numbers, between two ∇.
+    pub fn text(&self) -> String {
+        listing(&self.tradfn().lines(&self.ast))
+    }
+}
+
+/// The lines of a function as a listing.
+pub fn listing(lines: &[String]) -> String {
+    let mut out = String::new();
+    for (k, line) in lines.iter().enumerate() {
+        out += &match k {
+            0 => format!("     ∇ {line}\n"),
+            k => format!("{:7}{line}\n", format!("[{k}]")),
+        };
+    }
+    out + "     ∇"
+}
+
 /// The operators.
 #[derive(Clone)]
 pub enum Oper {
@@ -61,6 +96,8 @@ pub enum Oper {
     System(&'static Row),
     /// A dop.
     Dfn(Rc<Closure>),
+    /// An operator of lines.
+    Trad(Rc<Trad>),
 }
 
 impl Oper {
@@ -70,6 +107,7 @@ impl Oper {
             Oper::Prim(p) => p.role == crate::table::Role::Dyadic,
             Oper::System(row) => row.class() == Class::Dyadic,
             Oper::Dfn(c) => c.ast.dfn(c.dfn).operands > 1,
+            Oper::Trad(t) => t.tradfn().operands.len() > 1,
         }
     }
 
@@ -79,6 +117,7 @@ impl Oper {
             Oper::Prim(p) => p.glyph.to_string(),
             Oper::System(row) => format!("⎕{}", row.name),
             Oper::Dfn(c) => c.text(),
+            Oper::Trad(t) => t.text(),
         }
     }
 }
@@ -107,6 +146,8 @@ pub enum Func {
     System(&'static Row),
     /// A dfn.
     Dfn(Rc<Closure>),
+    /// A function of lines.
+    Trad(Rc<Trad>),
     /// An operator with its operand, `f¨`.
     Op1(Oper, Operand),
     /// An operator with its two operands, `f⍤k`.
@@ -130,10 +171,15 @@ impl Func {
         }
     }
 
+    /// Whether it takes no argument.
+    pub fn is_niladic(&self) -> bool {
+        matches!(self, Func::Trad(t) if t.tradfn().is_niladic())
+    }
+
     /// The operator it is derived by, and its operands.
     pub fn operands(&self) -> (Option<&Oper>, Vec<&Operand>) {
         match self {
-            Func::Prim(_) | Func::System(_) | Func::Dfn(_) => (None, Vec::new()),
+            Func::Prim(_) | Func::System(_) | Func::Dfn(_) | Func::Trad(_) => (None, Vec::new()),
             Func::Op1(o, f) => (Some(o), vec![f]),
             Func::Op2(o, f, g) => (Some(o), vec![f, g]),
             Func::Outer(f) | Func::Axis(f, _) => (None, vec![f]),
@@ -149,7 +195,7 @@ impl Func {
             Operand::F(f) => f.arrays(out),
         };
         match self {
-            Func::Prim(_) | Func::System(_) | Func::Dfn(_) => {}
+            Func::Prim(_) | Func::System(_) | Func::Dfn(_) | Func::Trad(_) => {}
             Func::Op1(_, f) | Func::Outer(f) => operand(f),
             Func::Op2(_, f, g) | Func::Atop(f, g) => [f, g].into_iter().for_each(operand),
             Func::Fork(f, g, h) => [f, g, h].into_iter().for_each(operand),
@@ -179,6 +225,7 @@ impl Func {
             Func::Prim(p) => p.glyph.to_string(),
             Func::System(row) => format!("⎕{}", row.name),
             Func::Dfn(c) => c.text(),
+            Func::Trad(t) => t.text(),
             Func::Op1(op, f) => format!("{}{}", f.text(), op.text()),
             Func::Op2(op, f, g) => format!("{}{}{}", f.text(), op.text(), g.short()),
             Func::Outer(f) => format!("∘.{}", f.short()),

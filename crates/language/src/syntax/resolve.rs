@@ -270,7 +270,9 @@ pub(crate) fn vector(items: Vec<f64>) -> Array {
 pub(crate) fn glyph(c: char, ast: &Ast, at: Span) -> Result<&'static Prim> {
     table::find(c).filter(|p| p.role != Role::Missing).ok_or_else(|| {
         match c {
-            '→' => nonce("branching with →"),
+            '→' => {
+                syntax("→ goes to a line of a ∇ function; a dfn has guards: {cond:expr ⋄ expr}")
+            }
             '#' => nonce("# (the root of namespaces)"),
             '⌶' => nonce("⌶ (I-beam)"),
             '&' => nonce("& (spawn)"),

@@ -329,7 +329,8 @@ impl Flat<'_, '_> {
         }
         match self.ev.st.globals.get(sym) {
             Some(Value::Array(a)) => Ok(Cells::Same(a.clone())),
-            _ => Err(value(format!("{} has no value", self.ev.st.symbols.name(sym)))),
+            Some(_) => refuse("a function stands where a value is needed"),
+            None => Err(value(format!("{} has no value", self.ev.st.symbols.name(sym)))),
         }
     }
 
