@@ -52,13 +52,14 @@ impl Walk {
     /// A run that begins.
     pub fn new(steps: &Steps) -> Walk {
         let slots = std::iter::repeat_n(Slot::None, steps.slots).collect();
-        Walk { slots, ..Walk::default() }
+        let events = std::iter::repeat_n(Vec::new(), steps.traps.len()).collect();
+        Walk { slots, events, ..Walk::default() }
     }
 
     /// The innermost trap around a step that catches an error.
     fn trap(&self, steps: &Steps, step: usize, e: &Error) -> Option<usize> {
         let around = |k: &usize| (steps.traps[*k].from..steps.traps[*k].to).contains(&step);
-        let catches = |k: &usize| self.events.get(*k).is_some_and(|own| catches(own, e));
+        let catches = |k: &usize| catches(&self.events[*k], e);
         (0..steps.traps.len()).rev().filter(around).find(catches)
     }
 
@@ -158,9 +159,6 @@ impl Eval<'_> {
                 let events = self.events(at, *events)?;
                 // What was written before the trap fails outside of it.
                 self.cx.settle(&[], "trap")?;
-                if walk.events.len() <= *trap {
-                    walk.events.resize(trap + 1, Vec::new());
-                }
                 walk.events[*trap] = events;
             }
             Act::Caught { events, otherwise } => {

@@ -32,8 +32,8 @@ impl Value {
         }
     }
 
-    /// Array, function or operator, as a name of it stands in a phrase: a function without arguments
-    /// stands for its value.
+    /// Array, function or operator, as a name of it stands in a phrase: a function without
+    /// arguments stands for its value.
     pub fn class(&self) -> Class {
         match self {
             Value::Array(_) => Class::Array,
