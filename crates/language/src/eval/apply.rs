@@ -8,7 +8,7 @@ use super::work::Work;
 use crate::functions::shape::Axis;
 use crate::syntax::steps::Act;
 use crate::table::{Class, Does, Meaning, Prim, Side};
-use aplomb_ground::error::{Result, index, length, nonce, rank, syntax, untraced};
+use aplomb_ground::error::{Result, bug, index, length, nonce, rank, syntax, untraced};
 use aplomb_values::array::{Array, Data, Shape, Split};
 use aplomb_values::prim::moves::Move;
 use std::rc::Rc;
@@ -189,6 +189,9 @@ impl Eval<'_> {
             Func::Dfn(_) | Func::Op1(Oper::Dfn(_), _) | Func::Op2(Oper::Dfn(_), ..) => {
                 return self.call_dfn(f, x, y);
             }
+            Func::Op1(Oper::Curried(..), _) | Func::Op2(Oper::Curried(..), ..) => {
+                return Err(bug!("an operator that has its operand derives by another"));
+            }
             Func::Op1(Oper::Prim(p), a) => self.derived(p, std::slice::from_ref(a), x, y, None),
             Func::Op2(Oper::Prim(p), a, b) => self.derived(p, &[a.clone(), b.clone()], x, y, None),
             Func::Outer(g) => super::operators::products::outer(self, g, x, y),
@@ -267,12 +270,12 @@ impl Eval<'_> {
         )?;
         let ast = Rc::new(none);
         let frame = self.st.frame.clone();
-        self.execute_text(At { ast: &ast, frame: frame.as_ref() }, y)?
-            .ok_or_else(|| aplomb_ground::error::value("this text gave no value"))
+        let made = self.execute_text(At { ast: &ast, frame: frame.as_ref() }, y)?;
+        self.valued(made)?.ok_or_else(|| aplomb_ground::error::value("this text gave no value"))
     }
 
     /// `⍎Y` in the caller's scope.
-    pub fn execute_text(&mut self, at: At<'_>, y: &Array) -> Result<Option<Array>> {
+    pub fn execute_text(&mut self, at: At<'_>, y: &Array) -> Result<Outcome> {
         self.cx.unframed("⍎")?;
         let y = self.cx.ready(y, "⍎")?;
         // Characters, the text of them, its tokens.
@@ -295,8 +298,8 @@ impl Eval<'_> {
     }
 
     /// The last statement's value, shy after an assignment; values before it print.
-    fn execute_statements(&mut self, at: At<'_>) -> Result<Option<Array>> {
-        let mut last = None;
+    fn execute_statements(&mut self, at: At<'_>) -> Result<Outcome> {
+        let mut last = Outcome::Nothing;
         for step in &at.ast.steps.steps {
             self.cx.host.interrupt().check()?;
             let phrase = match &step.act {
@@ -310,19 +313,15 @@ impl Eval<'_> {
                     return Err(syntax(says).at(&step.place(at.ast)));
                 }
             };
-            if let Some(a) = last.take().filter(|_| !self.st.shy) {
-                let a = self.cx.ready_to_show(&a)?;
+            if let (Outcome::Array(a), false) = (&last, self.st.shy) {
+                let a = self.cx.ready_to_show(a)?;
                 let text = self.display(&a)?;
                 self.cx.host.output(&text);
             }
             let (outcome, assigns) = self.phrase(at, phrase, false)?;
             last = match outcome {
-                Outcome::Func(_) if !assigns => {
-                    return Err(syntax("⍎ gives a value; this text is a function"));
-                }
-                Outcome::Func(f) => Some(self.cx.text(&f.text())?),
-                Outcome::Oper(_) => None,
-                o => self.valued(o)?,
+                o @ (Outcome::Func(_) | Outcome::Oper(_)) => o,
+                o => self.valued(o)?.map_or(Outcome::Nothing, Outcome::Array),
             };
             self.st.shy |= assigns;
         }

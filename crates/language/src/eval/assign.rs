@@ -7,7 +7,7 @@ use crate::functions::amend::fits;
 use crate::functions::select::{places_by_items, places_of, select};
 use crate::syntax::Sym;
 use crate::syntax::resolve::{Do, Ins, Pattern};
-use aplomb_ground::error::{Result, bug, length, rank, syntax, untraced, value};
+use aplomb_ground::error::{Error, Result, bug, length, rank, syntax, untraced, value};
 use aplomb_values::array::format::display;
 use aplomb_values::array::{Array, Changing};
 use std::rc::Rc;
@@ -75,8 +75,8 @@ impl Eval<'_> {
             Do::PrintOper { op, line } => {
                 let op = self.operator(at, op)?;
                 self.cx.unframed("printing")?;
-                self.cx.settle(&[], "display")?;
-                self.print(&format!("{}\n", op.text()), *line);
+                let text = self.operator_text(&op)?;
+                self.print(&text, *line);
             }
             Do::Modify(sym, f) => {
                 let v = top(self)?;
@@ -141,7 +141,12 @@ impl Eval<'_> {
     pub fn set(&mut self, at: At<'_>, sym: Sym, v: Value) -> Result<()> {
         match at.frame {
             Some(f) => {
-                f.set(sym, v);
+                let old = f.set(sym, v.clone());
+                if let Some(old) = old.filter(|old| !old.may_become(&v)) {
+                    let e = self.other_class(sym, &old);
+                    f.set(sym, old);
+                    return Err(e);
+                }
             }
             None => match self.below(sym) {
                 Some((frame, _)) => {
@@ -154,8 +159,19 @@ impl Eval<'_> {
         Ok(())
     }
 
+    /// The error of a value that is a function where the name holds an array, or the reverse.
+    fn other_class(&self, sym: Sym, old: &Value) -> Error {
+        let name = self.st.symbols.name(sym);
+        let is = if matches!(old, Value::Array(_)) { "an array" } else { "a function" };
+        syntax(format!("{name} is {is}, and cannot become something else"))
+            .hint(format!("⎕EX'{name}' frees the name"))
+    }
+
     /// Gives a name that no dfn has a value. Errors: untraced, where that would happen once a cell.
     fn set_outer(&mut self, sym: Sym, v: Value) -> Result<()> {
+        if let Some(old) = self.st.globals.get(sym).filter(|old| !old.may_become(&v)) {
+            return Err(self.other_class(sym, old));
+        }
         if self.cx.sys.scope.is_once_a_cell() && !self.is_own_of_call(sym) {
             self.cx.unframed("an outer assignment")?;
         }

@@ -6,7 +6,7 @@ use super::host::Host;
 use super::run::{At, Eval, Outcome, Store};
 use super::steps::Walk;
 use super::tape::Mark;
-use super::value::{Func, Value};
+use super::value::{Func, Oper, Value};
 use crate::eval::env::Globals;
 use crate::syntax::resolve::Class;
 use crate::syntax::steps::Step;
@@ -382,8 +382,8 @@ impl Eval<'_> {
                 self.cx.host.output(&text);
             }
             Outcome::Oper(op) if !assigns => {
-                self.cx.settle(&[], "display")?;
-                self.cx.host.output(&format!("{}\n", op.text()));
+                let text = self.operator_text(&op)?;
+                self.cx.host.output(&text);
             }
             _ => {}
         }
@@ -396,8 +396,8 @@ impl Eval<'_> {
         let mut arrays = Vec::new();
         f.arrays(&mut arrays);
         self.cx.settle(&arrays, "display")?;
-        Ok(match self.cx.sys.screen.view.trains {
-            true => {
+        Ok(match f.drawn(self.cx.sys.screen.view.trains) {
+            None => {
                 let parts = f.parts(&self.cx)?;
                 let style = style(self.cx.sys, 0);
                 display(
@@ -406,8 +406,16 @@ impl Eval<'_> {
                     self.cx.budget(),
                 )?
             }
-            false => format!("{}\n", f.text()),
+            Some(text) => text + "\n",
         })
+    }
+
+    /// An operator as it prints, line end included.
+    pub(super) fn operator_text(&mut self, op: &Oper) -> Result<String> {
+        let mut arrays = Vec::new();
+        op.arrays(&mut arrays);
+        self.cx.settle(&arrays, "display")?;
+        Ok(format!("{}\n", op.text()))
     }
 
     /// The error that came first: something recorded before this one may fail too, and then that is

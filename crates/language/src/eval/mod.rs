@@ -7,6 +7,7 @@
 mod apply;
 mod assign;
 pub mod cx;
+mod drawn;
 pub mod env;
 mod flattened;
 mod force;

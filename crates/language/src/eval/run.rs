@@ -238,8 +238,16 @@ impl<'h> Eval<'h> {
                     self.enter(at, ins.at);
                     let z = match (&*f, &x) {
                         (Func::Prim(p), None) if p.glyph == '⍎' => self.execute_text(at, &y),
-                        _ => self.call(&f, x.as_ref(), &y).and_then(|o| self.valued(o)),
+                        _ => self.call(&f, x.as_ref(), &y),
                     };
+                    // A function or an operator may be all that a phrase gives, or names.
+                    let gives = matches!(z, Ok(Outcome::Func(_) | Outcome::Oper(_)));
+                    if gives && f.closure().is_none() {
+                        let rest = &code.ins[k + 1..];
+                        let named = self.made_function(at, z?, rest);
+                        return named.map_err(|e| e.at(&at.ast.place(ins.at)));
+                    }
+                    let z = z.and_then(|o| self.valued(o));
                     let z = z.map_err(|e| located(e, at, ins, x.as_ref(), Some(&y)))?;
                     match z {
                         Some(z) => self.st.stack.push(z),
@@ -271,6 +279,24 @@ impl<'h> Eval<'h> {
             Gives::Array => self.pop().map(Outcome::Array),
             Gives::Func(f) => self.function(at, f).map(Outcome::Func),
             Gives::Oper(op) => self.operator(at, op).map(Outcome::Oper),
+        }
+    }
+
+    /// What ⍎ or a call gave, if nothing is left to do but to name it. Errors: SYNTAX.
+    fn made_function(&mut self, at: At<'_>, made: Outcome, rest: &[Ins]) -> Result<Outcome> {
+        let value = match &made {
+            Outcome::Func(f) => Value::Func(f.clone()),
+            Outcome::Oper(op) => Value::Oper(op.clone()),
+            _ => return Ok(made),
+        };
+        match rest {
+            [] => Ok(made),
+            [Ins { what: Do::Assign(sym), .. }] => {
+                self.set(at, *sym, value)?;
+                Ok(made)
+            }
+            _ => Err(syntax("a function stands where a value is needed")
+                .hint("name it first: f←⍎text, then use f")),
         }
     }
 
@@ -456,7 +482,13 @@ impl<'h> Eval<'h> {
                 env: at.frame.cloned(),
             }))),
             FExpr::System(row) => Rc::new(Func::System(row)),
-            FExpr::Op1(op, f) => Rc::new(Func::Op1(self.operator(at, op)?, self.operand(at, f)?)),
+            FExpr::Op1(op, f) => {
+                Rc::new(Func::derived(self.operator(at, op)?, self.operand(at, f)?))
+            }
+            FExpr::Code(code) => match self.code(at, code, false)? {
+                Outcome::Func(f) => f,
+                _ => return Err(syntax("a function is needed here")),
+            },
             FExpr::Op2(op, f, g) => {
                 let g = self.operand(at, g)?;
                 Rc::new(Func::Op2(self.operator(at, op)?, self.operand(at, f)?, g))
@@ -485,7 +517,18 @@ impl<'h> Eval<'h> {
             OpExpr::System(row) => Ok(Oper::System(row)),
             OpExpr::Name(sym) => match self.lookup(at, *sym) {
                 Some(Value::Oper(op)) => Ok(op),
+                Some(Value::Func(f)) if f.hybrid().is_some() => {
+                    f.hybrid().map(Oper::Prim).ok_or_else(|| syntax("this is no operator"))
+                }
                 _ => Err(syntax("this name is no operator here")),
+            },
+            OpExpr::Curried(op, g) => {
+                let g = self.operand(at, g)?;
+                Ok(Oper::Curried(Box::new(self.operator(at, op)?), Box::new(g)))
+            }
+            OpExpr::Code(code) => match self.code(at, code, false)? {
+                Outcome::Oper(op) => Ok(op),
+                _ => Err(syntax("an operator is needed here")),
             },
             OpExpr::Dfn(id) => Ok(Oper::Dfn(Rc::new(Closure {
                 ast: at.ast.clone(),

@@ -1,14 +1,12 @@
 //! The values that a name can hold: an array, a function, an operator.
 
-use super::cx::Cx;
 use super::env::Frame;
 use super::system::Row;
 use crate::syntax::Ast;
 use crate::syntax::ast::{DfnId, TradId};
 use crate::syntax::resolve::Class;
 use crate::syntax::tradfn::Tradfn;
-use crate::table::Prim;
-use aplomb_ground::error::Result;
+use crate::table::{Prim, Role};
 use aplomb_values::array::Array;
 use std::rc::Rc;
 
@@ -32,12 +30,19 @@ impl Value {
         }
     }
 
+    /// Whether a name that holds it may be given the other: arrays stay arrays, functions and
+    /// operators what runs.
+    pub fn may_become(&self, other: &Value) -> bool {
+        matches!(self, Value::Array(_)) == matches!(other, Value::Array(_))
+    }
+
     /// Array, function or operator, as a name of it stands in a phrase: a function without
     /// arguments stands for its value.
     pub fn class(&self) -> Class {
         match self {
             Value::Array(_) => Class::Array,
             Value::Func(f) if f.is_niladic() => Class::Array,
+            Value::Func(f) if f.hybrid().is_some() => Class::Hybrid,
             Value::Func(_) => Class::Func,
             Value::Oper(op) if op.is_dyadic() => Class::Dyadic,
             Value::Oper(_) => Class::Monadic,
@@ -98,6 +103,8 @@ pub enum Oper {
     Dfn(Rc<Closure>),
     /// An operator of lines.
     Trad(Rc<Trad>),
+    /// One with two operands that has its right one already.
+    Curried(Box<Oper>, Box<Operand>),
 }
 
 impl Oper {
@@ -108,16 +115,20 @@ impl Oper {
             Oper::System(row) => row.class() == Class::Dyadic,
             Oper::Dfn(c) => c.ast.dfn(c.dfn).operands > 1,
             Oper::Trad(t) => t.tradfn().operands.len() > 1,
+            Oper::Curried(..) => false,
         }
     }
+}
 
-    /// The operator as it is written.
-    pub fn text(&self) -> String {
-        match self {
-            Oper::Prim(p) => p.glyph.to_string(),
-            Oper::System(row) => format!("⎕{}", row.name),
-            Oper::Dfn(c) => c.text(),
-            Oper::Trad(t) => t.text(),
+impl Oper {
+    /// The arrays bound in an operator: they print with it.
+    pub fn arrays<'a>(&'a self, out: &mut Vec<&'a Array>) {
+        if let Oper::Curried(op, g) = self {
+            op.arrays(out);
+            match &**g {
+                Operand::A(a) => out.push(a),
+                Operand::F(f) => f.arrays(out),
+            }
         }
     }
 }
@@ -171,6 +182,22 @@ impl Func {
         }
     }
 
+    /// `/ ⌿ \ ⍀`, which are functions and operators.
+    pub fn hybrid(&self) -> Option<&'static Prim> {
+        match self {
+            Func::Prim(p) if p.role == Role::Hybrid => Some(p),
+            _ => None,
+        }
+    }
+
+    /// An operator with its operand.
+    pub fn derived(op: Oper, f: Operand) -> Func {
+        match op {
+            Oper::Curried(op, g) => Func::Op2(*op, f, *g),
+            op => Func::Op1(op, f),
+        }
+    }
+
     /// Whether it takes no argument.
     pub fn is_niladic(&self) -> bool {
         matches!(self, Func::Trad(t) if t.tradfn().is_niladic())
@@ -204,76 +231,5 @@ impl Func {
                 out.push(k);
             }
         }
-    }
-
-    /// A function as a nested array: what a derived one or a train is made of.
-    pub fn parts(&self, cx: &Cx<'_>) -> Result<Array> {
-        let list = |items: Vec<Array>| Ok(Array::items([items.len()].as_slice(), items, None));
-        match self {
-            Func::Op1(op, f) => list(vec![f.parts(cx)?, cx.text(&op.text())?]),
-            Func::Op2(op, f, g) => list(vec![f.parts(cx)?, cx.text(&op.text())?, g.parts(cx)?]),
-            Func::Outer(f) => list(vec![cx.text("∘")?, cx.text(".")?, f.parts(cx)?]),
-            Func::Fork(f, g, h) => list(vec![f.parts(cx)?, g.parts(cx)?, h.parts(cx)?]),
-            Func::Atop(g, h) => list(vec![g.parts(cx)?, h.parts(cx)?]),
-            other => cx.text(&other.text()),
-        }
-    }
-
-    /// The source of a function, as a value of it prints.
-    pub fn text(&self) -> String {
-        match self {
-            Func::Prim(p) => p.glyph.to_string(),
-            Func::System(row) => format!("⎕{}", row.name),
-            Func::Dfn(c) => c.text(),
-            Func::Trad(t) => t.text(),
-            Func::Op1(op, f) => format!("{}{}", f.text(), op.text()),
-            Func::Op2(op, f, g) => format!("{}{}{}", f.text(), op.text(), g.short()),
-            Func::Outer(f) => format!("∘.{}", f.short()),
-            Func::Axis(f, k) => format!("{}[{}]", f.text(), plain(k)),
-            Func::Fork(f, g, h) => format!("({}{}{})", f.text(), g.text(), h.text()),
-            Func::Atop(g, h) => format!("({}{})", g.text(), h.text()),
-        }
-    }
-}
-
-impl Operand {
-    fn parts(&self, cx: &Cx<'_>) -> Result<Array> {
-        match self {
-            Operand::F(f) => f.parts(cx),
-            Operand::A(a) => Ok(a.settled()),
-        }
-    }
-
-    /// The function as it is written, or as it would be.
-    pub fn text(&self) -> String {
-        match self {
-            Operand::F(f) => f.text(),
-            Operand::A(a) => plain(a),
-        }
-    }
-
-    /// As a right operand, which is one item.
-    fn short(&self) -> String {
-        match self {
-            Operand::F(f) if matches!(**f, Func::Op1(..) | Func::Op2(..) | Func::Outer(_)) => {
-                format!("({})", f.text())
-            }
-            other => other.text(),
-        }
-    }
-}
-
-fn plain(a: &Array) -> String {
-    /// Items that a function's text still shows one by one.
-    const SHOWN: usize = 1_000;
-    let a = &a.settled();
-    if a.len() > SHOWN {
-        return "…".into();
-    }
-    let numbers = a.to_complexes().filter(|_| a.rank() < 2);
-    match (a.to_text(), numbers.and_then(|_| aplomb_values::array::format::line(a).ok())) {
-        (_, Some(line)) => line,
-        (Some(text), _) => format!("'{}'", text.replace('\'', "''")),
-        _ => "…".into(),
     }
 }

@@ -27,6 +27,8 @@ pub enum Class {
     Array,
     /// A function.
     Func,
+    /// `/ ⌿ \ ⍀`: a function, and an operator with one operand.
+    Hybrid,
     /// An operator with one operand.
     Monadic,
     /// An operator with two operands.

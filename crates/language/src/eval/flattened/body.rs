@@ -338,7 +338,9 @@ impl Flat<'_, '_> {
     fn function(&mut self, call: &Rc<Call>, f: &FExpr) -> Result<Rc<Func>> {
         let at = At { ast: &call.frame.closure.ast, frame: Some(&call.frame) };
         let made = match f {
-            FExpr::Op1(op, g) => Func::Op1(self.ev.operator(at, op)?, self.operand_of(call, g)?),
+            FExpr::Op1(op, g) => {
+                Func::derived(self.ev.operator(at, op)?, self.operand_of(call, g)?)
+            }
             FExpr::Op2(op, g, h) => {
                 let h = self.operand_of(call, h)?;
                 Func::Op2(self.ev.operator(at, op)?, self.operand_of(call, g)?, h)
@@ -363,6 +365,7 @@ impl Flat<'_, '_> {
             | FExpr::Word(_)
             | FExpr::Dfn(_)
             | FExpr::System(_) => return self.ev.function(at, f),
+            FExpr::Code(_) => return refuse("a function is named within a line"),
         };
         Ok(Rc::new(made))
     }

@@ -165,6 +165,7 @@ impl Flat<'_, '_> {
         let of_op = |op: &Oper| match op {
             Oper::Dfn(c) => self.is_closed_dfn(c),
             Oper::Trad(_) => false,
+            Oper::Curried(op, g) => self.is_closed(&Func::derived((**op).clone(), (**g).clone())),
             Oper::Prim(_) | Oper::System(_) => true,
         };
         match f {

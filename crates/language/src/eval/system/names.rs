@@ -2,6 +2,7 @@
 
 use super::files::path;
 use super::{Args, Row, function, live, misused, text_matrix, text_vector, texts};
+use crate::eval::cx::Cx;
 use crate::eval::run::{At, Eval};
 use crate::eval::steps::Walk;
 use crate::eval::tradfn::Call;
@@ -40,9 +41,17 @@ pub static ROWS: &[Row] = &[
     ),
     function(
         "CR",
-        "The source of a function, as a matrix.",
+        "The source of a function, as a matrix; of a derived one or a train its parts.",
         ("f←{⍵+1} ⋄ ⎕CR'f'", "f←{⍵+1}"),
         |ev, a| {
+            if let Some(Value::Func(f)) = ev.held(&name_of(a.y)?)
+                && !matches!(&*f, Func::Dfn(_) | Func::Trad(_))
+            {
+                let mut arrays = Vec::new();
+                f.arrays(&mut arrays);
+                ev.cx.settle(&arrays, "⎕CR")?;
+                return made_of(&ev.cx, &f).map(Some);
+            }
             let lines = source(ev, a.y)?;
             text_matrix(&ev.cx, &lines).map(Some)
         },
@@ -156,6 +165,7 @@ fn class_of(ev: &Eval<'_>, name: &str) -> f64 {
         Some(Value::Func(f)) => match &*f {
             Func::Trad(_) => 3.1,
             Func::Dfn(_) => 3.2,
+            f if f.hybrid().is_some() => 4.3,
             _ => 3.3,
         },
         Some(Value::Oper(Oper::Trad(_))) => 4.1,
@@ -242,13 +252,44 @@ fn erase(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     ev.shy(result)
 }
 
-/// `f←{…}` by lines; none where the name holds no function.
-fn source(ev: &mut Eval<'_>, y: &Array) -> Result<Vec<String>> {
+/// One name. Errors: DOMAIN.
+fn name_of(y: &Array) -> Result<String> {
     let name = y.to_text().ok_or_else(|| domain("a name is text"))?;
     let name = name.trim();
-    if !is_name(name) {
-        return Err(domain(format!("'{name}' is no name")));
+    match is_name(name) {
+        true => Ok(name.into()),
+        false => Err(domain(format!("'{name}' is no name"))),
     }
+}
+
+/// The parts of a derived function: operands, and operators as characters.
+fn made_of(cx: &Cx<'_>, f: &Func) -> Result<Array> {
+    let sign = |text: String| match text.chars().count() {
+        1 => Ok(Array::char(text.chars().fold(' ', |_, c| c))),
+        _ => cx.text(&text),
+    };
+    let part = |o: &Operand| match o {
+        Operand::A(a) => Ok(a.settled()),
+        Operand::F(f) => match &**f {
+            Func::Prim(_) | Func::System(_) | Func::Dfn(_) | Func::Trad(_) => sign(f.text()),
+            f => made_of(cx, f),
+        },
+    };
+    let parts = match f {
+        Func::Op1(op, f) => vec![part(f)?, sign(op.text())?],
+        Func::Op2(op, f, g) => vec![part(f)?, sign(op.text())?, part(g)?],
+        Func::Outer(f) => vec![Array::char('∘'), Array::char('.'), part(f)?],
+        Func::Axis(f, k) => vec![part(f)?, k.settled()],
+        Func::Fork(f, g, h) => vec![part(f)?, part(g)?, part(h)?],
+        Func::Atop(g, h) => vec![part(g)?, part(h)?],
+        f => vec![sign(f.text())?],
+    };
+    cx.collect(&[parts.len()], parts, None)
+}
+
+/// `f←{…}` by lines; none where the name holds no function.
+fn source(ev: &mut Eval<'_>, y: &Array) -> Result<Vec<String>> {
+    let name = &name_of(y)?;
     let text = match ev.held(name) {
         Some(Value::Func(f)) => match &*f {
             Func::Trad(t) => return Ok(t.tradfn().lines(&t.ast)),
