@@ -214,7 +214,7 @@ pub static COMMANDS: &[Command] = &[
     looking_on("]on", "NAME…", "Switches passes on again.", tools::on),
     row(
         "]box",
-        "[on | off | reset] [-style=non|min|mid|max] [-trains=def|box] [-fns=on|off]",
+        "[on | off | reset] [-style=non|min|mid|max] [-trains=def|parens|box|tree] [-fns=on|off]",
         "Boxes around nested items; alone: what is set.",
         display::boxes,
     ),

@@ -8,7 +8,7 @@ use crate::functions::select::{places_by_items, places_of, select};
 use crate::syntax::Sym;
 use crate::syntax::resolve::{Do, Ins, Pattern};
 use crate::table::Prim;
-use aplomb_ground::error::{Result, bug, length, rank, syntax, untraced, value};
+use aplomb_ground::error::{Error, Result, bug, length, rank, syntax, untraced, value};
 use aplomb_values::array::format::display;
 use aplomb_values::array::{Array, Changing};
 use std::rc::Rc;
@@ -20,7 +20,7 @@ impl Eval<'_> {
         match &ins.what {
             Do::Assign(sym) => {
                 let v = top(self)?;
-                self.name_value(at, *sym, v);
+                self.name_value(at, *sym, v)?;
             }
             Do::AssignAlpha => {
                 let v = top(self)?;
@@ -38,11 +38,11 @@ impl Eval<'_> {
             }
             Do::AssignFunc(sym, f) => {
                 let v = self.function(at, f)?;
-                self.set(at, *sym, Value::Func(v));
+                self.set(at, *sym, Value::Func(v))?;
             }
             Do::AssignOper(sym, op) => {
                 let v = self.operator(at, op)?;
-                self.set(at, *sym, Value::Oper(v));
+                self.set(at, *sym, Value::Oper(v))?;
             }
             Do::AssignPattern(p, f) => {
                 let v = top(self)?;
@@ -76,8 +76,8 @@ impl Eval<'_> {
             Do::PrintOper { op, line } => {
                 let op = self.operator(at, op)?;
                 self.cx.unframed("printing")?;
-                self.cx.settle(&[], "display")?;
-                self.print(&format!("{}\n", op.text()), *line);
+                let text = self.operator_text(&op)?;
+                self.print(&text, *line);
             }
             Do::Modify(sym, f) => {
                 let v = top(self)?;
@@ -92,8 +92,8 @@ impl Eval<'_> {
                     let old = self.visible(at, *sym)?;
                     let new = self
                         .apply(&Rc::new(Func::Prim(joins)), Some(&old), &v)
-                        .map_err(|e| located(e, at, ins, Some(&old), &v))?;
-                    self.name_value(at, *sym, new);
+                        .map_err(|e| located(e, at, ins, Some(&old), Some(&v)))?;
+                    self.name_value(at, *sym, new)?;
                 }
                 let new = self.visible(at, *sym)?;
                 self.st.stack.push(new);
@@ -130,30 +130,60 @@ impl Eval<'_> {
         }
     }
 
-    fn name_value(&mut self, at: At<'_>, sym: Sym, v: Array) {
+    fn name_value(&mut self, at: At<'_>, sym: Sym, v: Array) -> Result<()> {
         if let Some(cell) = v.pending() {
             cell.set_name(&self.st.symbols.name(sym));
         }
-        self.set(at, sym, Value::Array(v));
+        self.set(at, sym, Value::Array(v))
     }
 
     /// Gives a name its value where the code runs: a local inside a dfn, else a name of the
-    /// workspace.
-    pub fn set(&mut self, at: At<'_>, sym: Sym, v: Value) {
+    /// workspace or of the functions of lines that run. Errors: untraced, where it would happen
+    /// once a cell.
+    pub fn set(&mut self, at: At<'_>, sym: Sym, v: Value) -> Result<()> {
         match at.frame {
             Some(f) => {
-                f.set(sym, v);
+                let old = f.set(sym, v.clone());
+                if let Some(old) = old.filter(|old| !old.may_become(&v)) {
+                    let e = self.other_class(sym, &old);
+                    f.set(sym, old);
+                    return Err(e);
+                }
             }
-            None => self.set_global(sym, Some(v)),
+            None => match self.below(sym) {
+                Some((frame, _)) => {
+                    self.cx.unframed("an outer assignment")?;
+                    frame.set(sym, v);
+                }
+                None => self.set_outer(sym, v)?,
+            },
         }
+        Ok(())
+    }
+
+    /// The error of a value that is a function where the name holds an array, or the reverse.
+    fn other_class(&self, sym: Sym, old: &Value) -> Error {
+        let name = self.st.symbols.name(sym);
+        let is = if matches!(old, Value::Array(_)) { "an array" } else { "a function" };
+        syntax(format!("{name} is {is}, and cannot become something else"))
+            .hint(format!("⎕EX'{name}' frees the name"))
+    }
+
+    /// Gives a name that no dfn has a value. Errors: untraced, where that would happen once a cell.
+    fn set_outer(&mut self, sym: Sym, v: Value) -> Result<()> {
+        if let Some(old) = self.st.globals.get(sym).filter(|old| !old.may_become(&v)) {
+            return Err(self.other_class(sym, old));
+        }
+        if self.cx.sys.scope.is_once_a_cell() && !self.is_own_of_call(sym) {
+            self.cx.unframed("an outer assignment")?;
+        }
+        self.set_global(sym, Some(v));
+        Ok(())
     }
 
     /// Gives a name of the workspace a value, or none; the journal has what it was.
     pub fn set_global(&mut self, sym: Sym, v: Option<Value>) {
-        let old = self.st.globals.set(sym, v);
-        if !self.st.journal.iter().any(|(s, _)| *s == sym) {
-            self.st.journal.push((sym, old));
-        }
+        self.st.globals.change(sym, v);
     }
 
     /// The nearest visible array of that name.
@@ -178,12 +208,17 @@ impl Eval<'_> {
             }
             frame = f.closure.env.as_ref();
         }
-        self.cx.unframed("an outer assignment")?;
+        if at.frame.is_none()
+            && let Some((frame, _)) = self.below(sym)
+        {
+            self.cx.unframed("an outer assignment")?;
+            frame.set(sym, Value::Array(v));
+            return Ok(());
+        }
         if let Some(cell) = v.pending() {
             cell.set_name(&self.st.symbols.name(sym));
         }
-        self.set_global(sym, Some(Value::Array(v)));
-        Ok(())
+        self.set_outer(sym, Value::Array(v))
     }
 
     /// `r,←v` and `r⍪←v` in r's own room, where nobody else holds it, so that a loop of appends is
@@ -215,10 +250,7 @@ impl Eval<'_> {
             }
             frame = scope.closure.env.as_ref();
         }
-        if self.st.globals.get(sym).is_some() && !self.st.journal.iter().any(|(s, _)| *s == sym) {
-            self.st.journal.push((sym, self.st.globals.get(sym).cloned()));
-        }
-        self.st.globals.get_mut(sym).map_or(Ok(false), grow)
+        self.st.globals.change_in_place(sym).map_or(Ok(false), grow)
     }
 
     /// The array of that name to be changed: out of its slot, if nobody can look there meanwhile
@@ -236,7 +268,8 @@ impl Eval<'_> {
                 }
                 frame = scope.closure.env.as_ref();
             }
-            if self.st.journal.iter().any(|(s, _)| *s == sym) {
+            if self.st.globals.is_changed(sym) && (at.frame.is_some() || self.below(sym).is_none())
+            {
                 return taken(self.st.globals.set(sym, Some(Value::Array(Array::num(0.0)))));
             }
         }
@@ -257,11 +290,16 @@ impl Eval<'_> {
 
     /// Items of a value to the names of a pattern; with a function each name is modified by its
     /// item.
-    fn spread(&mut self, at: At<'_>, p: &Pattern, f: Option<&Rc<Func>>, v: &Array) -> Result<()> {
+    pub(super) fn spread(
+        &mut self,
+        at: At<'_>,
+        p: &Pattern,
+        f: Option<&Rc<Func>>,
+        v: &Array,
+    ) -> Result<()> {
         let names = match (p, f) {
             (Pattern::Name(sym), None) => {
-                self.name_value(at, *sym, v.clone());
-                return Ok(());
+                return self.name_value(at, *sym, v.clone());
             }
             (Pattern::Name(sym), Some(f)) => return self.modify(at, *sym, f, v),
             (Pattern::System(row), None) => return self.set_system(at, row, v),

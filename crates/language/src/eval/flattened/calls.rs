@@ -176,11 +176,14 @@ impl Flat<'_, '_> {
         };
         let of_op = |op: &Oper| match op {
             Oper::Dfn(c) => self.is_closed_dfn(c),
+            Oper::Trad(_) => false,
+            Oper::Curried(op, g) => self.is_closed(&Func::derived((**op).clone(), (**g).clone())),
             Oper::Prim(_) | Oper::System(_) => true,
         };
         match f {
             Func::Prim(_) | Func::System(_) => true,
             Func::Dfn(c) => self.is_closed_dfn(c),
+            Func::Trad(_) => false,
             Func::Op1(op, g) => of_op(op) && operand(g),
             Func::Op2(op, g, h) => of_op(op) && operand(g) && operand(h),
             Func::Outer(g) | Func::Axis(g, _) => operand(g),

@@ -151,7 +151,10 @@ impl Eval<'_> {
             .iter()
             .filter_map(|(cond, _)| cond.frame())
             .map(|s| s.frame().into());
-        let longest = guards.chain(super::closed::frame_of(f)).chain([own]).max_by_key(Shape::len);
+        let longest = guards
+            .chain(super::closed::frame_of(f, &self.st.globals))
+            .chain([own])
+            .max_by_key(Shape::len);
         longest.unwrap_or_default()
     }
 

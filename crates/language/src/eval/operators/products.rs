@@ -87,6 +87,7 @@ fn pervades(f: &Operand, arguments: usize) -> bool {
         },
         Func::System(_)
         | Func::Dfn(_)
+        | Func::Trad(_)
         | Func::Op1(..)
         | Func::Op2(..)
         | Func::Outer(_)
