@@ -1,12 +1,13 @@
 //! Pieces that are made of simple arrays in one pass: copies by counts, ends of one vector, texts of
 //! numbers and numbers of texts.
 
+use super::search::{first_places, found};
 use crate::eval::cx::Cx;
 use crate::syntax::numerals;
 use crate::table::Prim;
 use aplomb_ground::error::Result;
 use aplomb_values::array::format::grid;
-use aplomb_values::array::{Array, Ragged, View, storage};
+use aplomb_values::array::{Array, Data, Ragged, View, storage};
 
 /// `f¨Y` or `X f¨Y` of arrays whose items are numbers or characters, or pieces of a text that are
 /// to be run. None: it goes another way, and says there what is wrong with it. Errors: WS FULL,
@@ -19,6 +20,8 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
             None if known(y) && y.is_char() && y.rank() > 0 => run_digits(cx, y),
             None => Ok(None),
         },
+        ('⍳', Some(x)) if x.rank() == 0 => sought(cx, x, y, |cx, x, y| first_places(cx, x, y)),
+        ('∊', Some(x)) if y.rank() == 0 => sought(cx, y, x, |cx, y, x| found(cx, x, y)),
         ('⍕', None) if known(y) && !y.is_char() && y.rank() > 0 => texts(cx, y),
         ('⍴' | '/' | '⌿', Some(x)) if known(x) && known(y) && x.shape() == y.shape() => {
             copies(cx, x, y)
@@ -32,6 +35,26 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
         }
         _ => Ok(None),
     }
+}
+
+/// A search in one vector for what each item encloses, as one search for all: `V⍳¨⊂¨W`. None: the
+/// items are no enclosed arrays.
+fn sought(
+    cx: &mut Cx<'_>,
+    list: &Array,
+    items: &Array,
+    search: impl FnOnce(&mut Cx<'_>, &Array, &Array) -> Result<Array>,
+) -> Result<Option<Array>> {
+    let (list, Data::Items(all)) = (list.disclosed(), items.data()) else { return Ok(None) };
+    let wrapped = |a: &Array| a.rank() == 0 && !a.is_simple_scalar() && a.pending().is_none();
+    let Some(all) = all.listed().filter(|all| all.iter().all(wrapped)) else { return Ok(None) };
+    if list.rank() != 1 || list.frame().is_some() || items.rank() == 0 {
+        return Ok(None);
+    }
+    let mut wanted = cx.budget().room(all.len())?;
+    wanted.extend(all.iter().map(Array::disclosed));
+    let wanted = cx.collect(items.shape(), wanted, None)?;
+    search(cx, &list, &wanted).map(Some)
 }
 
 /// Whole counts, none below 0. None: some are others.

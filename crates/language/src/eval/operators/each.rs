@@ -105,10 +105,10 @@ pub fn flat_pass(
     }
 }
 
-/// The simple vector of numbers or characters that an enclosed scalar holds.
+/// The vector that an enclosed scalar holds.
 fn one_vector(y: &Array) -> Option<Array> {
     let inner = (y.rank() == 0 && !y.is_uniform()).then(|| y.disclosed())?;
-    (inner.is_uniform() && inner.rank() == 1 && !inner.is_empty()).then_some(inner)
+    (inner.frame().is_none() && inner.rank() == 1 && !inner.is_empty()).then_some(inner)
 }
 
 fn conform(x: Option<&Array>, y: &Array) -> Result<Shape> {
