@@ -10,7 +10,7 @@ use super::run::{At, Eval};
 use super::value::Func;
 use crate::syntax::Sym;
 use crate::syntax::resolve::{FExpr, Reach};
-use aplomb_ground::error::{Result, length, rank};
+use aplomb_ground::error::{Result, bug, length, rank};
 use aplomb_values::array::{Array, Data, Shape};
 use std::rc::Rc;
 
@@ -86,13 +86,14 @@ impl Eval<'_> {
         let (chosen, v) = (self.cx.ready(&chosen, "selection")?, self.cx.ready(&v, "value")?);
         let mut paths = Vec::new();
         walk(&old, &mut Vec::new(), &mut paths);
-        let mut put = Put { paths, new: old.clone(), f };
+        let mut put = Put { paths, new: Opened::of(old), f };
         if reach == Reach::Whole {
             put.at_place(self, &chosen, &v)?;
         } else {
             put.spread(self, &chosen, &v, reach == Reach::Scalars)?;
         }
-        self.change(at, sym, put.new)
+        let new = put.new.array(self)?;
+        self.change(at, sym, new)
     }
 }
 
@@ -110,7 +111,7 @@ fn walk(x: &Array, here: &mut Path, out: &mut Vec<Path>) {
 
 struct Put {
     paths: Vec<Path>,
-    new: Array,
+    new: Opened,
     f: Option<Rc<Func>>,
 }
 
@@ -153,21 +154,25 @@ impl Put {
             return Ok(());
         };
         // The item on the way to that scalar which has as many scalars as the place.
-        let same = |d: &usize| {
-            let item = item_at(&self.new, &path[..*d]);
-            item.shape() == place.shape() && leaves(&item) == size && !place.is_simple_scalar()
-        };
-        let depth = (1..=path.len()).find(same).unwrap_or(path.len());
-        let path = &path[..depth];
+        let mut at = &mut self.new;
+        for k in path {
+            at = at.item(ev, k)?;
+            if place.is_simple_scalar() {
+                continue;
+            }
+            let item = at.array(ev)?;
+            if item.shape() == place.shape() && leaves(&item) == size {
+                break;
+            }
+        }
         let new = match &self.f {
             None => v.clone(),
             Some(f) => {
-                let (f, old) = (f.clone(), item_at(&self.new, path));
+                let (f, old) = (f.clone(), at.array(ev)?);
                 ev.apply(&f, Some(&old), v)?.disclosed()
             }
         };
-        let new = ev.cx.ready(&new, "value")?;
-        self.new = replaced(ev, &self.new, path, new)?;
+        *at = Opened::of(ev.cx.ready(&new, "value")?);
         Ok(())
     }
 }
@@ -188,14 +193,37 @@ fn leaves(x: &Array) -> usize {
     }
 }
 
-fn item_at(x: &Array, path: &[usize]) -> Array {
-    path.iter().fold(x.clone(), |x, &k| x.item(k))
+/// An array whose items are taken out where one of them is to be another: each once, however many
+/// are put.
+struct Opened {
+    whole: Array,
+    items: Option<Vec<Opened>>,
 }
 
-fn replaced(ev: &Eval<'_>, x: &Array, path: &[usize], new: Array) -> Result<Array> {
-    let Some((&k, rest)) = path.split_first() else { return Ok(new) };
-    let mut items = if x.rank() == 0 { vec![x.disclosed()] } else { x.to_items(ev.cx.budget())? };
-    let inner = items[k].clone();
-    items[k] = replaced(ev, &inner, rest, new)?;
-    ev.cx.collect(x.shape(), items, Some(x.prototype()))
+impl Opened {
+    fn of(whole: Array) -> Opened {
+        Opened { whole, items: None }
+    }
+
+    /// The k-th item, to be put. Errors: WS FULL.
+    fn item(&mut self, ev: &Eval<'_>, k: usize) -> Result<&mut Opened> {
+        if self.items.is_none() {
+            let items = match self.whole.rank() {
+                0 => vec![self.whole.disclosed()],
+                _ => self.whole.to_items(ev.cx.budget())?,
+            };
+            let mut opened = ev.cx.budget().room(items.len())?;
+            opened.extend(items.into_iter().map(Opened::of));
+            self.items = Some(opened);
+        }
+        let items = self.items.as_mut().and_then(|items| items.get_mut(k));
+        items.ok_or_else(|| bug!("a path leads out of its array"))
+    }
+
+    /// With what was put. Errors: WS FULL.
+    fn array(&self, ev: &Eval<'_>) -> Result<Array> {
+        let Some(items) = &self.items else { return Ok(self.whole.clone()) };
+        let made = items.iter().map(|item| item.array(ev)).collect::<Result<Vec<_>>>()?;
+        ev.cx.collect(self.whole.shape(), made, Some(self.whole.prototype()))
+    }
 }
