@@ -343,9 +343,12 @@ pub enum Command {
 #[derive(Args, Clone)]
 pub struct ExportArgs {
     /// Functions of Python's array API: `def f(xp, a, b)`
-    #[arg(long)]
+    #[arg(long, conflicts_with = "c")]
     pub python: bool,
-    /// The folder that the file is written to; without it the text is printed
+    /// Functions of C11 with OpenMP, which need nothing but the standard library
+    #[arg(long)]
+    pub c: bool,
+    /// The folder that the files are written to; Python is printed without it
     #[arg(short = 'o', value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// The program that defines the functions; what it prints is not shown
@@ -357,10 +360,27 @@ pub struct ExportArgs {
 }
 
 impl ExportArgs {
-    /// Whether a language was asked for. Errors: a sentence.
-    pub fn language(&self) -> Result<(), String> {
-        if self.python { Ok(()) } else { Err("--python says which language".into()) }
+    /// The language that was asked for. Errors: a sentence.
+    pub fn language(&self) -> Result<Language, String> {
+        match (self.python, self.c, &self.out) {
+            (true, ..) => Ok(Language::Python),
+            (_, true, Some(_)) => Ok(Language::C),
+            (_, true, None) => Err("-o says which folder the files are written to".into()),
+            (_, _, Some(_)) => Ok(Language::Cuda),
+            _ => Err("-o says which folder the files are written to, --python prints".into()),
+        }
     }
+}
+
+/// A language that functions are written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// Functions of the array API.
+    Python,
+    /// C11.
+    C,
+    /// CUDA.
+    Cuda,
 }
 
 /// A count; `2e7` is one.

@@ -1,19 +1,22 @@
 //! `aplomb export`: functions of a program as functions of another language.
 
-use crate::args::ExportArgs;
+use crate::args::{ExportArgs, Language};
 use crate::front::{FAILED, Printer, Settings, USAGE, on_session, print};
+use aplomb_devices::device::cuda;
 use aplomb_export::{Declaration, Function};
-use aplomb_ground::error::{Error, Result};
+use aplomb_ground::error::Result;
 use aplomb_ground::protocol::{Event, Request, Sink};
 use aplomb_ground::report;
 use aplomb_kernel::session::Session;
+use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// Writes the module of a file's functions, or prints it.
+/// Writes a file's functions in another language, or prints them.
 pub fn run(settings: Settings, args: ExportArgs) -> i32 {
-    let asked = args.language().and_then(|()| asked(&args.functions));
+    let asked = args.language().and_then(|l| Ok((l, asked(&args.functions)?)));
     let text = asked.and_then(|asked| Ok((asked, crate::script::read(&args.file)?)));
-    let (asked, code) = match text {
+    let ((language, asked), code) = match text {
         Ok(both) => both,
         Err(says) => {
             eprintln!("aplomb export: {says}");
@@ -27,15 +30,66 @@ pub fn run(settings: Settings, args: ExportArgs) -> i32 {
         if printer.code() != 0 {
             return printer.code();
         }
-        let from: String = args.file.file_name().map(|n| n.to_string_lossy()).into_iter().collect();
-        match module(session, &asked, &from) {
-            Ok(text) => given(&text, args.out.as_deref(), &args.file),
+        match files(session, language, &asked, &args.file) {
+            Ok(files) => given(&files, args.out.as_deref()),
             Err(error) => {
                 eprint!("{}", report::render(&error, false));
                 FAILED
             }
         }
     })
+}
+
+/// The files of functions, each with its name and its text.
+fn files(
+    session: &mut Session,
+    language: Language,
+    asked: &[(String, Declaration)],
+    file: &Path,
+) -> Result<Vec<(String, String)>> {
+    let part = |part: Option<&OsStr>| -> String {
+        part.map(|n| n.to_string_lossy()).into_iter().collect()
+    };
+    let (from, stem) = (part(file.file_name()), part(file.file_stem()));
+    let stem: String =
+        stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    Ok(match language {
+        Language::Python => {
+            let all = at_sizes(asked, |name, takes, sizes| session.applied(name, takes, sizes))?;
+            vec![(format!("{stem}.py"), aplomb_export::module(&all, &from)?)]
+        }
+        Language::C => {
+            let all = at_sizes(asked, |name, takes, sizes| session.planned(name, takes, sizes))?;
+            let made = aplomb_export::c(&all, &stem, &from)?;
+            vec![(format!("{stem}.h"), made.header), (format!("{stem}.c"), made.text)]
+        }
+        Language::Cuda => {
+            let all = at_sizes(asked, |name, takes, sizes| session.planned(name, takes, sizes))?;
+            let made = aplomb_export::cuda(&all, &stem, &from)?;
+            let arch =
+                all.first().and_then(|f| f.samples.first()).map(|s| s.trace.config.arch.clone());
+            // Only where NVRTC is installed.
+            let ptx = arch.and_then(|arch| cuda::ptx(&made.device, &arch).ok());
+            let cmake = ("CMakeLists.txt".to_string(), made.cmake);
+            let files =
+                [(format!("{stem}.cuh"), made.header), (format!("{stem}.cu"), made.text), cmake];
+            files.into_iter().chain(ptx.map(|text| (format!("{stem}.ptx"), text))).collect()
+        }
+    })
+}
+
+/// Each function at the sizes of its declaration.
+fn at_sizes<T>(
+    asked: &[(String, Declaration)],
+    mut at: impl FnMut(&str, &Declaration, &[usize]) -> Result<T>,
+) -> Result<Vec<Function<T>>> {
+    let mut out = Vec::new();
+    for (name, takes) in asked {
+        let samples = takes.samples();
+        let samples = samples.iter().map(|s| at(name, takes, s)).collect::<Result<_>>()?;
+        out.push(Function { name: name.clone(), takes: takes.clone(), samples });
+    }
+    Ok(out)
 }
 
 /// Names, each with the declaration behind it. Errors: a sentence.
@@ -50,45 +104,63 @@ fn asked(words: &[String]) -> std::result::Result<Vec<(String, Declaration)>, St
     words.chunks(2).map(pair).collect()
 }
 
-fn module(session: &mut Session, asked: &[(String, Declaration)], from: &str) -> Result<String> {
-    let one = |(name, takes): &(String, Declaration)| {
-        let samples = takes.samples();
-        let samples = samples.iter().map(|sizes| session.applied(name, takes, sizes));
-        let samples = samples.collect::<Result<_, Error>>()?;
-        Ok(Function { name: name.clone(), takes: takes.clone(), samples })
-    };
-    let functions: Vec<Function> = asked.iter().map(one).collect::<Result<_>>()?;
-    aplomb_export::module(&functions, from)
-}
-
-fn given(text: &str, folder: Option<&Path>, file: &Path) -> i32 {
+fn given(files: &[(String, String)], folder: Option<&Path>) -> i32 {
     let Some(folder) = folder else {
-        print(text);
+        files.iter().for_each(|(_, text)| print(text));
         return 0;
     };
-    let stem: String = file.file_stem().map(|s| s.to_string_lossy()).into_iter().collect();
-    let to = folder.join(format!("{}.py", stem.replace('-', "_")));
-    match written(text, folder, &to) {
-        Ok(()) => {
-            print(&format!("{}\n", to.display()));
+    match written(files, folder) {
+        Ok(paths) => {
+            paths.iter().for_each(|path| print(&format!("{}\n", path.display())));
             0
         }
-        Err(e) => {
-            eprintln!("aplomb export: {}: {e}", to.display());
+        Err((path, e)) => {
+            eprintln!("aplomb export: {}: {e}", path.display());
             FAILED
         }
     }
 }
 
-/// All of it or nothing: it is written beside, then renamed.
-fn written(text: &str, folder: &Path, to: &Path) -> std::io::Result<()> {
-    std::fs::create_dir_all(folder)?;
-    let beside: PathBuf = to.with_extension(format!("py.{}", std::process::id()));
-    let done = std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, to));
-    if done.is_err() {
-        let _ = std::fs::remove_file(&beside);
+/// All of them or nothing: they are written beside, then renamed. What was there before comes back
+/// if one of them cannot be. Errors: the file, and what stands in its way.
+fn written(
+    files: &[(String, String)],
+    folder: &Path,
+) -> std::result::Result<Vec<PathBuf>, (PathBuf, std::io::Error)> {
+    let to: Vec<PathBuf> = files.iter().map(|(name, _)| folder.join(name)).collect();
+    let beside = |path: &Path| {
+        let mut name = path.file_name().map(OsString::from).into_iter().collect::<OsString>();
+        name.push(format!(".{}", std::process::id()));
+        path.with_file_name(name)
+    };
+    let first = to.first().cloned().into_iter().collect::<PathBuf>();
+    std::fs::create_dir_all(folder).map_err(|e| (first, e))?;
+    if let Some(path) = to.iter().find(|path| path.is_dir()) {
+        return Err((path.clone(), ErrorKind::IsADirectory.into()));
     }
-    done
+    let old: Vec<Option<Vec<u8>>> = to.iter().map(|path| std::fs::read(path).ok()).collect();
+    let mut renamed = 0;
+    let mut steps = || {
+        for (path, (_, text)) in to.iter().zip(files) {
+            std::fs::write(beside(path), text).map_err(|e| (path.clone(), e))?;
+        }
+        for path in &to {
+            std::fs::rename(beside(path), path).map_err(|e| (path.clone(), e))?;
+            renamed += 1;
+        }
+        Ok(())
+    };
+    let done = steps();
+    if done.is_err() {
+        to.iter().for_each(|path| drop(std::fs::remove_file(beside(path))));
+        for (path, old) in to.iter().zip(&old).take(renamed) {
+            let _ = match old {
+                Some(bytes) => std::fs::write(path, bytes),
+                None => std::fs::remove_file(path),
+            };
+        }
+    }
+    done.map(|()| to)
 }
 
 /// The errors of a program whose output nobody asked for.

@@ -38,7 +38,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("language", &["ground", "values"]),
     ("devices", &["ground", "values", "plans"]),
     ("charts", &["ground"]),
-    ("export", &["ground", "values"]),
+    ("export", &["ground", "values", "plans"]),
     (
         "kernel",
         &["charts", "export", "ground", "values", "plans", "compiler", "language", "devices"],

@@ -19,12 +19,17 @@ const ROWS: &str = include_str!("export.txt");
 const PAGE: &str = include_str!("../../docs/EXPORT.md");
 
 /// A function and what it takes; the reason why it is none in another language, if it is none.
-struct Row {
+pub struct Row {
     /// The program that defines it.
-    code: String,
-    name: String,
-    takes: String,
-    why_not: Option<String>,
+    pub code: String,
+    pub name: String,
+    pub takes: String,
+    /// Why it is none in Python.
+    pub why_not: Option<String>,
+    /// Why it is none in C.
+    pub why_not_c: Option<String>,
+    /// Why it is none in CUDA.
+    pub why_not_cuda: Option<String>,
 }
 
 fn root() -> PathBuf {
@@ -32,7 +37,7 @@ fn root() -> PathBuf {
 }
 
 /// The rows of the page: program, function, declaration, what comes of it.
-fn programs() -> Vec<(String, Row)> {
+pub fn programs() -> Vec<(String, Row)> {
     let table = PAGE.split("| program |").nth(1).expect("the programs");
     let lines = table.lines().filter(|l| l.starts_with("| `"));
     let row = |line: &str| {
@@ -40,21 +45,26 @@ fn programs() -> Vec<(String, Row)> {
         let bare = |k: usize| cells[k].trim_matches('`').to_string();
         let path = root().join("examples/seeds").join(format!("{}.apl", bare(0)));
         let code = fs::read_to_string(path).unwrap().replacen("#!", "⍝!", 1);
-        let why_not = cells[3].strip_prefix("no: ").map(String::from);
-        let row = Row { code, name: bare(1), takes: bare(2), why_not };
+        let why_not = |k: usize| cells[k].strip_prefix("no: ").map(String::from);
+        let (why_not, why_not_c, why_not_cuda) = (why_not(3), why_not(4), why_not(5));
+        let row = Row { code, name: bare(1), takes: bare(2), why_not, why_not_c, why_not_cuda };
         (bare(0), row)
     };
     lines.map(row).collect()
 }
 
 /// The rows of the table: a declaration, a function, and what stands in the way if something does.
-fn rows() -> Vec<Row> {
+pub fn rows() -> Vec<Row> {
     let lines = ROWS.lines().filter(|l| !l.is_empty() && !l.starts_with('#'));
     let row = |line: &str| {
         let cells: Vec<&str> = line.split(" | ").map(str::trim).collect();
-        let why_not = cells.get(2).map(|cell| cell.to_string());
+        let why_not = cells.get(2).filter(|c| **c != "-").map(|cell| cell.to_string());
+        // C has what Python's array API lacks.
+        let why_not_c = why_not.clone().filter(|why| !why.starts_with("the array API"));
+        let cuda = cells.get(3).map(|cell| cell.to_string());
+        let why_not_cuda = why_not_c.clone().or(cuda);
         let code = cells[1].replace(" ⋄⋄ ", "\n");
-        Row { code, name: "f".into(), takes: cells[0].into(), why_not }
+        Row { code, name: "f".into(), takes: cells[0].into(), why_not, why_not_c, why_not_cuda }
     };
     lines.map(row).collect()
 }
@@ -67,7 +77,7 @@ fn of(session: &mut Session, name: &str, takes: &str) -> Result<Function, Error>
     Ok(Function { name: name.into(), takes, samples })
 }
 
-fn run(session: &mut Session, code: &str) {
+pub fn run(session: &mut Session, code: &str) {
     let mut heard = crate::support::Heard::default();
     let request = Request::Execute { code: code.into(), name: "p".into(), silent: true };
     session.handle(request, &mut heard);

@@ -10,6 +10,10 @@
 
 #[path = "../support/grammar.rs"]
 mod grammar;
+#[path = "../support/nvrtc.rs"]
+mod nvrtc;
+#[path = "../support/standin.rs"]
+mod standin;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -17,6 +21,8 @@ mod conformance;
 mod differential;
 mod examples;
 mod export;
+mod export_c;
+mod export_cuda;
 mod faults;
 mod frames;
 mod from_numpy;

@@ -63,12 +63,75 @@ fn what_cannot_be_is_said_and_nothing_is_written() {
     assert!(said.contains("p-q.apl:3"), "{said}");
 }
 
-#[test]
-fn a_language_is_needed() {
-    let folder = folder();
+/// Runs `aplomb export` in a folder: exit code, standard output, standard error.
+fn written(folder: &Path, words: &[&str]) -> (i32, String, String) {
     let mut command = Command::cargo_bin("aplomb").unwrap();
-    let words = ["export", "p-q.apl", "f", "f64 f64"];
-    let out = command.current_dir(folder.path()).args(words).output().unwrap();
-    assert_eq!(out.status.code(), Some(2));
-    assert!(String::from_utf8(out.stderr).unwrap().contains("--python"));
+    let out = command.current_dir(folder).arg("export").args(words).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (out.status.code().unwrap(), text(out.stdout), text(out.stderr))
+}
+
+/// The names of the files of a folder.
+fn names(folder: &Path) -> Vec<String> {
+    let all = fs::read_dir(folder).unwrap().flatten();
+    let mut all: Vec<String> = all.map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+    all.sort();
+    all
+}
+
+#[test]
+fn c_and_cuda_are_files_of_a_folder() {
+    let folder = folder();
+    let words = ["p-q.apl", "-o", "a/b", "f", "f64[n] f64[n]"];
+    let (code, said, _) = written(folder.path(), &[&["--c"][..], &words].concat());
+    assert_eq!((code, said.as_str()), (0, "a/b/p_q.h\na/b/p_q.c\n"));
+    assert_eq!(names(&folder.path().join("a/b")), ["p_q.c", "p_q.h"]);
+    let text = fs::read_to_string(folder.path().join("a/b/p_q.c")).unwrap();
+    // The source, its place and what may fail stand in the text.
+    assert!(text.contains("// “f←{⍺+⍵}”") && text.contains("p-q.apl"), "{text}");
+    let words = ["p-q.apl", "-o", "cuda", "f", "f64[n] f64[n]"];
+    let (code, said, _) = written(folder.path(), &words);
+    assert!(code == 0 && said.starts_with("cuda/p_q.cuh\ncuda/p_q.cu\ncuda/CMakeLists.txt\n"));
+    let text = fs::read_to_string(folder.path().join("cuda/p_q.cuh")).unwrap();
+    let declared = "void f(const gpu_double_array& a, const gpu_double_array& b, \
+                    gpu_double_array_view result, cudaStream_t stream = 0);";
+    assert!(text.contains(declared), "{text}");
+}
+
+#[test]
+fn files_that_cannot_be_written_leave_what_was_there() {
+    let folder = folder();
+    let words = ["--c", "p-q.apl", "-o", "out", "f", "f64[n] f64[n]"];
+    assert_eq!(written(folder.path(), &words).0, 0);
+    let out = folder.path().join("out");
+    fs::write(out.join("p_q.h"), "mine").unwrap();
+    // The second file cannot be: a folder stands there.
+    fs::remove_file(out.join("p_q.c")).unwrap();
+    fs::create_dir(out.join("p_q.c")).unwrap();
+    fs::write(out.join("p_q.c/full"), "").unwrap();
+    let (code, said, error) = written(folder.path(), &words);
+    assert!(code == 1 && said.is_empty() && error.contains("out/p_q.c: "), "{said}{error}");
+    assert_eq!(fs::read_to_string(out.join("p_q.h")).unwrap(), "mine");
+    assert_eq!(names(&out), ["p_q.c", "p_q.h"]);
+    for (words, says) in [
+        (&["--c", "p-q.apl", "-o", "new", "g", "f64[n]"][..], "g cannot be exported"),
+        (&["p-q.apl", "-o", "new", "h", "f64[n]"], "there is no function h"),
+        (&["--c", "bad.apl", "-o", "new", "f", "f64"], "LENGTH ERROR"),
+        (&["p-q.apl", "-o", "p-q.apl/in", "f", "f64 f64"], "p-q.apl/in/p_q.cuh: "),
+    ] {
+        let (code, said, error) = written(folder.path(), words);
+        assert!(code == 1 && said.is_empty() && error.contains(says), "{words:?}: {error}");
+        assert!(!folder.path().join("new").exists(), "{words:?}");
+    }
+}
+
+#[test]
+fn a_folder_is_needed_for_files() {
+    let folder = folder();
+    for words in [&["p-q.apl", "f", "f64 f64"][..], &["--c", "p-q.apl", "f", "f64 f64"]] {
+        let (code, _, error) = written(folder.path(), words);
+        assert!(code == 2 && error.contains("-o says which folder"), "{error}");
+    }
+    let both = ["--c", "--python", "p-q.apl", "f", "f64"];
+    assert_eq!(written(folder.path(), &both).0, 2);
 }

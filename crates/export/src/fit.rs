@@ -24,12 +24,22 @@ pub fn width(text: &str) -> usize {
     text.chars().filter(|c| !matches!(*c, OPEN | CLOSE)).count()
 }
 
+/// The way in which a language writes numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// Whole numbers take part in floats as they are.
+    Python,
+    /// A float that follows from extents is made one.
+    C,
+}
+
 /// The text for all sizes. `sizes`: those of each text, an extent for each of the `letters`.
 /// Errors: a sentence that says what differs.
 pub fn settled(
     texts: &[String],
     sizes: &[Vec<usize>],
     letters: &[String],
+    style: Style,
 ) -> Result<String, String> {
     let parts: Vec<Vec<Part>> = texts.iter().map(|text| parts(text)).collect();
     let mut out = String::new();
@@ -52,7 +62,8 @@ pub fn settled(
                 let values: Option<Vec<f64>> = same.iter().map(value).collect();
                 let values = values.ok_or_else(|| forms(sizes, letters))?;
                 let next = parts[0].get(k + 1);
-                out += &expression(*mark, &values, sizes, letters, alone(&out, next))?;
+                let written = Written { mark: *mark, alone: alone(&out, next), style };
+                out += &expression(written, &values, sizes, letters)?;
             }
         }
     }
@@ -101,13 +112,21 @@ fn alone(before: &str, next: Option<&Part>) -> bool {
 /// The most that a sum of products is divided by.
 const MOST_DIVISOR: i64 = 16;
 
-fn expression(
+/// The place of a number, as far as its text depends on it.
+#[derive(Clone, Copy)]
+struct Written {
     mark: char,
+    alone: bool,
+    style: Style,
+}
+
+fn expression(
+    written: Written,
     values: &[f64],
     sizes: &[Vec<usize>],
     letters: &[String],
-    alone: bool,
 ) -> Result<String, String> {
+    let Written { mark, alone, style } = written;
     let literal = |x: f64| match mark {
         'i' => format!("{}", x as i64),
         _ => format!("{x:?}"),
@@ -119,17 +138,24 @@ fn expression(
         true => text,
         false => format!("({text})"),
     };
+    let float = |sum: &str| match (mark, style) {
+        ('f', Style::C) => format!("(double)({sum})"),
+        _ => sum.to_string(),
+    };
     let divisors = if mark == 'i' { 1 } else { MOST_DIVISOR };
     for d in 1..=divisors {
         let scaled: Vec<f64> = values.iter().map(|x| x * d as f64).collect();
-        if let Some(sum) = sum_of_products(&scaled, sizes, letters) {
-            return Ok(guarded(if d == 1 { sum } else { format!("({sum}) / {d}") }));
+        let sum = sum_of_products(&scaled, sizes, letters);
+        if let Some(sum) = sum.or_else(|| square(&scaled, sizes, letters)) {
+            let whole = if style == Style::C { float(&sum) } else { format!("({sum})") };
+            return Ok(guarded(if d == 1 { float(&sum) } else { format!("{whole} / {d}") }));
         }
     }
     let turned: Vec<f64> = values.iter().map(|x| (1.0 / x).round()).collect();
     let exact = turned.iter().zip(values).all(|(t, x)| 1.0 / t == *x);
     if let (true, 'f', Some(sum)) = (exact, mark, sum_of_products(&turned, sizes, letters)) {
-        return Ok(guarded(format!("1.0 / ({sum})")));
+        let under = if style == Style::C { float(&sum) } else { format!("({sum})") };
+        return Ok(guarded(format!("1.0 / {under}")));
     }
     let shown = |k: usize| literal(values[k]);
     let last = values.len() - 1;
@@ -140,6 +166,18 @@ fn expression(
         sizes[last].iter().map(usize::to_string).collect::<Vec<_>>().join(", "),
         letters.join(" and ")
     ))
+}
+
+/// A square of the only extent, with whole factors and without more.
+fn square(values: &[f64], sizes: &[Vec<usize>], letters: &[String]) -> Option<String> {
+    let [letter] = letters else { return None };
+    let times = values[0] / (sizes[0][0] as f64).powi(2);
+    let at = |sizes: &[usize]| times * (sizes[0] as f64).powi(2);
+    let holds = times.fract() == 0.0 && values.iter().zip(sizes).all(|(x, s)| at(s) == *x);
+    holds.then(|| match times {
+        1.0 => format!("{letter} * {letter}"),
+        k => format!("{} * {letter} * {letter}", k as i64),
+    })
 }
 
 /// The sum of products of extents that has these values, if its factors are whole numbers.
@@ -192,7 +230,7 @@ mod tests {
         let declaration = Declaration::parse(declared).unwrap();
         let sizes = declaration.samples();
         let texts: Vec<String> = sizes.iter().map(|s| text(s)).collect();
-        settled(&texts, &sizes, &declaration.free())
+        settled(&texts, &sizes, &declaration.free(), Style::Python)
     }
 
     #[test]
@@ -218,7 +256,9 @@ mod tests {
     fn another_form_and_another_number_are_refused() {
         let text = |s: &[usize]| if s[0] > 1020 { "a".into() } else { format!("b{}", whole(1)) };
         assert!(fitted("f64[n]", text).unwrap_err().contains("another form at n=1012"));
-        let text = |s: &[usize]| whole((s[0] * s[0]) as i64);
+        let text = |s: &[usize]| whole((3 * s[0] * s[0]) as i64);
+        assert_eq!(fitted("f64[n]", text).unwrap(), "(3 * n * n)");
+        let text = |s: &[usize]| whole((s[0] * s[0] * s[0]) as i64);
         assert!(fitted("f64[n]", text).unwrap_err().contains("no sum of products of n"));
     }
 }

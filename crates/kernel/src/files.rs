@@ -72,12 +72,20 @@ impl Reach {
 /// An io error as APL has it: no such file is FILE NAME ERROR, anything else FILE ACCESS ERROR.
 pub(crate) fn failed(path: &Path, e: &std::io::Error) -> Error {
     let (kind, says) = match e.kind() {
-        ErrorKind::NotFound => (Kind::FileName, "there is no such file".into()),
+        ErrorKind::NotFound => (Kind::FileName, missing(path)),
         ErrorKind::PermissionDenied => (Kind::FileAccess, "permission denied".into()),
         ErrorKind::IsADirectory => (Kind::FileName, "this is a folder".into()),
         _ => (Kind::FileAccess, e.to_string()),
     };
     Error::new(kind, format!("{}: {says}", path.display()))
+}
+
+/// The thing that is not there: the file, or its folder.
+fn missing(path: &Path) -> String {
+    match path.parent().filter(|p| !p.as_os_str().is_empty() && !p.exists()) {
+        Some(folder) => format!("there is no folder {}", folder.display()),
+        None => "there is no such file".into(),
+    }
 }
 
 /// The error of a file that does not hold what it should.

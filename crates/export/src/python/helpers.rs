@@ -96,10 +96,22 @@ const HELPERS: &[Helper] = &[
 "#,
     },
     Helper {
-        name: "_pad",
+        name: "_blocks",
         calls: &[],
+        text: r#"def _blocks(part, of):
+    """The part of an array in blocks as long as the array's longest: of a Dask array each takes
+    what it lacks from its neighbours, and no more. All others have no blocks."""
+    if not hasattr(part, "rechunk"):
+        return part
+    return part.rechunk(tuple(max(1, *sizes) for sizes in of.chunks))
+"#,
+    },
+    Helper {
+        name: "_pad",
+        calls: &["_blocks"],
         text: r#"def _pad(xp, x, sides, fill):
     """x with so many fills before and behind it along each axis."""
+    of = x
     for axis, (before, behind) in enumerate(sides):
         def block(n):
             shape = x.shape[:axis] + (n,) + x.shape[axis + 1 :]
@@ -107,7 +119,7 @@ const HELPERS: &[Helper] = &[
 
         parts = [block(n) for n in (before,) if n] + [x] + [block(n) for n in (behind,) if n]
         x = xp.concat(parts, axis=axis) if len(parts) > 1 else x
-    return x
+    return _blocks(x, of)
 "#,
     },
     Helper {
@@ -123,7 +135,7 @@ const HELPERS: &[Helper] = &[
         calls: &[],
         text: r#"def _along(x, axis, k):
     """The k-th part of x along an axis."""
-    return x[(slice(None),) * axis + (k,)]
+    return x[(slice(None),) * axis + (k, ...)]
 "#,
     },
     Helper {

@@ -12,7 +12,7 @@ mod value;
 mod writer;
 
 use crate::declared::Extent;
-use crate::{Declaration, Function, Leaf, fit};
+use crate::{Declaration, Function, Leaf, fit, names};
 use aplomb_ground::error::{Error, bug, domain};
 use value::Kind;
 
@@ -38,37 +38,65 @@ pub fn module(functions: &[Function], from: &str) -> Result<String, Error> {
 
 /// Words that Python keeps to itself, and names that an exported text uses.
 const TAKEN: &[&str] = &[
-    "False", "None", "True", "abs", "and", "as", "assert", "async", "await", "bool", "break",
-    "class", "continue", "def", "del", "elif", "else", "except", "finally", "for", "from",
-    "global", "if", "import", "in", "is", "lambda", "len", "list", "nonlocal", "not", "or", "pass",
-    "raise", "range", "return", "tuple", "try", "while", "with", "xp", "yield", "k",
+    "False",
+    "None",
+    "True",
+    "abs",
+    "and",
+    "as",
+    "assert",
+    "async",
+    "await",
+    "bool",
+    "break",
+    "class",
+    "continue",
+    "def",
+    "del",
+    "elif",
+    "else",
+    "except",
+    "finally",
+    "for",
+    "from",
+    "global",
+    "if",
+    "import",
+    "in",
+    "is",
+    "lambda",
+    "len",
+    "list",
+    "nonlocal",
+    "not",
+    "or",
+    "pass",
+    "raise",
+    "range",
+    "return",
+    "tuple",
+    "try",
+    "while",
+    "with",
+    "xp",
+    "yield",
+    "k",
+    "enumerate",
+    "hasattr",
+    "max",
+    "min",
+    "slice",
+    "zip",
+    "ValueError",
+    "part",
+    "of",
+    "cut",
+    "block",
 ];
 
 /// An APL name as one of Python.
 fn identifier(name: &str) -> String {
-    let plain: String = name
-        .chars()
-        .map(|c| match c {
-            '∆' => 'd',
-            '⍙' => 'D',
-            c if c.is_ascii_alphanumeric() || c == '_' => c,
-            _ => '_',
-        })
-        .collect();
-    let begins = plain.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    match begins && !plain.trim_matches('_').is_empty() && !TAKEN.contains(&plain.as_str()) {
-        true => plain,
-        false => format!("f_{plain}"),
-    }
-}
-
-/// The names of the parameters: letters that are no extents.
-fn parameters(takes: &Declaration) -> Vec<String> {
-    let free = takes.free();
-    let letters = ('a'..='z').map(String::from).filter(|l| !free.contains(l));
-    let more = (1..).map(|n| format!("a{n}")).filter(|l| !free.contains(l));
-    let usable = letters.filter(|l| !TAKEN.contains(&l.as_str()));
-    usable.chain(more).take(takes.leaves().len()).collect()
+    names::identifier(name, &|name| TAKEN.contains(&name))
 }
 
 fn shape_for_people(leaf: &Leaf) -> String {
@@ -90,19 +118,22 @@ fn definition(function: &Function) -> Result<String, Error> {
     if samples.len() != sizes.len() {
         return Err(bug!("{} graphs of {} sizes", samples.len(), sizes.len()));
     }
-    let parameters = parameters(takes);
-    let mut texts = Vec::new();
+    let parameters = names::parameters(takes, &letters, &|name| TAKEN.contains(&name));
+    let (mut texts, mut alone) = (Vec::new(), Vec::new());
     for sample in samples {
         let body = writer::body(sample, takes, &parameters, &letters);
-        texts.push(body.map_err(|r| {
+        let (text, own) = body.map_err(|r| {
             let error = refused(&r.says);
             match &r.place {
                 Some(place) => error.at(place),
                 None => error,
             }
-        })?);
+        })?;
+        texts.push(text);
+        alone = own;
     }
-    let body = fit::settled(&texts, &sizes, &letters).map_err(|says| refused(&says))?;
+    let body = fit::settled(&texts, &sizes, &letters, fit::Style::Python)
+        .map_err(|says| refused(&says))?;
     let Some(first) = samples.first() else { return Err(bug!("a function without a graph")) };
     let source = first.source.replace('\\', "\\\\").replace("\"\"\"", "\\\"\"\"");
     let of = |(leaf, name): (&&Leaf, &String)| {
@@ -111,12 +142,22 @@ fn definition(function: &Function) -> Result<String, Error> {
     let told: String = takes.leaves().iter().zip(&parameters).map(of).collect();
     let apl: Vec<&str> = source.lines().collect();
     let apl = apl.join("\n    ");
+    let told = told + &whole(&alone);
     let head = format!(
         "def {}(xp, {}):\n    \"\"\"{name}←{apl}\n\n{told}    \"\"\"\n",
         identifier(name),
         parameters.join(", ")
     );
     Ok(head + &shapes(takes, &parameters) + &body)
+}
+
+/// The lines of a docstring about what does not split into blocks; none where all of it does.
+fn whole(alone: &[String]) -> String {
+    let lines: Vec<String> =
+        alone.iter().map(|a| format!("    Does not split into blocks: {a}\n")).collect();
+    let gap = if lines.is_empty() { "" } else { "\n" };
+    let text = lines.concat().replace('\\', "\\\\").replace("\"\"\"", "\\\"\"\"");
+    format!("{gap}{text}")
 }
 
 /// The lines that make arrays of the arguments, name free extents and look at all others.

@@ -82,6 +82,7 @@ pub fn value(w: &mut Writer, at: NodeId) -> Result<Value, Refused> {
                     k => format!("({place}) * {}", fit::whole(k)),
                 });
             }
+            w.needs_all("places that values tell");
             let x = w.value(args[0]);
             reads::gathered(w, &x, dag.shape(args[0]), read, &moves, shape)
         }
@@ -192,6 +193,7 @@ fn in_order(
     n: usize,
     step: impl FnOnce(&mut Writer, Value, Value) -> Result<Value, Refused>,
 ) -> Result<Value, Refused> {
+    w.needs_all("from the end, one item after the other");
     let x = x.to(Kind::F64);
     let items = w.local("items", &x.text);
     let last = fit::whole(n as i64 - 1);
@@ -270,6 +272,7 @@ fn scanned(
     if !op.is_associative() {
         return Err(Refused::new(format!("the array API has no {}\\", op.glyph())));
     }
+    w.needs_all("one item after the other");
     let items = w.local("items", &x.to(Kind::F64).text);
     let parts = w.local("parts", &format!("[_along({items}, {axis}, 0)]"));
     w.line(&format!("for k in range(1, {}):", fit::whole(w.dag.shape(src)[axis] as i64)));
@@ -299,6 +302,7 @@ fn whole(w: &mut Writer, what: &Whole, args: &[NodeId]) -> Result<Value, Refused
         Whole::Lib { of: of @ (Lib::GradeUp | Lib::GradeDown), origin, .. }
             if w.dag.shape(args[0]).len() == 1 =>
         {
+            w.needs_all("the order of all items");
             let x = w.value(args[0]).to(Kind::F64);
             // Equal items stay in their order either way.
             let x = if *of == Lib::GradeDown { format!("-{}", x.guarded()) } else { x.text };

@@ -100,6 +100,7 @@ pub fn value(
         return Ok(padded);
     }
     // Where a test fails nothing is read.
+    w.needs_all("each item by a place that is computed");
     let names = w.places(to);
     let place = |k: usize| names[k].clone();
     let mut holds: Vec<(String, f64)> = Vec::new();
@@ -150,11 +151,20 @@ fn plain(w: &mut Writer, src: &Value, from: &[usize], read: &Read, to: &[usize])
         read.ix.iter().zip(from).map(|(ix, n)| axis(ix, *n, to)).collect();
     let uses = |k: usize| read.ix.iter().filter(|ix| ix.mentions(k)).count();
     match axes {
-        Some(axes) if (0..to.len()).all(|k| uses(k) <= 1) => by_axes(src, from, &axes, to),
+        Some(axes) if (0..to.len()).all(|k| uses(k) <= 1) => by_axes(w, src, from, &axes, to),
         _ if items(from) == items(to) && linear(&read.ix, from, to) == linear(&own, to, to) => {
-            Value::atom(format!("xp.reshape({}, {})", src.text, tuple(to)), src.kind)
+            let mut text = src.text.clone();
+            if !plain_reshape(from, to) {
+                w.needs_all("another shape: items come into other blocks");
+                // Blocks are split or joined evenly, by way of a vector.
+                if from.len() > 1 && to.len() > 1 {
+                    text = format!("xp.reshape({text}, (-1,))");
+                }
+            }
+            Value::atom(format!("xp.reshape({text}, {})", tuple(to)), src.kind)
         }
         _ => {
+            w.needs_all("each item by a place that is computed");
             let names = w.places(to);
             let at = index(&linear(&read.ix, from, to), &|k| names[k].clone());
             let at = format!("xp.broadcast_to({at}, {})", tuple(to));
@@ -163,7 +173,24 @@ fn plain(w: &mut Writer, src: &Value, from: &[usize], read: &Read, to: &[usize])
     }
 }
 
-fn by_axes(src: &Value, from: &[usize], axes: &[Axis], to: &[usize]) -> Value {
+/// Whether a reshape only puts in or leaves out axes of one place.
+fn plain_reshape(from: &[usize], to: &[usize]) -> bool {
+    let long = |shape: &[usize]| shape.iter().copied().filter(|n| *n > 1).collect::<Vec<_>>();
+    long(from) == long(to)
+}
+
+fn by_axes(w: &mut Writer, src: &Value, from: &[usize], axes: &[Axis], to: &[usize]) -> Value {
+    let whole = axes.iter().all(|a| matches!(a, Axis::Steps { .. } | Axis::Roll { .. }));
+    let still = |(a, n): (&Axis, &usize)| match a {
+        Axis::Steps { of, from: 0, step: 1 } => to[*of] == *n,
+        _ => false,
+    };
+    let moved = !axes.iter().zip(from).all(still);
+    let named = src.text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let src = match whole && moved && !named {
+        true => Value::atom(w.local("t", &src.text), src.kind),
+        false => src.clone(),
+    };
     let mut x = src.guarded();
     let mut order = Vec::new();
     // Slices and single places are one index.
@@ -195,11 +222,16 @@ fn by_axes(src: &Value, from: &[usize], axes: &[Axis], to: &[usize]) -> Value {
             }
         }
     }
+    let cut = slices.iter().any(|s| s != ":") || !flips.is_empty();
     if slices.iter().any(|s| s != ":") {
         x = format!("{x}[{}]", slices.join(", "));
     }
     for at in flips {
         x = format!("xp.flip({x}, axis={at})");
+    }
+    // Parts of one array that are blocks alike: a block takes from its neighbours what it lacks.
+    if cut && whole {
+        x = format!("_blocks({x}, {})", src.guarded());
     }
     let is_kept = |k: &usize| !matches!(axes[*k], Axis::At(_));
     let kept_axes: Vec<usize> = (0..axes.len()).filter(is_kept).collect();
@@ -209,6 +241,9 @@ fn by_axes(src: &Value, from: &[usize], axes: &[Axis], to: &[usize]) -> Value {
                 let n = from[*k] as i64;
                 let shift = if 2 * by.rem_euclid(n) > n { n - by.rem_euclid(n) } else { -by };
                 x = format!("xp.roll({x}, {}, axis={at})", fit::whole(shift));
+                if whole {
+                    x = format!("_blocks({x}, {})", src.guarded());
+                }
             }
             Axis::Places { text, .. } => {
                 x = format!("xp.take({x}, {text}, axis={at})");

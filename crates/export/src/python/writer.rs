@@ -4,9 +4,9 @@ use super::nodes;
 use super::value::{Kind, Value};
 use super::{TAKEN, identifier, reads};
 use crate::{Applied, Declaration, fit};
-use aplomb_ground::span::Place;
+use aplomb_ground::span::{Place, Span};
 use aplomb_values::array::Array;
-use aplomb_values::dag::{Dag, NodeId};
+use aplomb_values::dag::{Dag, Node, NodeId};
 use std::collections::{HashMap, HashSet};
 
 /// The reason why a graph cannot be written.
@@ -34,6 +34,10 @@ pub struct Writer<'a> {
     pub leaves: HashMap<usize, Value>,
     /// Loops that were written: the states behind them.
     pub loops: HashMap<(usize, Vec<NodeId>), Vec<String>>,
+    /// The nodes that do not split into blocks, each with the reason.
+    pub alone: Vec<String>,
+    /// The node under way.
+    at: Option<NodeId>,
     lines: Vec<String>,
     indent: usize,
     taken: Vec<String>,
@@ -105,19 +109,34 @@ impl Writer<'_> {
         out
     }
 
+    /// Notes that the node under way needs more of its argument than a block and its neighbours.
+    pub fn needs_all(&mut self, why: &str) {
+        let Some(at) = self.at else { return };
+        let line = self.dag.info(at).meta.place.as_ref().map(|p| {
+            let before = p.source.slice(Span::new(0, p.span.start));
+            format!(" in line {}", before.matches('\n').count() + 1)
+        });
+        let line: String = line.into_iter().collect();
+        let glyph = self.dag.node(at).in_dag().glyph(self.dag, at);
+        let text = format!("{glyph}{line} ({why})");
+        if !self.alone.contains(&text) {
+            self.alone.push(text);
+        }
+    }
+
     /// The value of a node before this one.
     pub fn value(&self, at: NodeId) -> Value {
         self.values[at.index()].clone()
     }
 }
 
-/// The body of a function, its numbers marked.
+/// The body of a function, its numbers marked, and what in it does not split into blocks.
 pub fn body(
     applied: &Applied,
     takes: &Declaration,
     parameters: &[String],
     letters: &[String],
-) -> Result<String, Refused> {
+) -> Result<(String, Vec<String>), Refused> {
     let recorded = &*applied.recorded;
     let dag = &recorded.dag;
     let named = takes.leaves().into_iter().zip(parameters).zip(&applied.leaves);
@@ -133,21 +152,31 @@ pub fn body(
         inputs: &recorded.inputs,
         leaves,
         loops: HashMap::new(),
+        alone: Vec::new(),
+        at: None,
         lines: Vec::new(),
         indent: 1,
         taken: taken.collect(),
         locals: Vec::new(),
         values: vec![Value::atom("", Kind::F64); dag.len()],
     };
-    let (live, uses) = (dag.live(&recorded.roots), dag.uses(&recorded.roots));
+    let live = dag.live(&recorded.roots);
+    let same = merged(dag, &live);
+    let uses = uses(dag, &recorded.roots, &live, &same);
     for at in dag.ids().filter(|at| live[at.index()]) {
+        let first = same[at.index()];
+        if first != at {
+            w.values[at.index()] = w.values[first.index()].clone();
+            continue;
+        }
         let info = dag.info(at);
+        w.at = Some(at);
         let made = nodes::value(&mut w, at)
             .map_err(|r| Refused { place: r.place.or_else(|| info.meta.place.clone()), ..r })?;
         let given = dag.node(at).is_given() || w.leaves.values().any(|l| l.text == made.text);
         let name = info.name.as_ref().filter(|_| !given).map(|n| identifier(n));
         let keep = uses[at.index()] > 1 && !given || fit::width(&made.text) > INLINE;
-        let is_root = recorded.roots.contains(&at);
+        let is_root = recorded.roots.iter().any(|r| same[r.index()] == at);
         let plain = made.text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         let value = match (&name, keep && !is_root) {
             (Some(name), _) if !plain => Value::atom(w.local(name, &made.text), made.kind),
@@ -170,7 +199,37 @@ pub fn body(
         (all, _) => format!("({})", all.join(", ")),
     };
     w.line(&format!("return {given}"));
-    Ok(w.used().join("\n") + "\n")
+    Ok((w.used().join("\n") + "\n", w.alone))
+}
+
+/// For each node the first one that is equal to it, with operands that are: a function that is
+/// called twice with one argument is written once.
+fn merged(dag: &Dag, live: &[bool]) -> Vec<NodeId> {
+    let mut out: Vec<NodeId> = dag.ids().collect();
+    let mut known: HashMap<String, Vec<(Node<NodeId>, NodeId)>> = HashMap::new();
+    for at in dag.ids().filter(|at| live[at.index()]) {
+        let own = dag.node(at).map_inputs(|a| out[a.index()]);
+        // Where kind, operands and shape differ, there is nothing to compare.
+        let key = format!("{} {:?} {:?}", own.kind(), own.inputs(), dag.shape(at));
+        let alike = known.entry(key).or_default();
+        let equal =
+            alike.iter().find(|(node, first)| *node == own && dag.dtype(*first) == dag.dtype(at));
+        match equal {
+            Some((_, first)) => out[at.index()] = *first,
+            None => alike.push((own, at)),
+        }
+    }
+    out
+}
+
+/// The uses of each node that is written, a root counting one.
+fn uses(dag: &Dag, roots: &[NodeId], live: &[bool], same: &[NodeId]) -> Vec<u32> {
+    let mut out: Vec<u32> = dag.ids().map(|_| 0).collect();
+    roots.iter().for_each(|r| out[same[r.index()].index()] += 1);
+    for at in dag.ids().filter(|at| live[at.index()] && same[at.index()] == *at) {
+        dag.node(at).inputs().iter().for_each(|a| out[same[a.index()].index()] += 1);
+    }
+    out
 }
 
 /// The names in a text.

@@ -4,13 +4,17 @@
 //! shape, an effect) is seen, and the function is refused by the place of that.
 
 use super::Session;
+use super::record::Clock;
 use super::world::World;
-use aplomb_export::{Applied, Argument, Declaration};
+use aplomb_compiler::pass::{Answer, Options, compile};
+use aplomb_export::{Applied, Argument, Declaration, Given, Planned};
 use aplomb_ground::error::{Error, Result, bug, domain, value};
 use aplomb_ground::span::Source;
 use aplomb_language::eval::value::Value;
-use aplomb_values::array::{Array, Buf, Data};
-use aplomb_values::dag::{Cell, Recorded};
+use aplomb_plans::plan::{From, Plan};
+use aplomb_values::array::{Array, Buf, DType, Data};
+use aplomb_values::dag::{Cell, Dag, NodeId, Recorded};
+use aplomb_values::prim::op::Op;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -69,6 +73,36 @@ impl Session {
         Ok(Applied { recorded, leaves, results, several, source })
     }
 
+    /// The launches of what a function makes of such arguments, as the session's options have
+    /// them. Errors: those of `applied`, and of the compiler.
+    pub fn planned(&mut self, name: &str, takes: &Declaration, sizes: &[usize]) -> Result<Planned> {
+        let applied = self.applied(name, takes, sizes)?;
+        let recorded = with_inputs(&applied, takes, sizes)?;
+        let mut options: Options = self.core.options().clone();
+        options.trace = true;
+        let mut clock = Clock::new(&self.core.interrupt);
+        let compiled = compile(&recorded, &options, &mut clock)?;
+        let mut plan = Plan::clone(&compiled.plan);
+        for buffer in plan.buffers.iter_mut().filter(|b| matches!(b.from, From::Launch(_))) {
+            // Which of them hold a whole number depends on values.
+            if buffer.dtype.is_integer() && buffer.dtype != DType::Bool {
+                (buffer.dtype, buffer.checked) = (DType::F64, false);
+            }
+        }
+        let given = |root: &usize| {
+            Ok(match compiled.answers.get(*root) {
+                Some(Answer::Computed(k)) => Given::Buffer(plan.roots[*k]),
+                Some(Answer::Input(k)) => Given::Input(*k),
+                Some(Answer::Scalar(_, x)) => Given::Number(x.number()),
+                None => return Err(bug!("a root without an answer")),
+            })
+        };
+        let results = applied.results.iter().map(given).collect::<Result<_>>()?;
+        let Applied { leaves, source, .. } = applied;
+        let inputs = recorded.inputs;
+        Ok(Planned { plan, leaves, inputs, results, source, trace: compiled.trace })
+    }
+
     /// The arguments' arrays, each under a name: one item that is everywhere, so that extents cost
     /// nothing, behind an operation that leaves it as it is and that nobody may look behind.
     fn leaves(&mut self, takes: &Declaration, sizes: &[usize]) -> Result<Vec<Array>> {
@@ -100,6 +134,69 @@ impl Session {
 /// The name of the k-th array of the arguments while the function is applied.
 fn named(k: usize) -> String {
     format!("⍙∆{k}")
+}
+
+/// The graph with inputs of the arguments' shapes where each was one item, spread out.
+fn with_inputs(applied: &Applied, takes: &Declaration, sizes: &[usize]) -> Result<Recorded> {
+    let old = &applied.recorded;
+    let dag = &old.dag;
+    // For each node the leaf that it is, and the one item of that.
+    let mut leaf: Vec<Option<(usize, NodeId)>> = Vec::new();
+    for at in dag.ids() {
+        let node = dag.node(at);
+        let own = match node.inputs() {
+            [src] if node.read().is_some() => spread(dag, *src).and_then(|item| {
+                let input = dag.node(item).input().map(|k| k as usize);
+                applied.leaves.iter().position(|l| *l == input && input.is_some()).zip(Some(item))
+            }),
+            [src] if is_conjugate(dag, at) => leaf[src.index()],
+            _ => None,
+        };
+        leaf.push(own);
+    }
+    let mut wanted: Vec<bool> = dag.ids().map(|at| old.roots.contains(&at)).collect();
+    for at in dag.ids().rev().filter(|at| leaf[at.index()].is_none()) {
+        if wanted[at.index()] {
+            dag.node(at).inputs().iter().for_each(|a| wanted[a.index()] = true);
+        }
+    }
+    let leaves = takes.leaves();
+    let mut made: Vec<Option<NodeId>> = dag.ids().map(|_| None).collect();
+    let mut inputs: Vec<Option<NodeId>> = leaves.iter().map(|_| None).collect();
+    let mut out = Dag::default();
+    for at in dag.ids().filter(|at| wanted[at.index()]) {
+        let mut info = dag.info(at).clone();
+        let own = |a: &NodeId| made[a.index()].ok_or_else(|| bug!("a node before its own"));
+        let new = match leaf[at.index()] {
+            Some((k, item)) => match inputs[k] {
+                Some(known) => known,
+                None => {
+                    info.name = None;
+                    info.meta.range = None;
+                    info.meta.dtype = leaves[k].dtype;
+                    info.meta.shape = takes.shape(leaves[k], sizes).into();
+                    let new = out.add(dag.node(item).try_map_inputs(own)?, info);
+                    inputs[k] = Some(new);
+                    new
+                }
+            },
+            None => out.add(dag.node(at).try_map_inputs(own)?, info),
+        };
+        made[at.index()] = Some(new);
+    }
+    let roots = old.roots.iter().filter_map(|r| made[r.index()]).collect();
+    let (inputs, needed) = (old.inputs.clone(), old.needed.clone());
+    Ok(Recorded { dag: out, roots, kept_ns: Vec::new(), inputs, why: old.why, needed })
+}
+
+/// The input whose one item a transform of this source spreads out.
+fn spread(dag: &Dag, src: NodeId) -> Option<NodeId> {
+    let item = dag.node(src).inputs().first().copied().filter(|_| is_conjugate(dag, src))?;
+    dag.node(item).is_input().then_some(item)
+}
+
+fn is_conjugate(dag: &Dag, at: NodeId) -> bool {
+    dag.node(at).facts().operation() == Some(Op::Conj)
 }
 
 fn written(argument: &Argument, left: &mut std::ops::Range<usize>) -> String {

@@ -6,6 +6,7 @@ use super::system::Options;
 use super::value::{Func, Oper, Operand};
 use super::work::Work;
 use crate::functions::shape::Axis;
+use crate::syntax::numerals;
 use crate::syntax::steps::Act;
 use crate::table::{Class, Does, Meaning, Prim, Side};
 use aplomb_ground::error::{Result, bug, index, length, nonce, rank, syntax, untraced};
@@ -276,12 +277,30 @@ impl Eval<'_> {
         self.valued(made)?.ok_or_else(|| aplomb_ground::error::value("this text gave no value"))
     }
 
+    /// The numbers that a text is a list of, which mean the same wherever they stand.
+    fn numbers_of(&mut self, y: &Array) -> Result<Option<Array>> {
+        let Some(chars) = y.to_chars().filter(|_| y.rank() < 2) else { return Ok(None) };
+        let mut numbers = Vec::new();
+        if !numerals(&chars, |x| numbers.push(x)) {
+            return Ok(None);
+        }
+        match numbers[..] {
+            [] => Ok(None),
+            [x] => Ok(Some(Array::num(x))),
+            _ => self.cx.vector(numbers).map(Some),
+        }
+    }
+
     /// `⍎Y` in the caller's scope.
     pub fn execute_text(&mut self, at: At<'_>, y: &Array) -> Result<Outcome> {
         self.cx.unframed("⍎")?;
         let y = self.cx.ready(y, "⍎")?;
         // Characters, the text of them, its tokens.
         let _held = self.cx.budget().charge_elements(y.len(), 24)?;
+        if let Some(numbers) = self.numbers_of(&y)? {
+            self.st.shy = false;
+            return Ok(Outcome::Array(numbers));
+        }
         let text = y.to_text().ok_or_else(|| aplomb_ground::error::domain("⍎ takes text"))?;
         let source = aplomb_ground::span::Source::new("⍎", text);
         let limits = self.cx.host.limits().clone();

@@ -7,6 +7,7 @@ use crate::functions::amend::fits;
 use crate::functions::select::{places_by_items, places_of, select};
 use crate::syntax::Sym;
 use crate::syntax::resolve::{Do, Ins, Pattern};
+use crate::table::Prim;
 use aplomb_ground::error::{Error, Result, bug, length, rank, syntax, untraced, value};
 use aplomb_values::array::format::display;
 use aplomb_values::array::{Array, Changing};
@@ -83,13 +84,14 @@ impl Eval<'_> {
                 let f = self.function(at, f)?;
                 self.modify(at, *sym, &f, &v)?;
             }
-            Do::Append(sym) => {
+            Do::Append(sym, joins) => {
                 let v = self.pop()?;
                 // What the code names is its own: an outer array is read, and a local one made.
-                let own = at.frame.is_none_or(|f| f.local(*sym).is_some());
-                if !(own && self.append(at, *sym, &v)?) {
+                let own = at.frame.is_none_or(|f| f.has_local(*sym));
+                if !(own && self.append(at, *sym, joins, &v)?) {
                     let old = self.visible(at, *sym)?;
-                    let new = crate::functions::join::catenate_last(&mut self.cx, &old, &v, None)
+                    let new = self
+                        .apply(&Rc::new(Func::Prim(joins)), Some(&old), &v)
                         .map_err(|e| located(e, at, ins, Some(&old), Some(&v)))?;
                     self.name_value(at, *sym, new)?;
                 }
@@ -220,27 +222,36 @@ impl Eval<'_> {
         self.set_outer(sym, Value::Array(v))
     }
 
-    /// `r,←v` in r's own buffer, where nobody else holds it, so that a loop of appends is linear.
-    /// False, and nothing changed: it is made anew. Errors: WS FULL.
-    fn append(&mut self, at: At<'_>, sym: Sym, v: &Array) -> Result<bool> {
-        let old = self.visible(at, sym)?;
-        let v = v.settled();
-        let fits = old.is_plain() && v.is_plain() && old.rank() == 1 && v.rank() < 2;
-        if !fits || v.is_empty() || old.is_empty() || self.cx.sys.scope.is_framed() {
+    /// `r,←v` and `r⍪←v` in r's own room, where nobody else holds it, so that a loop of appends is
+    /// linear. False, and nothing changed: it is made anew. Errors: WS FULL.
+    fn append(&mut self, at: At<'_>, sym: Sym, joins: &Prim, v: &Array) -> Result<bool> {
+        let vectors = match joins.glyph {
+            ',' => true,
+            '⍪' => false,
+            _ => return Ok(false),
+        };
+        if self.cx.sys.scope.is_once_a_cell() {
             return Ok(false);
         }
-        drop(old);
-        let mut to = match Changing::of(self.take(at, sym, None)?, self.cx.budget()) {
-            Ok(to) => to,
-            Err((was, e)) => {
-                self.change(at, sym, was)?;
-                return Err(e);
+        let v = v.settled();
+        let budget = self.cx.budget();
+        let grow = |held: &mut Value| match held {
+            Value::Array(a) if a.rank() == 1 || !vectors => {
+                if a.pending().is_some() {
+                    *a = a.settled();
+                }
+                a.grow(&v, budget)
             }
+            _ => Ok(false),
         };
-        let done = to.append(&v, self.cx.budget());
-        let new = to.finish(Array::num(0.0), self.cx.budget())?;
-        self.change(at, sym, new)?;
-        done
+        let mut frame = at.frame;
+        while let Some(scope) = frame {
+            if let Some(done) = scope.with_local(sym, grow) {
+                return done;
+            }
+            frame = scope.closure.env.as_ref();
+        }
+        self.st.globals.change_in_place(sym).map_or(Ok(false), grow)
     }
 
     /// The array of that name to be changed: out of its slot, if nobody can look there meanwhile
@@ -268,7 +279,9 @@ impl Eval<'_> {
 
     /// `x f←v`: the nearest visible x becomes `x f v`.
     fn modify(&mut self, at: At<'_>, sym: Sym, f: &Rc<Func>, v: &Array) -> Result<()> {
-        if matches!(&**f, Func::Prim(p) if p.glyph == ',') && self.append(at, sym, v)? {
+        if let Func::Prim(joins) = &**f
+            && self.append(at, sym, joins, v)?
+        {
             return Ok(());
         }
         let old = self.visible(at, sym)?;

@@ -41,6 +41,17 @@ impl Frame {
         self.locals.borrow().iter().find(|(s, _)| *s == sym).map(|(_, v)| v.clone())
     }
 
+    /// Whether a name is this call's own.
+    pub fn has_local(&self, sym: Sym) -> bool {
+        self.locals.borrow().iter().any(|(s, _)| *s == sym)
+    }
+
+    /// A change of a name of this call, where it stands; None: it has no such name.
+    pub fn with_local<T>(&self, sym: Sym, change: impl FnOnce(&mut Value) -> T) -> Option<T> {
+        let mut locals = self.locals.borrow_mut();
+        locals.iter_mut().find(|(s, _)| *s == sym).map(|(_, held)| change(held))
+    }
+
     /// Gives a name of this call a value; the one that it had.
     pub fn set(&self, sym: Sym, value: Value) -> Option<Value> {
         let mut locals = self.locals.borrow_mut();
@@ -147,6 +158,15 @@ impl Globals {
     /// The value of a name.
     pub fn get(&self, sym: Sym) -> Option<&Value> {
         self.slot(sym).and_then(|slot| slot.value.as_ref())
+    }
+
+    /// The value of a name, to be changed where it stands; undone with the statement.
+    pub fn change_in_place(&mut self, sym: Sym) -> Option<&mut Value> {
+        if !self.is_changed(sym) {
+            let now = self.get(sym).cloned();
+            self.change(sym, now);
+        }
+        self.slot_mut(sym).value.as_mut()
     }
 
     /// Gives a name a value, or none, for good; the one that it had.

@@ -15,7 +15,7 @@ pub mod words;
 use ast::TradId;
 pub use ast::{Ast, Sym, Symbols};
 pub use check::{Lines, completeness};
-pub use token::{Kind, Token, lex};
+pub use token::{Kind, Token, lex, numerals};
 
 use aplomb_ground::error::{Error, Result};
 use aplomb_ground::limits::Limits;

@@ -279,6 +279,40 @@ fn real(chars: &[char], at: usize) -> Option<(f64, usize)> {
     text.parse().ok().map(|x| (x, k))
 }
 
+/// A whole number of a few digits from `at` that a blank or the end follows.
+fn short(chars: &[char], at: usize) -> Option<(f64, usize)> {
+    let below = chars[at] == '¯';
+    let from = at + usize::from(below);
+    let digits = chars[from..].iter().take(10).take_while(|c| c.is_ascii_digit()).count();
+    let end = from + digits;
+    if digits == 0 || digits == 10 || chars.get(end).is_some_and(|c| *c != ' ') {
+        return None;
+    }
+    let add = |n: u32, c: &char| n * 10 + (u32::from(*c) - u32::from('0'));
+    let size = f64::from(chars[from..end].iter().fold(0, add));
+    Some((if below { 0.0 - size } else { size }, end))
+}
+
+/// The numbers of a text that is nothing but real numbers between blanks, given one by one. False:
+/// it is something else, and some may have been given.
+pub fn numerals(text: &[char], mut each: impl FnMut(f64)) -> bool {
+    let mut at = 0;
+    while let Some(&c) = text.get(at) {
+        if c == ' ' {
+            at += 1;
+            continue;
+        }
+        match short(text, at).or_else(|| real(text, at)) {
+            Some((x, end)) if x.is_finite() && text.get(end).is_none_or(|c| *c == ' ') => {
+                each(x + 0.0);
+                at = end;
+            }
+            _ => return false,
+        }
+    }
+    true
+}
+
 fn number(chars: &[char], at: usize) -> (Kind, usize) {
     let bad = |says| {
         let end = chars[at + 1..]

@@ -24,12 +24,13 @@ fn block(body: &[Stmt], outer: &mut BTreeSet<String>) -> Result<(), String> {
             Stmt::Store { to, at, is, .. } => {
                 [to, at, is].into_iter().try_for_each(|e| used(e, &known))?;
             }
-            Stmt::Do(e) => used(e, &known)?,
+            Stmt::Do(e) | Stmt::Parallel { points: e, .. } => used(e, &known)?,
             Stmt::If(e, inner) => {
                 used(e, &known)?;
                 block(inner, &mut known)?;
             }
-            Stmt::For { name, from, to, step, body } => {
+            Stmt::For { name, from, to, step, body }
+            | Stmt::Span { name, from, to, step, body } => {
                 [from, to, step].into_iter().try_for_each(|e| used(e, &known))?;
                 let mut inside = known.clone();
                 declare(name, &mut inside)?;

@@ -46,28 +46,8 @@ pub fn lanes(launch: &Launch) -> Option<usize> {
 
 pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Result<Code> {
     fold::foldable(launch)?;
-    let (sites, narrow) = (sites(launch), index::is_narrow(plan, launch));
-    let (params, checked) = (Vec::new(), Vec::new());
-    let mut k = Lowering {
-        plan,
-        launch,
-        number,
-        params,
-        sites,
-        variables: 0,
-        checked,
-        narrow,
-        tuning,
-        items: 1,
-        threads: THREADS,
-        choices: Choices::default(),
-        fast: fast::begun(plan.math, launch),
-        unordered: false,
-        tiled_loads: BTreeMap::new(),
-        kernels: Vec::new(),
-        scratch: Vec::new(),
-    };
-    k.buffers();
+    let narrow = index::is_narrow(plan, launch);
+    let mut k = Lowering::new(plan, launch, number, tuning, narrow);
     let outer = launch.outer();
     let count = |shape: &[usize]| shape.iter().map(|n| *n as u64).product::<u64>();
     let product = product::Tiled::of(launch);
@@ -112,7 +92,7 @@ pub(super) struct Lowering<'a> {
     number: usize,
     /// Of the kernel that is being lowered.
     pub(super) params: Vec<Param>,
-    sites: Vec<u32>,
+    pub(super) sites: Vec<u32>,
     pub(super) variables: usize,
     checked: Vec<BufId>,
     /// Indices are i32.
@@ -130,7 +110,7 @@ pub(super) struct Lowering<'a> {
     /// By load: where a tile has it.
     pub(super) tiled_loads: BTreeMap<u32, Expr>,
     kernels: Vec<Kernel>,
-    scratch: Vec<Scratch>,
+    pub(super) scratch: Vec<Scratch>,
 }
 
 /// A list of steps being lowered: what each value is called and which may be infinite.
@@ -179,8 +159,41 @@ pub(super) enum Part {
     Kept,
 }
 
+impl<'a> Lowering<'a> {
+    /// Nothing yet but the launch's buffers; `narrow`: indices are i32.
+    pub(super) fn new(
+        plan: &'a Plan,
+        launch: &'a Launch,
+        number: usize,
+        tuning: Tuning,
+        narrow: bool,
+    ) -> Lowering<'a> {
+        let mut k = Lowering {
+            plan,
+            launch,
+            number,
+            params: Vec::new(),
+            sites: sites(launch),
+            variables: 0,
+            checked: Vec::new(),
+            narrow,
+            tuning,
+            items: 1,
+            threads: THREADS,
+            choices: Choices::default(),
+            fast: fast::begun(plan.math, launch),
+            unordered: false,
+            tiled_loads: BTreeMap::new(),
+            kernels: Vec::new(),
+            scratch: Vec::new(),
+        };
+        k.buffers();
+        k
+    }
+}
+
 impl Lowering<'_> {
-    fn done(self) -> Code {
+    pub(super) fn done(self) -> Code {
         let Lowering { kernels, scratch, sites, checked, fast, unordered, .. } = self;
         Code { kernels, scratch, sites, checked, fast, unordered }
     }
@@ -296,7 +309,7 @@ impl Lowering<'_> {
         name
     }
 
-    fn map(&mut self, points: u64) -> Result<Shape> {
+    pub(super) fn map(&mut self, points: u64) -> Result<Shape> {
         let mut body = Body::new("i");
         let axes = self.axes(&self.launch.domain.clone(), "i", &mut body.out);
         self.steps(&self.launch.body, At::point(&axes, &self.launch.domain), &mut body)?;

@@ -10,6 +10,8 @@ mod choice;
 mod compact;
 mod fast;
 mod fold;
+mod free;
+mod helpers_c;
 mod index;
 mod lower;
 mod ops;
@@ -21,6 +23,8 @@ mod print;
 mod product;
 mod scan;
 mod scatter;
+mod serial;
+mod serial_whole;
 mod sort;
 mod tidy;
 mod tiled;
@@ -30,8 +34,10 @@ mod wide;
 
 pub use choice::{Choices, Tuning};
 pub use fast::{Fast, math};
+pub use free::any_extents;
 pub use lower::lanes;
 pub use product::{is_tiled, tiles};
+pub use serial::in_order;
 
 use crate::plan::{BufId, Launch, Plan};
 use aplomb_ground::error::{Result, internal};
@@ -245,6 +251,27 @@ pub enum Stmt {
         /// The statements of a turn.
         body: Vec<Stmt>,
     },
+    /// `for (i64 NAME = FROM; NAME < TO; NAME += STEP)`, of programs in C.
+    Span {
+        /// The counter.
+        name: String,
+        /// The first value.
+        from: Expr,
+        /// The bound, which is not reached.
+        to: Expr,
+        /// The step.
+        step: Expr,
+        /// The statements of a turn.
+        body: Vec<Stmt>,
+    },
+    /// The turns of the loops below, so many in each other, know nothing of each other: threads
+    /// may share them out. Of programs in C.
+    Parallel {
+        /// The points that they compute in all.
+        points: Expr,
+        /// The number of loops.
+        loops: u32,
+    },
     /// The loop below stays a loop: unrolled it would take registers for nothing.
     Roll,
     /// A remark on its own line.
@@ -375,6 +402,21 @@ pub fn threads(text: &str) -> Option<u32> {
 /// A canonical text with a name.
 pub fn named(text: &str, name: &str) -> String {
     text.replacen(print::NAME, &format!(" {name}("), 1)
+}
+
+/// The lines of a launch as a program in C (`in_order`), each with the node that it computes.
+pub fn lines(kernel: &Kernel) -> Vec<(String, Option<u32>)> {
+    print::lines(kernel)
+}
+
+/// The functions in C that a text calls, and those that these call.
+pub fn c_helpers(text: &str) -> String {
+    helpers_c::called_in(text)
+}
+
+/// The names of all functions in C that texts may call.
+pub fn c_names() -> Vec<String> {
+    helpers_c::names()
 }
 
 /// A whole program of canonical texts, named `k0`, `k1` and so on, and the line on which each

@@ -29,6 +29,17 @@ pub fn canonical(kernel: &Kernel) -> String {
     printed(kernel, NAME, false).text
 }
 
+/// The statements of a program in C, each line with the node that it computes.
+pub fn lines(kernel: &Kernel) -> Vec<(String, Option<u32>)> {
+    let mut out = Printer { marks: true, bare: true, ..Printer::default() };
+    out.block(&kernel.body, 1);
+    let node = |at: usize| {
+        let found = out.lines.iter().find(|(line, _)| *line as usize == at + 1);
+        found.and_then(|(_, nodes)| nodes.first().copied())
+    };
+    out.text.lines().enumerate().map(|(at, text)| (text.to_string(), node(at))).collect()
+}
+
 fn printed(kernel: &Kernel, name: &str, marks: bool) -> Printer {
     let mut out = Printer { marks, ..Printer::default() };
     let param = |p: &super::Param| match &p.what {
@@ -61,6 +72,8 @@ struct Printer {
     lines: Vec<(u32, Vec<u32>)>,
     count: u32,
     marks: bool,
+    /// Marks stand beside the text, not in it.
+    bare: bool,
 }
 
 impl Printer {
@@ -68,7 +81,9 @@ impl Printer {
         self.count += 1;
         self.text += text;
         if let Some(at) = node.filter(|_| self.marks) {
-            self.text += &format!("  // n{}", at.index());
+            if !self.bare {
+                self.text += &format!("  // n{}", at.index());
+            }
             self.lines.push((self.count, vec![at.index() as u32]));
         }
         self.text.push('\n');
@@ -109,6 +124,18 @@ impl Printer {
                     );
                     self.block(body, depth + 1);
                     self.line(&format!("{pad}}}"), None);
+                }
+                Stmt::Span { name, from, to, step, body } => {
+                    let next = if step == "1" { "++".into() } else { format!(" += {step}") };
+                    self.line(
+                        &format!("{pad}for (i64 {name} = {from}; {name} < {to}; {name}{next}) {{"),
+                        None,
+                    );
+                    self.block(body, depth + 1);
+                    self.line(&format!("{pad}}}"), None);
+                }
+                Stmt::Parallel { points, loops } => {
+                    self.line(&format!("{pad}PARALLEL({points}, {loops})"), None);
                 }
                 Stmt::Each { name, next, to, body } => {
                     self.line(

@@ -50,7 +50,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn scan_tiles(&mut self, axis: usize, lines: u64, items: u32) -> Result<Shape> {
+    pub(super) fn scan_tiles(&mut self, axis: usize, lines: u64, items: u32) -> Result<Shape> {
         let extent = self.launch.domain[axis] as u64;
         let block = u64::from(THREADS * items);
         let (per_line, folds) = (extent.div_ceil(block), self.ops());
@@ -121,7 +121,7 @@ impl Lowering<'_> {
         Ok((out, Spread::Tiles, tiles))
     }
 
-    fn scan_warps(&mut self, axis: usize) -> Result<Vec<Stmt>> {
+    pub(super) fn scan_warps(&mut self, axis: usize) -> Result<Vec<Stmt>> {
         let folds = self.ops();
         let extent = self.number('m', Type::U64, self.launch.domain[axis] as f64);
         let let_ = |name: String, of: Type, is: Expr| Stmt::Let { name, of, is, node: None };
@@ -194,7 +194,7 @@ impl Lowering<'_> {
         self.launch.reductions.iter().map(|r| r.op).collect()
     }
 
-    fn scan_lines(&mut self, axis: usize) -> Result<Vec<Stmt>> {
+    pub(super) fn scan_lines(&mut self, axis: usize) -> Result<Vec<Stmt>> {
         let launch = self.launch;
         let (line, _) = self.along(axis, false, |k, axes, before, body| {
             let mut reduced = Vec::new();

@@ -24,6 +24,27 @@ pub fn drop_parameters(kernel: &mut Kernel, several: bool) {
         .retain(|p| !several && !matches!(p.what, ParamKind::Number(..)) || used.contains(&p.name));
 }
 
+/// Values that nothing behind them uses: what may fail is computed for that, all others go.
+pub fn drop_values(body: &mut Vec<Stmt>) {
+    body.iter_mut().filter_map(inner_mut).for_each(drop_values);
+    let mut used = BTreeSet::new();
+    let mut kept = Vec::new();
+    while let Some(stmt) = body.pop() {
+        let stmt = match stmt {
+            Stmt::Let { name, is, .. } if !used.contains(&name) => match is.contains("Bad{") {
+                true => Stmt::Do(format!("(void)({is})")),
+                false => continue,
+            },
+            other => other,
+        };
+        let own = [stmt];
+        collect(&own, &mut used);
+        kept.extend(own);
+    }
+    kept.reverse();
+    *body = kept;
+}
+
 fn collect(body: &[Stmt], used: &mut BTreeSet<String>) {
     let mut note = |texts: &[&String]| {
         texts.iter().for_each(|t| used.extend(words(t).map(String::from)));
@@ -33,8 +54,10 @@ fn collect(body: &[Stmt], used: &mut BTreeSet<String>) {
             Stmt::Let { is, .. } => note(&[is]),
             Stmt::Set { name, is, .. } => note(&[name, is]),
             Stmt::Store { to, at, is, .. } => note(&[to, at, is]),
-            Stmt::Do(e) | Stmt::If(e, _) => note(&[e]),
-            Stmt::For { from, to, step, .. } => note(&[from, to, step]),
+            Stmt::Do(e) | Stmt::If(e, _) | Stmt::Parallel { points: e, .. } => note(&[e]),
+            Stmt::For { from, to, step, .. } | Stmt::Span { from, to, step, .. } => {
+                note(&[from, to, step]);
+            }
             Stmt::Each { next, to, .. } => note(&[next, to]),
             Stmt::Shared { .. }
             | Stmt::SharedFours { .. }
@@ -52,7 +75,9 @@ fn collect(body: &[Stmt], used: &mut BTreeSet<String>) {
 fn inner(stmt: &Stmt) -> Option<&Vec<Stmt>> {
     match stmt {
         Stmt::If(_, body) | Stmt::For { body, .. } | Stmt::Each { body, .. } => Some(body),
-        Stmt::Unrolled { body, .. } | Stmt::Halve { body, .. } => Some(body),
+        Stmt::Unrolled { body, .. } | Stmt::Halve { body, .. } | Stmt::Span { body, .. } => {
+            Some(body)
+        }
         _ => None,
     }
 }
@@ -60,7 +85,9 @@ fn inner(stmt: &Stmt) -> Option<&Vec<Stmt>> {
 fn inner_mut(stmt: &mut Stmt) -> Option<&mut Vec<Stmt>> {
     match stmt {
         Stmt::If(_, body) | Stmt::For { body, .. } | Stmt::Each { body, .. } => Some(body),
-        Stmt::Unrolled { body, .. } | Stmt::Halve { body, .. } => Some(body),
+        Stmt::Unrolled { body, .. } | Stmt::Halve { body, .. } | Stmt::Span { body, .. } => {
+            Some(body)
+        }
         _ => None,
     }
 }

@@ -276,6 +276,8 @@ fn one_of_many(stmt: &Stmt, arrays: &[Array], folded: &str) -> Stmt {
         | Stmt::SharedFours { .. }
         | Stmt::Local { .. }
         | Stmt::Roll
+        | Stmt::Span { .. }
+        | Stmt::Parallel { .. }
         | Stmt::Note(_)) => same,
     }
 }

@@ -270,11 +270,10 @@ impl Flat<'_, '_> {
                 let new = self.call(&f, Some(old), v)?;
                 self.name(call, *sym, new);
             }
-            Do::Append(sym) => {
+            Do::Append(sym, joins) => {
                 let v = popped(stack)?;
                 let old = self.named(call, *sym)?;
-                let comma = crate::table::find(',').ok_or_else(|| bug!("there is no ,"))?;
-                let new = self.call(&Rc::new(Func::Prim(comma)), Some(old), v)?;
+                let new = self.call(&Rc::new(Func::Prim(joins)), Some(old), v)?;
                 self.name(call, *sym, new.clone());
                 stack.push(new);
             }

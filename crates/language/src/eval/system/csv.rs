@@ -182,7 +182,10 @@ fn table(
             )));
         }
     }
-    let names = if header && !found.is_empty() { found.remove(0).1 } else { Vec::new() };
+    if header && found.is_empty() {
+        return Err(domain(format!("{name}: a header row was expected, nothing is there")));
+    }
+    let names = if header { found.remove(0).1 } else { Vec::new() };
     let fill = match a.options.get("Fill") {
         Some(f) => f.number_scalar().ok_or_else(|| domain("option 'Fill' is a number"))?,
         None => 0.0,

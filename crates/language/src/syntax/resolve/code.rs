@@ -122,8 +122,8 @@ pub enum Do {
     AssignSystem(&'static Row),
     /// `x f←`
     Modify(Sym, FExpr),
-    /// `x←x,…`
-    Append(Sym),
+    /// `x←x,…` and `x←x⍪…`
+    Append(Sym, &'static Prim),
     /// `x[i]←`, `x[i]f←`: value below, indices on top.
     AssignIndex {
         /// The name.

@@ -342,7 +342,7 @@ fn appends(ins: &mut Vec<Ins>, sym: Sym) -> Option<Ins> {
     else {
         return None;
     };
-    let append = Ins { what: Do::Append(sym), at: *at, x: *x, y: *y };
-    let own = *read == sym && p.glyph == ',';
+    let append = Ins { what: Do::Append(sym, p), at: *at, x: *x, y: *y };
+    let own = *read == sym && matches!(p.glyph, ',' | '⍪');
     own.then(|| ins.truncate(ins.len() - 2)).map(|()| append)
 }

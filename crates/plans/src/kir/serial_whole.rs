@@ -1,0 +1,247 @@
+//! Operations on whole arrays as loops of a program in C: folds in order, segments, assignments by
+//! places, grades and searches.
+//!
+//! Rows: ACL-45, ACC-27, ACC-28. What they mean stands in `prim::whole`. Assignments come in the
+//! order of their elements, so none of their loops is shared out; orders are those of `order.c`.
+
+use super::lower::{At, Lowering, Spots, store};
+use super::serial::{Joined, let_, named, nothing, span};
+use super::{Expr, Stmt, Type};
+use crate::plan::{BufId, Finish, Reduction};
+use aplomb_ground::error::{Result, bug};
+use aplomb_values::array::DType;
+use aplomb_values::body::Rounds;
+use aplomb_values::dag::{Lib, Whole};
+use aplomb_values::prim::op::Op;
+use aplomb_values::prim::reduce;
+
+impl Lowering<'_> {
+    pub(super) fn serial_whole(&mut self, finish: &Finish) -> Result<Vec<Stmt>> {
+        match &finish.what {
+            Whole::Fold { axis, body, given } => {
+                self.serial_fold(finish, *axis as usize, body, given)
+            }
+            Whole::Segmented { op } => self.serial_segments(finish, *op),
+            Whole::Scatter { read, along, origin, combine } => {
+                let spots = (read, &along[..], *origin);
+                self.serial_scatter(finish, spots, *combine)
+            }
+            Whole::Lib { of, origin, ct } => self.serial_library(finish, *of, *origin, *ct),
+        }
+    }
+
+    /// Results `t0` over the shape of an operation on whole arrays.
+    fn over_results(&mut self, finish: &Finish, mut before: Vec<Stmt>) -> Result<Vec<Stmt>> {
+        let shape = finish.shape.clone();
+        let axes = named(shape.len());
+        let o = self.place(&shape, &axes);
+        before.insert(0, let_("o", Type::I64, o));
+        self.after(&["t0".into()], "o", &axes, &mut before)?;
+        Ok(self.nest_all(&shape, before))
+    }
+
+    fn serial_fold(
+        &mut self,
+        finish: &Finish,
+        axis: usize,
+        rounds: &Rounds,
+        given: &[f64],
+    ) -> Result<Vec<Stmt>> {
+        let launch = self.launch;
+        let domain = launch.domain.clone();
+        let axes = named(domain.len());
+        let extent = self.extent(domain[axis]);
+        let mut outer_axes = axes.clone();
+        outer_axes.remove(axis);
+        let outer = launch.outer();
+        let value = *finish.fed.first().ok_or_else(|| bug!("a fold of nothing"))? as usize;
+        let numbers: Vec<(Expr, bool)> =
+            given.iter().map(|x| (self.number('p', Type::F64, *x), false)).collect();
+        let mut turn = vec![let_(&axes[axis], Type::I64, format!("{extent} - 1 - j"))];
+        let mut body = self.at_point(&axes, true)?;
+        turn.append(&mut body.out);
+        let item = body.values[value].clone();
+        let args: Vec<(Expr, bool)> =
+            [(item.clone(), true), ("t0".to_string(), true)].into_iter().chain(numbers).collect();
+        let Joined { before: mut steps, is } = self.once(&finish.origin(), rounds, &args, "i")?;
+        let set = |is: Expr| Stmt::Set { name: "t0".into(), is, node: Some(finish.node) };
+        steps.push(set(is));
+        turn.push(Stmt::If("j == 0".into(), vec![set(item)]));
+        turn.push(Stmt::If("j > 0".into(), steps));
+        let own = rounds.single().filter(|op| op.identity().is_some());
+        let o = self.place(&outer, &outer_axes);
+        let mut line =
+            vec![let_("o", Type::I64, o), let_("t0", Type::F64, own.map_or("0.0".into(), nothing))];
+        if own.is_none() {
+            let fails = format!("fail({})", self.bad(finish.site, "o")?);
+            line.push(Stmt::If(format!("{extent} == 0"), vec![Stmt::Do(fails)]));
+        }
+        line.push(span("j", &extent, "1", turn));
+        self.after(&["t0".into()], "o", &outer_axes, &mut line)?;
+        let around: Vec<(String, usize)> =
+            outer_axes.iter().cloned().zip(outer.iter().copied()).collect();
+        let points = self.count_of(&domain);
+        Ok(self.nest(&around, Some(points), line))
+    }
+
+    fn serial_segments(&mut self, finish: &Finish, op: Op) -> Result<Vec<Stmt>> {
+        let launch = self.launch;
+        let lanes = reduce::LANES;
+        let bounds = launch.loads[finish.held[0] as usize].buf;
+        let bounds = self.buffer(bounds, false)?.to_string();
+        let axes = named(1);
+        let mut out = Vec::new();
+        let body = self.at_point(&axes, true)?;
+        let domain = launch.domain.clone();
+        // What no segment has may fail as well, so each element is computed by itself.
+        self.shared("fed", Type::F64, domain.iter().map(|n| *n as u64).product());
+        let value = self.sure(finish.fed[0], &launch.body, &body)?;
+        let mut each = body.out;
+        each.push(store("fed", "i", &value));
+        out.append(&mut self.nest_all(&domain, each));
+        let r = Reduction {
+            op,
+            value: finish.fed[0],
+            node: finish.node,
+            dtype: finish.dtype,
+            site: finish.site,
+        };
+        let block = reduce::BLOCK;
+        let mut items = Vec::new();
+        self.folds_in(&r, "q0[l]", "r == 0", "fed[b + r + l]", "o", &mut items)?;
+        let halved = self.halved(0, &r, (lanes / 2) as u32, "end")?;
+        let mut one = vec![
+            let_("end", Type::I64, format!("to - b < {block} ? to - b : {block}")),
+            Stmt::Local { name: "q0".into(), of: Type::F64, count: lanes as u32 },
+            store("q0", "0", "0.0"),
+            span(
+                "r",
+                "end",
+                &lanes.to_string(),
+                vec![
+                    let_("w", Type::I64, format!("end - r < {lanes} ? end - r : {lanes}")),
+                    span("l", "w", "1", items),
+                ],
+            ),
+            halved,
+        ];
+        self.folds_in(&r, "t0", "b == from", "q0[0]", "o", &mut one)?;
+        let line = vec![
+            let_("from", Type::I64, format!("(i64){bounds}[2 * o]")),
+            let_("to", Type::I64, format!("(i64){bounds}[2 * o + 1]")),
+            let_("t0", Type::F64, nothing(op)),
+            Stmt::Span {
+                name: "b".into(),
+                from: "from".into(),
+                to: "to".into(),
+                step: block.to_string(),
+                body: one,
+            },
+        ];
+        out.append(&mut self.over_results(finish, line)?);
+        Ok(out)
+    }
+
+    fn serial_scatter(
+        &mut self,
+        finish: &Finish,
+        (read, along, origin): (&aplomb_values::dag::Read, &[aplomb_values::dag::Along], f64),
+        combine: Option<(Op, f64)>,
+    ) -> Result<Vec<Stmt>> {
+        let launch = self.launch;
+        let base = finish.held.first().and_then(|l| launch.loads.get(*l as usize));
+        let base = base.map(|l| l.buf).ok_or_else(|| bug!("an assignment without its base"))?;
+        let places: u64 = finish.shape.iter().map(|n| *n as u64).product();
+        self.shared("into", Type::F64, places);
+        let (there, count) = (self.item(base, "k")?, self.number('m', Type::I64, places as f64));
+        let mut out = vec![span("k", &count, "1", vec![store("into", "k", &there)])];
+        let domain = launch.domain.clone();
+        let axes = named(domain.len());
+        let mut body = self.at_point(&axes, true)?;
+        let value = self.sure(finish.fed[0], &launch.body, &body)?;
+        let moves: Vec<String> =
+            finish.fed[1..].iter().map(|v| body.values[*v as usize].clone()).collect();
+        let bad = self.bad(finish.site, "i")?;
+        let spots = Spots { along, places: &moves, origin, bad: &bad };
+        let at = self.moved(read, &finish.shape, &spots, At::point(&axes, &domain))?;
+        body.out.push(Stmt::Let {
+            name: "at".into(),
+            of: Type::I64,
+            is: at,
+            node: Some(finish.node),
+        });
+        let is = match combine {
+            None => value,
+            Some((op, ct)) => {
+                let rounds = Rounds::once(op, ct, DType::F64);
+                let args = [("into[at]".to_string(), true), (value, true)];
+                let Joined { mut before, is } = self.once(&finish.origin(), &rounds, &args, "i")?;
+                body.out.append(&mut before);
+                is
+            }
+        };
+        body.out.push(Stmt::Store {
+            to: "into".into(),
+            at: "at".into(),
+            is,
+            node: Some(finish.node),
+        });
+        let around: Vec<(String, usize)> = axes.into_iter().zip(domain.iter().copied()).collect();
+        // The last one wins, so they come in their order.
+        out.append(&mut self.nest(&around, None, body.out));
+        let line = vec![let_("t0", Type::F64, "into[o]".into())];
+        out.append(&mut self.over_results(finish, line)?);
+        Ok(out)
+    }
+
+    fn serial_library(
+        &mut self,
+        finish: &Finish,
+        of: Lib,
+        origin: f64,
+        ct: f64,
+    ) -> Result<Vec<Stmt>> {
+        let launch = self.launch;
+        let held = |k: usize| -> Result<BufId> {
+            let load = finish.held.get(k).and_then(|l| launch.loads.get(*l as usize));
+            load.map(|l| l.buf).ok_or_else(|| bug!("a function of the library without its operand"))
+        };
+        let from = held(0)?;
+        let shape = self.plan.buffer(from).shape.clone();
+        let n = shape.first().map_or(1, |n| *n as u64);
+        let width = shape.iter().skip(1).map(|n| *n as u64).product::<u64>();
+        self.shared("numbers", Type::F64, n.saturating_mul(width));
+        self.shared("order", Type::I64, n);
+        self.shared("other", Type::I64, n);
+        let all = self.number('m', Type::I64, (n * width) as f64);
+        let (cells, wide) =
+            (self.number('m', Type::I64, n as f64), self.number('m', Type::I64, width as f64));
+        let item = self.item(from, "k")?;
+        let down = u8::from(of.is_down());
+        let mut out = vec![
+            span("k", &all, "1", vec![store("numbers", "k", &item)]),
+            Stmt::Do(format!("order_cells(numbers, {cells}, {wide}, {down}, order, other)")),
+        ];
+        let found = match of {
+            Lib::GradeUp | Lib::GradeDown => "(double)order[o]".to_string(),
+            Lib::SortUp | Lib::SortDown => "numbers[order[o]]".to_string(),
+            Lib::IndexOf | Lib::Member => {
+                let y = self.item(held(1)?, "o")?;
+                let ct = self.number('p', Type::F64, ct);
+                let at = format!("order_find(numbers, order, {cells}, {y}, {ct})");
+                match of {
+                    Lib::Member => format!("({at} < {cells} ? 1.0 : 0.0)"),
+                    _ => format!("(double){at}"),
+                }
+            }
+        };
+        let is = match of {
+            Lib::SortUp | Lib::SortDown | Lib::Member => found,
+            _ => format!("{} + {found}", self.number('p', Type::F64, origin)),
+        };
+        let line =
+            vec![Stmt::Let { name: "t0".into(), of: Type::F64, is, node: Some(finish.node) }];
+        out.append(&mut self.over_results(finish, line)?);
+        Ok(out)
+    }
+}

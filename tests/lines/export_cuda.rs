@@ -1,0 +1,243 @@
+//! Functions exported to CUDA, built with g++ over the stand-in for CUDA's libraries and called by
+//! a program of their own: they give the interpreter's numbers, to the bit where nothing is folded.
+
+use crate::export::{Row, programs, rows, run};
+use crate::export_c::{argument, c_type, planned, wanted, written};
+use crate::support::session;
+use crate::{nvrtc, standin};
+use aplomb_export::{CudaFiles, Function, Planned, cuda};
+use aplomb_plans::plan::Kind;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+const SIZES: &[[usize; 3]] = &[[1, 1, 1], [7, 13, 4], [65, 31, 9], [521, 20, 3]];
+
+struct Case {
+    what: String,
+    wanted: Option<Vec<Vec<f64>>>,
+    folds: bool,
+    least: usize,
+}
+
+fn kind(dtype: &str) -> &'static str {
+    match dtype {
+        "double" => "APLOMB_F64",
+        "float" => "APLOMB_F32",
+        "int32_t" => "APLOMB_I32",
+        "int16_t" => "APLOMB_I16",
+        "int8_t" => "APLOMB_I8",
+        _ => "APLOMB_BOOL",
+    }
+}
+
+/// A call through the C ABI, which prints its code and the bits of its results.
+fn call(function: &Function<Planned>, sizes: &[usize], items: &[String]) -> String {
+    let (takes, name) = (&function.takes, &function.name);
+    let leaves = takes.leaves();
+    let (ins, outs) = (leaves.len(), function.samples[0].results.len());
+    let mut out = format!("  {{\n    aplomb_view in[{ins}], out[{outs}];\n");
+    for (k, (leaf, item)) in leaves.into_iter().zip(items).enumerate() {
+        let shape = takes.shape(leaf, sizes);
+        let n: usize = shape.iter().product();
+        let of = c_type(leaf.dtype);
+        writeln!(out, "    std::vector<{of}> a{k}({n} + 1);").unwrap();
+        writeln!(out, "    for (long k = 0; k < {n}; k++) a{k}[k] = ({of})({item});").unwrap();
+        let axes: Vec<String> = shape.iter().map(usize::to_string).collect();
+        let (axes, rank, dtype) = (axes.join(", "), shape.len(), kind(of));
+        writeln!(
+            out,
+            "    in[{k}] = there(a{k}.data(), {n} * sizeof({of}), {dtype}, {rank}, {{ {axes} }});"
+        )
+        .unwrap();
+    }
+    writeln!(
+        out,
+        "    long bytes = aplomb_{name}_workspace(in, {ins});\n    int code = \
+         aplomb_{name}_results(in, {ins}, out, {outs});\n    if (code) {{ printf(\"\\n%d\", code); \
+         return; }}\n    for (aplomb_view& v : out) v.data = room(items(v) * 8 + 8);\n    code = \
+         aplomb_{name}(in, {ins}, out, {outs}, room(bytes), 0);\n    if \
+         (!aplomb_{name}_says(code)[0]) exit(1);\n    printf(\"\\n%d\", code);\n    if (!code) for \
+         (const aplomb_view& v : out) show(v);\n  }}"
+    )
+    .unwrap();
+    out
+}
+
+const HOST: &str = r#"#include "all.cuh"
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+static void* room(size_t bytes) { void* p = 0; if (cudaMalloc(&p, bytes)) exit(3); return p; }
+static size_t items(const aplomb_view& v) {
+  size_t n = 1; for (int k = 0; k < v.rank; k++) n *= (size_t)v.dim[k]; return n; }
+static aplomb_view there(const void* from, size_t bytes, int dtype, int rank,
+                         std::vector<int64_t> dim) {
+  aplomb_view v = {room(bytes + 8), dtype, rank, {}, {}};
+  int64_t step = 1;
+  for (int k = rank; k-- > 0;) { v.dim[k] = dim[k]; v.stride[k] = step; step *= dim[k]; }
+  if (cudaMemcpy(v.data, from, bytes, cudaMemcpyHostToDevice)) exit(3);
+  return v; }
+template <class T> static void shown(const aplomb_view& v) {
+  std::vector<T> own(items(v) + 1);
+  if (cudaMemcpy(own.data(), v.data, items(v) * sizeof(T), cudaMemcpyDeviceToHost)) exit(3);
+  for (size_t k = 0; k < items(v); k++) {
+    double x = (double)own[k]; unsigned long long w; memcpy(&w, &x, 8); printf(" %llx", w); } }
+static void show(const aplomb_view& v) {
+  switch (v.dtype) {
+    case APLOMB_F64: return shown<double>(v);
+    case APLOMB_F32: return shown<float>(v);
+    case APLOMB_I32: return shown<int32_t>(v);
+    case APLOMB_I16: return shown<int16_t>(v);
+    case APLOMB_I8: return shown<int8_t>(v);
+    default: return shown<uint8_t>(v); } }
+"#;
+
+/// Exports every row that can be, and runs all of them in one program on the stand-in.
+fn held(rows: &[Row], folder: &Path) {
+    let Some(libraries) = standin::libraries() else { return };
+    let (mut functions, mut calls, mut cases) = (Vec::new(), Vec::new(), Vec::new());
+    let mut wrong = Vec::new();
+    for (k, row) in rows.iter().enumerate() {
+        let mut session = session();
+        run(&mut session, &row.code);
+        let made = planned(&mut session, row);
+        let made = made.and_then(|f| cuda(std::slice::from_ref(&f), "one", "p.apl").map(|_| f));
+        let mut function = match (made, &row.why_not_cuda) {
+            (Ok(function), None) => function,
+            (Err(error), Some(why)) if error.to_string().contains(why) => continue,
+            (Err(error), _) => {
+                wrong.push(format!("{} {}: {error}", row.name, row.takes));
+                continue;
+            }
+            (Ok(_), Some(why)) => {
+                wrong.push(format!("{} {}: is exported, not “{why}”", row.name, row.takes));
+                continue;
+            }
+        };
+        let (takes, free) = (function.takes.clone(), function.takes.free().len());
+        let folds = function.samples[0].plan.launches.iter().any(|l| l.kind != Kind::Map);
+        let mut sizes: Vec<&[usize]> = SIZES.iter().map(|s| &s[..free]).collect();
+        sizes.dedup();
+        function.name = format!("f{k}");
+        for sizes in sizes {
+            let leaves = takes.leaves();
+            let all: Vec<(String, String)> = leaves
+                .iter()
+                .enumerate()
+                .map(|(j, leaf)| argument(&takes, leaf, sizes, j + 1))
+                .collect();
+            let mut apl = all.iter().map(|a| a.0.clone());
+            let words: Vec<String> = takes.arguments.iter().map(|a| written(a, &mut apl)).collect();
+            let line = match &words[..] {
+                [right] => format!("{} {right}", row.name),
+                [left, right] => format!("{left} {} {right}", row.name),
+                _ => unreachable!("one or two"),
+            };
+            let wanted = wanted(&mut session, &function, &line);
+            let items: Vec<String> = all.into_iter().map(|a| a.1).collect();
+            calls.push(call(&function, sizes, &items));
+            let what = format!("{} {} at {sizes:?}", row.name, row.takes);
+            let least = sizes.iter().copied().min().unwrap_or(usize::MAX);
+            cases.push(Case { what, wanted, folds, least });
+        }
+        functions.push(function);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let CudaFiles { header, text, .. } = cuda(&functions, "all", "p.apl").unwrap();
+    fs::write(folder.join("all.cuh"), header).unwrap();
+    fs::write(folder.join("all.cu"), text).unwrap();
+    let mut host = String::from(HOST);
+    for (k, call) in calls.iter().enumerate() {
+        write!(host, "static void call{k}() {{\n{call}}}\n").unwrap();
+    }
+    host += "int main() {\n";
+    (0..calls.len()).for_each(|k| writeln!(host, "  call{k}();").unwrap());
+    fs::write(folder.join("host.cc"), host + "  return 0; }\n").unwrap();
+    let headers = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/repro");
+    let built = Command::new("g++")
+        .current_dir(folder)
+        .args(["-std=c++17", "-w", "-x", "c++", "-include", "device.h", "-I"])
+        .arg(&headers)
+        .args(["all.cu", "host.cc", "-x", "none", "-o", "host"])
+        .args([libraries.join("libcuda.so.1"), libraries.join("libnvrtc.so.13")])
+        .output()
+        .expect("g++");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    let mut command = standin::on_standin(&folder.join("host"), folder).expect("the stand-in");
+    let out = command.current_dir(folder).env("CUSIM_SCHEDULE", "random").output().expect("host");
+    let failed = String::from_utf8_lossy(&out.stderr);
+    let said = String::from_utf8_lossy(&out.stdout);
+    assert!(out.status.success(), "{:?} {failed}\n{}", out.status, said.lines().count());
+    compare(&cases, &said);
+}
+
+fn compare(cases: &[Case], said: &str) {
+    let lines: Vec<&str> = said.lines().skip(1).collect();
+    assert_eq!(lines.len(), cases.len());
+    let (mut wrong, mut refused) = (Vec::new(), 0);
+    for (case, line) in cases.iter().zip(lines) {
+        let mut words = line.split(' ');
+        let code: i32 = words.next().and_then(|w| w.parse().ok()).expect("a code");
+        let found: Vec<f64> =
+            words.map(|w| f64::from_bits(u64::from_str_radix(w, 16).expect("bits"))).collect();
+        let what = &case.what;
+        match &case.wanted {
+            _ if code == 1 && case.least < 20 => refused += 1,
+            None if code != 0 => {}
+            None => wrong.push(format!("{what}: the interpreter gives an error")),
+            Some(_) if code != 0 => wrong.push(format!("{what}: code {code}")),
+            Some(all) => {
+                let all: Vec<f64> = all.iter().flatten().copied().collect();
+                // Folds are taken in a device's own order.
+                let most = all.iter().fold(1.0f64, |m, x| m.max(x.abs()));
+                let apart = |x: &f64, y: &f64| match case.folds {
+                    true => (x - y).abs() > 1e-11 * most,
+                    false => x.to_bits() != y.to_bits(),
+                };
+                let at = all.iter().zip(&found).position(|(x, y)| apart(x, y));
+                if all.len() != found.len() || at.is_some() {
+                    let shown = at.map(|k| (all[k], found[k]));
+                    wrong.push(format!("{what}: {shown:?} at {at:?}, {} items", found.len()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(refused * 4 < cases.len(), "{refused} of {} are for larger extents", cases.len());
+}
+
+#[test]
+fn every_kind_of_node_gives_the_interpreters_numbers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    held(&rows(), folder.path());
+}
+
+#[test]
+fn bar_09_every_program_of_the_papers_gives_its_numbers_in_cuda() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let rows: Vec<Row> = programs().into_iter().map(|p| p.1).collect();
+    held(&rows, folder.path());
+}
+
+/// The kernels of every row, as NVRTC makes PTX of them.
+#[test]
+fn nvrtc_compiles_what_is_exported() {
+    if !nvrtc::is_child("nvrtc_compiles_what_is_exported") {
+        return;
+    }
+    let all = rows().into_iter().chain(programs().into_iter().map(|p| p.1));
+    let mut functions = Vec::new();
+    for (k, row) in all.enumerate().filter(|(_, row)| row.why_not_cuda.is_none()) {
+        let mut session = session();
+        run(&mut session, &row.code);
+        let mut function = planned(&mut session, &row).unwrap();
+        function.name = format!("f{k}");
+        functions.push(function);
+    }
+    let device = cuda(&functions, "all", "p.apl").unwrap().device;
+    let ptx = aplomb_devices::device::cuda::ptx(&device, "sm_90").unwrap_or_else(|e| panic!("{e}"));
+    assert!(ptx.matches(".entry").count() >= functions.len());
+}
