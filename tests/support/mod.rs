@@ -64,7 +64,7 @@ fn collect(a: &Array, out: &mut Vec<u64>) {
             view => out.extend(view.numbers().iter().map(|x| (x + 0.0).to_bits())),
         },
         Data::Items(items) => items.iter().for_each(|i| collect(&i.settled(), out)),
-        Data::Lazy(_) | Data::Framed(_) => out.push(u64::MAX),
+        Data::Ref(_) | Data::Lazy(_) | Data::Framed(_) => out.push(u64::MAX),
     }
 }
 

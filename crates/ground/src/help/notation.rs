@@ -302,9 +302,21 @@ pub static ROWS: &[Topic] = &[
     ),
     topic(
         "namespace",
-        &["class", "object", "dict", "dictionary", "struct", "module", "import"],
-        "Namespaces and classes are not in Aplomb. Keys and values are two vectors: \
-         values[keys⍳key].",
-        ("1 2 3['abc'⍳'b']", "2"),
+        &[
+            "class",
+            "object",
+            "dict",
+            "dictionary",
+            "struct",
+            "module",
+            "import",
+            "⎕THIS",
+            "#",
+            ":Namespace",
+        ],
+        "Names of its own: (a:1 ⋄ b:2), () is empty; n.a reads and n.a←5 sets, n.f calls, n.(a+b) \
+         runs there; an array of them gives an array. ⎕NS copies names, ⎕IMPORT makes one of a \
+         file, :Namespace n … :EndNamespace of lines, ⎕JSON of an object. # is the workspace.",
+        ("n←(a:1 ⋄ b:2) ⋄ n.(a+b)", "3"),
     ),
 ];

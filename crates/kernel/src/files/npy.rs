@@ -221,7 +221,7 @@ pub fn write_npy(path: &Path, array: &Array, stop: &Interrupt) -> Result<()> {
             one = Buf::one_complex(*z);
             one.view()
         }
-        Data::Char(_) | Data::Items(_) | Data::Lazy(_) | Data::Framed(_) => {
+        Data::Char(_) | Data::Ref(_) | Data::Items(_) | Data::Lazy(_) | Data::Framed(_) => {
             return Err(domain("a .npy file holds numbers only"));
         }
     };

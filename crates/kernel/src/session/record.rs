@@ -120,7 +120,7 @@ impl Sum {
                     }
                 }
                 Data::Items(items) => stack.extend(items.iter().rev().map(|a| a.settled())),
-                Data::Lazy(_) | Data::Framed(_) => {}
+                Data::Ref(_) | Data::Lazy(_) | Data::Framed(_) => {}
             }
         }
     }

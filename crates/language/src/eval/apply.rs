@@ -135,7 +135,9 @@ impl Eval<'_> {
         let recorded = match z.data() {
             Data::Lazy(_) | Data::Framed(_) => true,
             Data::Items(items) => items.lazy,
-            Data::Num(_) | Data::Complex(_) | Data::Char(_) | Data::Dense(_) => false,
+            Data::Num(_) | Data::Complex(_) | Data::Char(_) | Data::Ref(_) | Data::Dense(_) => {
+                false
+            }
         };
         self.cx.tell_work(work.filter(|_| !recorded));
     }

@@ -107,6 +107,7 @@ impl Eval<'_> {
                 let f = f.as_ref().map(|f| self.function(at, f)).transpose()?;
                 self.set_indexed(at, *sym, &indices, f, &v)?;
             }
+            Do::Within(inner) => self.assign_within(at, inner)?,
             Do::Positions(sym) => self.positions(at, *sym)?,
             Do::AssignSelected { sym, f, reach } => {
                 self.assign_selected(at, *sym, f.as_ref(), *reach)?

@@ -5,6 +5,7 @@ use super::value::{Closure, Func, Operand, Value};
 use crate::syntax::ast::Sym;
 use aplomb_values::array::Array;
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// One call of a dfn. Names live in a short list: a dfn has few.
@@ -110,14 +111,28 @@ impl Drop for Names<'_> {
     }
 }
 
-/// The workspace's names, and what they were before the statement under way.
+/// The names of a space, and what they were before the statement under way. A copy shares them
+/// until one of the two changes.
 #[derive(Clone, Default)]
 pub struct Globals {
-    slots: Vec<Slot>,
+    slots: Rc<Slots>,
     /// The statement under way, by number.
     statement: u64,
     /// The values that names had before it, each once.
     journal: Vec<(Sym, Option<Value>)>,
+}
+
+/// A slot for every name there is, or for those that a space has.
+#[derive(Clone)]
+enum Slots {
+    All(Vec<Slot>),
+    Few(HashMap<Sym, Slot>),
+}
+
+impl Default for Slots {
+    fn default() -> Self {
+        Slots::All(Vec::new())
+    }
 }
 
 #[derive(Clone, Default)]
@@ -128,9 +143,21 @@ struct Slot {
 }
 
 impl Globals {
+    /// Names for a space that has few.
+    pub fn few() -> Globals {
+        Globals { slots: Rc::new(Slots::Few(HashMap::new())), ..Globals::default() }
+    }
+
+    fn slot(&self, sym: Sym) -> Option<&Slot> {
+        match &*self.slots {
+            Slots::All(slots) => slots.get(sym.0 as usize),
+            Slots::Few(slots) => slots.get(&sym),
+        }
+    }
+
     /// The value of a name.
     pub fn get(&self, sym: Sym) -> Option<&Value> {
-        self.slots.get(sym.0 as usize).and_then(|slot| slot.value.as_ref())
+        self.slot(sym).and_then(|slot| slot.value.as_ref())
     }
 
     /// The value of a name, to be changed where it stands; undone with the statement.
@@ -139,19 +166,19 @@ impl Globals {
             let now = self.get(sym).cloned();
             self.change(sym, now);
         }
-        self.slot(sym).value.as_mut()
+        self.slot_mut(sym).value.as_mut()
     }
 
     /// Gives a name a value, or none, for good; the one that it had.
     pub fn set(&mut self, sym: Sym, value: Option<Value>) -> Option<Value> {
-        std::mem::replace(&mut self.slot(sym).value, value)
+        std::mem::replace(&mut self.slot_mut(sym).value, value)
     }
 
     /// Gives a name a value, or none, until the statement is undone; the one that it had. Nobody
     /// needs that any more if the journal has an earlier one.
     pub fn change(&mut self, sym: Sym, value: Option<Value>) -> Option<Value> {
         let now = self.statement;
-        let slot = self.slot(sym);
+        let slot = self.slot_mut(sym);
         let first = std::mem::replace(&mut slot.changed, now) != now;
         let old = std::mem::replace(&mut slot.value, value);
         if first {
@@ -162,13 +189,17 @@ impl Globals {
 
     /// Whether this statement has changed the name already.
     pub fn is_changed(&self, sym: Sym) -> bool {
-        self.slots.get(sym.0 as usize).is_some_and(|slot| slot.changed == self.statement)
+        self.slot(sym).is_some_and(|slot| slot.changed == self.statement)
     }
 
-    /// A statement begins.
-    pub fn begin(&mut self) {
-        self.statement += 1;
-        self.journal.clear();
+    /// A statement begins, by its number. False: it had begun here.
+    pub fn begin(&mut self, statement: u64) -> bool {
+        let is_new = self.statement != statement;
+        if is_new {
+            self.statement = statement;
+            self.journal.clear();
+        }
+        is_new
     }
 
     /// The statement has ended well.
@@ -183,17 +214,31 @@ impl Globals {
         }
     }
 
-    fn slot(&mut self, sym: Sym) -> &mut Slot {
-        let at = sym.0 as usize;
-        if at >= self.slots.len() {
-            self.slots.resize(at + 1, Slot::default());
+    fn slot_mut(&mut self, sym: Sym) -> &mut Slot {
+        match Rc::make_mut(&mut self.slots) {
+            Slots::All(slots) => {
+                let at = sym.0 as usize;
+                if at >= slots.len() {
+                    slots.resize(at + 1, Slot::default());
+                }
+                &mut slots[at]
+            }
+            Slots::Few(slots) => slots.entry(sym).or_default(),
         }
-        &mut self.slots[at]
     }
 
     /// Names that have a value.
-    pub fn iter(&self) -> impl Iterator<Item = (Sym, &Value)> {
-        let slots = self.slots.iter().enumerate();
-        slots.filter_map(|(k, slot)| slot.value.as_ref().map(|v| (Sym(k as u32), v)))
+    pub fn iter(&self) -> Box<dyn Iterator<Item = (Sym, &Value)> + '_> {
+        match &*self.slots {
+            Slots::All(slots) => Box::new(
+                slots
+                    .iter()
+                    .enumerate()
+                    .filter_map(|(k, slot)| slot.value.as_ref().map(|v| (Sym(k as u32), v))),
+            ),
+            Slots::Few(slots) => Box::new(
+                slots.iter().filter_map(|(sym, slot)| slot.value.as_ref().map(|v| (*sym, v))),
+            ),
+        }
     }
 }

@@ -27,7 +27,9 @@ impl Cx<'_> {
     /// The array with everything pending in it computed.
     pub fn ready(&mut self, a: &Array, why: &'static str) -> Result<Array> {
         match a.data() {
-            Data::Num(_) | Data::Complex(_) | Data::Char(_) | Data::Dense(_) => Ok(a.clone()),
+            Data::Num(_) | Data::Complex(_) | Data::Char(_) | Data::Ref(_) | Data::Dense(_) => {
+                Ok(a.clone())
+            }
             Data::Lazy(cell) => {
                 if cell.forced().is_none() {
                     self.force(&[a], why)?;
@@ -380,7 +382,7 @@ impl Maker {
                 id
             }
             // The recorder takes uniform arrays only, and what meets a complex one is replayed.
-            Data::Items(_) | Data::Complex(_) | Data::Lazy(_) | Data::Framed(_) => {
+            Data::Items(_) | Data::Ref(_) | Data::Complex(_) | Data::Lazy(_) | Data::Framed(_) => {
                 return Err(bug!(
                     "a recorded operand is neither a dense array nor among the cells"
                 ));

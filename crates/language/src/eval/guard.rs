@@ -126,6 +126,7 @@ impl Eval<'_> {
         run: impl FnOnce(&mut Self, At<'_>) -> Result<T>,
     ) -> Result<T> {
         let outer = self.st.frame.replace(frame.clone());
+        self.st.enter(&frame.closure.home);
         let mut done = run(self, At { ast: &frame.closure.ast, frame: Some(frame) });
         if self.st.handlers.len() > base {
             // While ⎕IO is still what the cells were recorded with.

@@ -4,6 +4,7 @@ use super::cx::{Cx, Screen, Settings, Sys, View};
 use super::force::UNREAD;
 use super::host::Host;
 use super::run::{At, Eval, Outcome, Store};
+use super::space::Spaces;
 use super::steps::Walk;
 use super::tape::Mark;
 use super::value::{Func, Oper, Value};
@@ -35,6 +36,7 @@ pub struct Named {
 #[derive(Clone)]
 pub struct Snapshot {
     globals: Globals,
+    spaces: Spaces,
     sys: Sys,
 }
 
@@ -181,12 +183,17 @@ impl Interp {
 
     /// The workspace as it is.
     pub fn snapshot(&self) -> Snapshot {
-        Snapshot { globals: self.store.globals.clone(), sys: self.sys.clone() }
+        Snapshot {
+            globals: self.store.globals.clone(),
+            spaces: self.store.all_spaces(),
+            sys: self.sys.clone(),
+        }
     }
 
     /// Makes the workspace what it was.
     pub fn restore(&mut self, to: &Snapshot) {
         self.store.globals = to.globals.clone();
+        self.store.restore_spaces(&to.spaces);
         let written = self.sys.tape.mark();
         self.sys = to.sys.clone();
         self.sys.tape.number_from(written);
@@ -226,6 +233,9 @@ impl Interp {
         let place = step.place(ast);
         host.statement(&place);
         let own = Statement::begin(&mut self.store, &mut self.sys, &place);
+        if let Some(space) = walk.space() {
+            own.store.enter(space);
+        }
         let mut ev = Eval { cx: Cx { host, sys: own.sys }, st: own.store };
         let at = At { ast, frame: None };
         let trapped = walk.is_trapped(&ast.steps, walk.at);
@@ -280,7 +290,7 @@ struct Before {
 impl<'a> Statement<'a> {
     fn begin(store: &'a mut Store, sys: &'a mut Sys, place: &Place) -> Self {
         store.reset();
-        store.globals.begin();
+        store.begin_statement();
         sys.reset();
         let before = Some(Before {
             settings: sys.settings.clone(),
@@ -302,8 +312,8 @@ impl Drop for Statement<'_> {
     fn drop(&mut self) {
         self.store.reset();
         self.sys.reset();
-        let Some(before) = self.before.take() else { return self.store.globals.commit() };
-        self.store.globals.undo();
+        let Some(before) = self.before.take() else { return self.store.end_statement(true) };
+        self.store.end_statement(false);
         let (drawn, seed) = (self.sys.settings.drawn, self.sys.settings.seed);
         self.sys.tape.roll_back(before.mark);
         (self.sys.settings, self.sys.screen, self.sys.error) =

@@ -151,6 +151,13 @@ impl Cx<'_> {
             return self.map1(Op::Circle(k as i8), y);
         }
         if !x.is_uniform() || !y.is_uniform() {
+            if let Some(same) = references(x, y) {
+                return match op {
+                    Op::Eq => Ok(Array::bool(same)),
+                    Op::Ne => Ok(Array::bool(!same)),
+                    _ => Err(domain("a namespace is no number")),
+                };
+            }
             return self.pervade2(op, x, y);
         }
         let (shape, x, y) = self.conform(x, y)?;
@@ -219,8 +226,10 @@ impl Cx<'_> {
         if let Data::Num(a) = y.data() {
             return self.number1(op, *a);
         }
-        if matches!(y.data(), Data::Items(_)) {
-            return self.pervade1(op, y);
+        match y.data() {
+            Data::Items(_) => return self.pervade1(op, y),
+            Data::Ref(_) => return Err(domain("a namespace is no number")),
+            _ => {}
         }
         if let Some(split) = y.frame() {
             let (node, at) = (split.node.clone(), split.at);
@@ -379,7 +388,7 @@ fn lanes(a: &Array) -> Result<Lanes> {
         Data::Char(c) => Lanes::One(f64::from(u32::from(*c))),
         Data::Dense(b) if matches!(b.view(), View::F64(_)) => Lanes::Shared(b.clone()),
         Data::Dense(b) => Lanes::Many(b.view().numbers()),
-        Data::Items(_) | Data::Complex(_) | Data::Lazy(_) | Data::Framed(_) => {
+        Data::Items(_) | Data::Ref(_) | Data::Complex(_) | Data::Lazy(_) | Data::Framed(_) => {
             return Err(bug!("the items of {} are no ready reals", a.dtype().name()));
         }
     })
@@ -406,4 +415,11 @@ impl Lanes {
             },
         })
     }
+}
+
+/// Whether two simple scalars, one a reference, are the same thing. None: they are no such scalars.
+fn references(x: &Array, y: &Array) -> Option<bool> {
+    let one = x.to_reference().or(y.to_reference()).is_some();
+    let scalars = x.is_simple_scalar() && y.is_simple_scalar();
+    (one && scalars).then(|| x.to_reference() == y.to_reference())
 }

@@ -7,6 +7,7 @@
 mod apply;
 mod assign;
 pub mod cx;
+mod derive;
 mod drawn;
 pub mod env;
 mod flattened;
@@ -22,6 +23,7 @@ mod replay;
 pub mod run;
 pub mod scope;
 mod selective;
+pub mod space;
 mod steps;
 pub mod system;
 pub mod tape;

@@ -5,28 +5,40 @@
 use super::cx::Cx;
 use super::env::{Frame, Globals};
 use super::guard::Handler;
+use super::space::Space;
 use super::tradfn::Call;
-use super::value::{Closure, Func, Oper, Operand, Value};
+use super::value::{Func, Oper, Operand, Value};
 use super::ways::Ways;
 use crate::syntax::ast::{Guard, PhraseId, Stmt};
-use crate::syntax::resolve::{
-    self, Class, Code, Do, FExpr, Gives, Ins, Joint, Key, OpExpr, Resolved,
-};
+use crate::syntax::resolve::{self, Class, Code, Do, FExpr, Gives, Ins, Joint, Key, Resolved};
 use crate::syntax::token::Word;
 use crate::syntax::{Ast, Sym, Symbols};
 use aplomb_ground::error::{Error, Kind, Result, domain, limit, syntax, untraced, value};
 use aplomb_ground::span::Span;
 use aplomb_values::array::{Array, DType, Data};
 use aplomb_values::prim::op::Op;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 /// The store of names and stacks, which lasts from statement to statement.
-#[derive(Default)]
 pub struct Store {
     /// Names by number.
     pub symbols: Symbols,
-    /// Names of the workspace.
+    /// Names of the current space.
     pub globals: Globals,
+    /// The current space.
+    pub here: Rc<Space>,
+    /// The root of all spaces: the workspace.
+    pub root: Rc<Space>,
+    /// All other spaces that there are.
+    pub spaces: Vec<Weak<Space>>,
+    /// The spaces that the statement under way went to.
+    pub touched: Vec<Rc<Space>>,
+    /// The statements that began.
+    pub statement: u64,
+    /// Files that were imported, each with its space; None: it is being read.
+    pub modules: Vec<(String, Option<Rc<Space>>)>,
+    /// The tree of an empty text, for what looks names up without one.
+    pub nothing: Rc<Ast>,
     /// Values that the code under way has left.
     pub stack: Vec<Array>,
     /// Calls under way that are no tail calls.
@@ -41,6 +53,30 @@ pub struct Store {
     pub calls: Vec<Call>,
     /// Traps that are active.
     pub traps: usize,
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        let root = Space::root();
+        Store {
+            symbols: Symbols::default(),
+            globals: Globals::default(),
+            here: root.clone(),
+            root,
+            spaces: Vec::new(),
+            touched: Vec::new(),
+            statement: 0,
+            modules: Vec::new(),
+            nothing: Rc::new(Ast::empty()),
+            stack: Vec::new(),
+            depth: 0,
+            handlers: Vec::new(),
+            shy: false,
+            frame: None,
+            calls: Vec::new(),
+            traps: 0,
+        }
+    }
 }
 
 impl Store {
@@ -121,13 +157,14 @@ impl<'h> Eval<'h> {
         self.st.globals.get(sym).map_or(Class::Array, Value::class)
     }
 
-    fn class(&self, at: At<'_>, key: Key) -> Class {
+    fn class(&self, at: At<'_>, key: &Key) -> Class {
         let operand = |k: usize| match at.frame.and_then(|f| f.operand(k)) {
             Some(Operand::F(_)) => Class::Func,
             _ => Class::Array,
         };
         match key {
-            Key::Sym(sym) => self.class_of(at, sym),
+            Key::Sym(sym) => self.class_of(at, *sym),
+            Key::Member(path) => self.at_path(at, path).map_or(Class::Array, |v| v.class()),
             Key::Word(Word::AlphaAlpha) => operand(0),
             Key::Word(Word::OmegaOmega) => operand(1),
             Key::Word(Word::Del) if at.frame.is_some() => Class::Func,
@@ -152,12 +189,12 @@ impl<'h> Eval<'h> {
             .cache
             .borrow()
             .iter()
-            .find(|r| r.classes.iter().all(|(k, c)| self.class(at, *k) == *c))
+            .find(|r| r.classes.iter().all(|(k, c)| self.class(at, k) == *c))
             .cloned();
         if let Some(r) = hit {
             return Ok(r);
         }
-        let made = Rc::new(resolve::resolve(at.ast, phrase, &mut |key| self.class(at, key))?);
+        let made = Rc::new(resolve::resolve(at.ast, phrase, &mut |key| self.class(at, &key))?);
         let mut cache = phrase.cache.borrow_mut();
         if cache.len() >= 4 {
             cache.remove(0);
@@ -282,24 +319,6 @@ impl<'h> Eval<'h> {
         }
     }
 
-    /// What ⍎ or a call gave, if nothing is left to do but to name it. Errors: SYNTAX.
-    fn made_function(&mut self, at: At<'_>, made: Outcome, rest: &[Ins]) -> Result<Outcome> {
-        let value = match &made {
-            Outcome::Func(f) => Value::Func(f.clone()),
-            Outcome::Oper(op) => Value::Oper(op.clone()),
-            _ => return Ok(made),
-        };
-        match rest {
-            [] => Ok(made),
-            [Ins { what: Do::Assign(sym), .. }] => {
-                self.set(at, *sym, value)?;
-                Ok(made)
-            }
-            _ => Err(syntax("a function stands where a value is needed")
-                .hint("name it first: f←⍎text, then use f")),
-        }
-    }
-
     /// A call's outcome as a value, if it gave one.
     pub fn valued(&mut self, o: Outcome) -> Result<Option<Array>> {
         match o {
@@ -341,6 +360,15 @@ impl<'h> Eval<'h> {
         Ok(())
     }
 
+    /// The value of a call of a function without arguments.
+    pub fn niladic(&mut self, f: &Rc<Func>) -> Result<Option<Array>> {
+        let Func::Trad(trad) = &**f else {
+            return Err(syntax("a function stands where a value is needed"));
+        };
+        let done = self.call_trad(trad, &[], None, None)?;
+        self.valued(done)
+    }
+
     /// The value of a name, or of the call of a function without arguments.
     fn name(&mut self, at: At<'_>, sym: Sym) -> Result<Option<Array>> {
         match self.lookup(at, sym) {
@@ -352,13 +380,8 @@ impl<'h> Eval<'h> {
                     && self.cx.is_small(&a);
                 Ok(Some(if now { self.cx.ready(&a, "each")? } else { a }))
             }
-            Some(Value::Func(f)) => match &*f {
-                Func::Trad(trad) if f.is_niladic() => {
-                    let done = self.call_trad(trad, &[], None, None)?;
-                    self.valued(done)
-                }
-                _ => Err(syntax("a function stands where a value is needed")),
-            },
+            Some(Value::Func(f)) if f.is_niladic() => self.niladic(&f),
+            Some(Value::Func(_)) => Err(syntax("a function stands where a value is needed")),
             Some(_) => Err(syntax("an operator stands where a value is needed")),
             None => Err(value(format!("{} has no value", self.st.symbols.name(sym)))),
         }
@@ -392,6 +415,10 @@ impl<'h> Eval<'h> {
             Do::Input { evaluated } => {
                 let a = if *evaluated { self.evaluated_input(at)? } else { self.typed_line()? };
                 self.st.stack.push(a);
+            }
+            Do::Place(_) | Do::Member(_) | Do::Inside(_) | Do::Space(_) => {
+                self.enter(at, ins.at);
+                self.namespace_step(at, &ins.what)?;
             }
             Do::Strand(n) => {
                 let mut items = Vec::with_capacity(*n);
@@ -447,108 +474,6 @@ impl<'h> Eval<'h> {
         self.cx.collect(&[items.len()], items, None)
     }
 
-    /// The function an expression is now.
-    pub fn function(&mut self, at: At<'_>, f: &FExpr) -> Result<Rc<Func>> {
-        Ok(match f {
-            FExpr::Known(f) => f.clone(),
-            FExpr::Prim(p) => Rc::new(Func::Prim(p)),
-            FExpr::Name(sym) => match self.lookup(at, *sym) {
-                Some(Value::Func(f)) => f,
-                _ => {
-                    return Err(syntax(format!(
-                        "{} is no function here",
-                        self.st.symbols.name(*sym)
-                    )));
-                }
-            },
-            FExpr::Word(Word::Del) => match at.frame {
-                Some(f) => f.this.clone(),
-                None => return Err(syntax("∇ stands only inside { }")),
-            },
-            FExpr::Word(Word::Alpha) => match at.frame.map(|f| f.alpha.borrow().clone()) {
-                Some(Some(Value::Func(f))) => f,
-                _ => return Err(value("⍺ has no value")),
-            },
-            FExpr::Word(w) => {
-                match at.frame.and_then(|f| f.operand(usize::from(*w == Word::OmegaOmega)).cloned())
-                {
-                    Some(Operand::F(f)) => f,
-                    _ => return Err(syntax("⍺⍺ and ⍵⍵ stand only inside an operator")),
-                }
-            }
-            FExpr::Dfn(id) => Rc::new(Func::Dfn(Rc::new(Closure {
-                ast: at.ast.clone(),
-                dfn: *id,
-                env: at.frame.cloned(),
-            }))),
-            FExpr::System(row) => Rc::new(Func::System(row)),
-            FExpr::Op1(op, f) => {
-                Rc::new(Func::derived(self.operator(at, op)?, self.operand(at, f)?))
-            }
-            FExpr::Code(code) => match self.code(at, code, false)? {
-                Outcome::Func(f) => f,
-                _ => return Err(syntax("a function is needed here")),
-            },
-            FExpr::Op2(op, f, g) => {
-                let g = self.operand(at, g)?;
-                Rc::new(Func::Op2(self.operator(at, op)?, self.operand(at, f)?, g))
-            }
-            FExpr::Outer(f) => Rc::new(Func::Outer(Operand::F(self.function(at, f)?))),
-            FExpr::Axis(f, code) => {
-                let axis = self.array(at, code)?;
-                Rc::new(Func::Axis(Operand::F(self.function(at, f)?), axis))
-            }
-            FExpr::Fork(f, g, h) => {
-                let h = Operand::F(self.function(at, h)?);
-                let g = Operand::F(self.function(at, g)?);
-                Rc::new(Func::Fork(self.operand(at, f)?, g, h))
-            }
-            FExpr::Atop(g, h) => {
-                let h = Operand::F(self.function(at, h)?);
-                Rc::new(Func::Atop(Operand::F(self.function(at, g)?), h))
-            }
-        })
-    }
-
-    /// The operator that an expression is. Errors: VALUE, SYNTAX.
-    pub fn operator(&mut self, at: At<'_>, op: &OpExpr) -> Result<Oper> {
-        match op {
-            OpExpr::Prim(p) => Ok(Oper::Prim(p)),
-            OpExpr::System(row) => Ok(Oper::System(row)),
-            OpExpr::Name(sym) => match self.lookup(at, *sym) {
-                Some(Value::Oper(op)) => Ok(op),
-                Some(Value::Func(f)) if f.hybrid().is_some() => {
-                    f.hybrid().map(Oper::Prim).ok_or_else(|| syntax("this is no operator"))
-                }
-                _ => Err(syntax("this name is no operator here")),
-            },
-            OpExpr::Curried(op, g) => {
-                let g = self.operand(at, g)?;
-                Ok(Oper::Curried(Box::new(self.operator(at, op)?), Box::new(g)))
-            }
-            OpExpr::Code(code) => match self.code(at, code, false)? {
-                Outcome::Oper(op) => Ok(op),
-                _ => Err(syntax("an operator is needed here")),
-            },
-            OpExpr::Dfn(id) => Ok(Oper::Dfn(Rc::new(Closure {
-                ast: at.ast.clone(),
-                dfn: *id,
-                env: at.frame.cloned(),
-            }))),
-            OpExpr::DelDel => match at.frame {
-                Some(f) => Ok(Oper::Dfn(f.closure.clone())),
-                None => Err(syntax("∇∇ stands only inside an operator")),
-            },
-        }
-    }
-
-    fn operand(&mut self, at: At<'_>, o: &resolve::Operand) -> Result<Operand> {
-        match o {
-            resolve::Operand::F(f) => self.function(at, f).map(Operand::F),
-            resolve::Operand::A(code) => self.array(at, code).map(Operand::A),
-        }
-    }
-
     /// A dfn, or an operator with its operands: tail calls go round, other calls go down.
     pub fn call_dfn(&mut self, f: &Rc<Func>, x: Option<&Array>, y: &Array) -> Result<Outcome> {
         self.st.depth += 1;
@@ -560,7 +485,9 @@ impl<'h> Eval<'h> {
         }
         let (source, span) = (self.cx.sys.source.clone(), self.cx.sys.span);
         self.st.shy = false;
+        let here = self.st.here.clone();
         let outcome = self.turns(f.clone(), x.cloned(), y.clone());
+        self.st.enter(&here);
         self.st.depth -= 1;
         (self.cx.sys.source, self.cx.sys.span) = (source, span);
         outcome.map_err(Error::left_function)

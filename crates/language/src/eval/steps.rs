@@ -5,6 +5,7 @@
 //! error ends.
 
 use super::run::{At, Eval, Holds, Outcome};
+use super::space::Space;
 use super::value::{Func, Oper, Trad, Value};
 use crate::functions::search::matches;
 use crate::syntax::Ast;
@@ -27,6 +28,8 @@ pub struct Walk {
     events: Vec<Vec<i64>>,
     /// The numbers of the error that a trap caught last.
     caught: Option<Rc<Error>>,
+    /// The namespaces that were entered, each with the one around it.
+    inside: Vec<(Rc<Space>, Rc<Space>)>,
 }
 
 /// The state of a loop or a selection.
@@ -54,6 +57,11 @@ impl Walk {
         let slots = std::iter::repeat_n(Slot::None, steps.slots).collect();
         let events = std::iter::repeat_n(Vec::new(), steps.traps.len()).collect();
         Walk { slots, events, ..Walk::default() }
+    }
+
+    /// The namespace that the next step runs in; None: the one where the walk began.
+    pub fn space(&self) -> Option<&Rc<Space>> {
+        self.inside.last().map(|(space, _)| space)
     }
 
     /// The innermost trap around a step that catches an error.
@@ -167,6 +175,21 @@ impl Eval<'_> {
                     walk.at = *otherwise;
                 }
             }
+            Act::Enter(sym) => {
+                self.cx.unframed("a namespace is made")?;
+                let name = self.st.symbols.name(*sym);
+                let outer = self.st.here.clone();
+                // Its lines make it anew.
+                let space = self.st.new_space(&name);
+                self.set(at, *sym, Value::Array(space.value()))?;
+                self.st.enter(&space);
+                walk.inside.push((space, outer));
+            }
+            Act::Leave => {
+                if let Some((_, outer)) = walk.inside.pop() {
+                    self.st.enter(&outer);
+                }
+            }
             Act::Evaluate(phrase) => {
                 self.worth(at, *phrase)?;
             }
@@ -276,7 +299,8 @@ impl Eval<'_> {
 
     /// A function of lines as a value.
     pub fn tradfn(&mut self, ast: &Rc<Ast>, id: TradId) -> Value {
-        let made = Rc::new(Trad { ast: ast.clone(), id });
+        let home = self.st.here.clone();
+        let made = Rc::new(Trad { ast: ast.clone(), id, home });
         match made.tradfn().operands.is_empty() {
             true => Value::Func(Rc::new(Func::Trad(made))),
             false => Value::Oper(Oper::Trad(made)),

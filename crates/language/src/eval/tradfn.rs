@@ -77,6 +77,7 @@ impl Eval<'_> {
             framing: self.cx.sys.scope.frames(),
             traps: 0,
         });
+        let here = self.st.enter(&trad.home);
         let hidden = self.hide(own)?;
         let done = self.arguments(trad, operands, x, y).and_then(|()| {
             let mut walk = Walk::new(steps);
@@ -84,6 +85,7 @@ impl Eval<'_> {
             self.result(own)
         });
         self.unhide(own, hidden)?;
+        self.st.enter(&here);
         if let Some(call) = self.st.calls.pop() {
             self.st.frame = call.caller;
             self.st.traps -= call.traps;

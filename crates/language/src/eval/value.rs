@@ -1,6 +1,7 @@
 //! The values that a name can hold: an array, a function, an operator.
 
 use super::env::Frame;
+use super::space::Space;
 use super::system::Row;
 use crate::syntax::Ast;
 use crate::syntax::ast::{DfnId, TradId};
@@ -58,6 +59,8 @@ pub struct Closure {
     pub dfn: DfnId,
     /// The call in which it was written; None: at the top.
     pub env: Option<Rc<Frame>>,
+    /// The space that it was made in.
+    pub home: Rc<Space>,
 }
 
 /// A function or operator of lines.
@@ -66,6 +69,8 @@ pub struct Trad {
     pub ast: Rc<Ast>,
     /// The function in that tree.
     pub id: TradId,
+    /// The space that it was made in.
+    pub home: Rc<Space>,
 }
 
 impl Trad {

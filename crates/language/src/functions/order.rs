@@ -19,6 +19,10 @@ use std::collections::HashMap;
 pub fn compare(a: &Array, b: &Array) -> Ordering {
     match (a.is_simple_scalar(), b.is_simple_scalar()) {
         (true, true) => {
+            // Who orders has looked for references.
+            if a.to_reference().or(b.to_reference()).is_some() {
+                return Ordering::Equal;
+            }
             return match (a.is_char(), b.is_char()) {
                 (false, true) => Ordering::Less,
                 (true, false) => Ordering::Greater,
@@ -104,6 +108,9 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
             None => y.ready_numbers()?,
         };
         return Ok(grade_numbers(Given { items: &items, shape: y.shape() }, down));
+    }
+    if y.holds_reference() {
+        return Err(domain("a namespace stands before or after nothing"));
     }
     let mut out: Vec<usize> = cx.budget().room(n)?;
     out.extend(0..n);

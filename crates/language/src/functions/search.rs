@@ -50,8 +50,9 @@ pub fn equal(x: &Array, y: &Array, ct: f64) -> bool {
         (Data::Complex(a), Data::Complex(b)) => complex::same(*a, *b, ct),
         (Data::Num(a), Data::Complex(b)) => complex::same((*a).into(), *b, ct),
         (Data::Complex(a), Data::Num(b)) => complex::same(*a, (*b).into(), ct),
-        (Data::Num(_) | Data::Complex(_) | Data::Char(_), _)
-        | (_, Data::Num(_) | Data::Complex(_) | Data::Char(_)) => false,
+        (Data::Ref(a), Data::Ref(b)) => a == b,
+        (Data::Num(_) | Data::Complex(_) | Data::Char(_) | Data::Ref(_), _)
+        | (_, Data::Num(_) | Data::Complex(_) | Data::Char(_) | Data::Ref(_)) => false,
         _ => (0..x.len()).all(|k| equal(&x.item(k), &y.item(k), ct)),
     }
 }
@@ -154,6 +155,7 @@ fn array_hash(a: &Array) -> u64 {
                 i if !i.is_simple_scalar() => array_hash(&i),
                 i => match i.data() {
                     Data::Char(c) => u64::from(u32::from(*c)) ^ 0xc0de_0000_0000,
+                    Data::Ref(to) => to.id() as u64,
                     _ => complex_hash(i.ready_complex()),
                 },
             },

@@ -86,6 +86,8 @@ pub enum What {
     Assign,
     /// `(a)`; with separators the statements' values are items of a vector.
     Paren(Vec<PhraseId>, bool),
+    /// `(a:x ⋄ b:y)`, a namespace of names and the phrases of their values; `()` has none.
+    Space(Vec<(Sym, PhraseId)>),
     /// `[i;j]` after something, `[a ⋄ b]` on its own. The flag: separators, not semicolons.
     Bracket(Vec<PhraseId>, bool),
     /// `{…}`.
@@ -158,6 +160,18 @@ pub struct Ast {
 }
 
 impl Ast {
+    /// The tree of an empty text.
+    pub fn empty() -> Ast {
+        Ast {
+            source: Source::new("", ""),
+            items: Vec::new(),
+            phrases: Vec::new(),
+            dfns: Vec::new(),
+            tradfns: Vec::new(),
+            steps: Steps::default(),
+        }
+    }
+
     /// The item of that number, which is this tree's own.
     pub fn item(&self, id: ItemId) -> &Item {
         &self.items[id.0 as usize]

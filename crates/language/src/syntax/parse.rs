@@ -6,7 +6,7 @@
 use super::ast::{
     Ast, Dfn, DfnId, Guard, Item, ItemId, Phrase, PhraseId, Stmt, Sym, Symbols, TradId, What,
 };
-use super::steps::{Steps, steps};
+use super::steps::steps;
 use super::token::{Kind, Token, Word};
 use super::tradfn::{self, Section};
 use super::words::Control;
@@ -27,6 +27,8 @@ struct Arena<'s> {
     /// Operands of the dfns being read, innermost last. A choice that fails consumes no brace, so
     /// it stays balanced.
     operands: Vec<u8>,
+    /// Values without a name in a namespace's parentheses.
+    unnamed: Vec<PhraseId>,
 }
 
 /// An error is its place, which is all that `misplaced` asks for.
@@ -47,6 +49,27 @@ impl Arena<'_> {
         let span = self.span(tokens);
         self.ast.items.push(Item { what, span });
         ItemId(self.ast.items.len() as u32 - 1)
+    }
+
+    /// The contents of parentheses: one phrase, array notation, or a namespace where names and
+    /// colons stand before the phrases.
+    fn parenthesised(&mut self, parts: Vec<(Option<Option<(Sym, Span)>>, PhraseId)>) -> What {
+        let several = parts.len() > 1;
+        let named = parts.iter().any(|(label, _)| label.is_some());
+        let is_empty = |id: &PhraseId| self.ast.phrase(*id).items.is_empty();
+        let nothing = !several && parts.iter().all(|(_, id)| is_empty(id));
+        if !named && !nothing {
+            return What::Paren(parts.into_iter().map(|(_, id)| id).collect(), several);
+        }
+        let members = parts.into_iter().filter(|(label, id)| label.is_some() || !is_empty(id));
+        let mut all = Vec::new();
+        for (label, id) in members {
+            match label.flatten() {
+                Some((sym, _)) => all.push((sym, id)),
+                None => self.unnamed.push(id),
+            }
+        }
+        What::Space(all)
     }
 
     fn leaf(&mut self, token: &Token) -> What {
@@ -158,16 +181,18 @@ fn phrase<'s>() -> impl chumsky::Parser<'s, &'s [Token], PhraseId, Extra<'s>> + 
         |phrase: Recursive<
             chumsky::recursive::Direct<'s, 's, &'s [Token], PhraseId, Extra<'s>>,
         >| {
-            let many = |mark: Kind| {
-                phrase.clone().separated_by(one(mark)).at_least(1).collect::<Vec<PhraseId>>()
-            };
-            let paren = many(Kind::Separator)
+            let paren = label()
+                .or_not()
+                .then(phrase.clone())
+                .separated_by(one(Kind::Separator))
+                .at_least(1)
+                .collect::<Vec<(Option<Option<(Sym, Span)>>, PhraseId)>>()
                 .delimited_by(one(Kind::Open('(')), one(Kind::Close(')')))
-                .map_with(|parts: Vec<PhraseId>, e| {
+                .map_with(|parts, e| {
                     let span = e.span();
-                    let several = parts.len() > 1;
                     let arena: &mut SimpleState<Arena<'s>> = e.state();
-                    arena.item(What::Paren(parts, several), span)
+                    let what = arena.parenthesised(parts);
+                    arena.item(what, span)
                 });
             let separators = phrase.clone().then(
                 one(Kind::Separator).ignore_then(phrase.clone()).repeated().collect::<Vec<_>>(),
@@ -233,16 +258,20 @@ fn statements<'s>(
     stmt.separated_by(one(Kind::Separator)).collect::<Vec<Stmt>>()
 }
 
-/// The lines of a text, or of the body of a function, up to the end.
-fn lines<'s>() -> impl chumsky::Parser<'s, &'s [Token], Vec<Line>, Extra<'s>> {
+/// A name and a colon: a label, or a name of a namespace.
+fn label<'s>() -> impl chumsky::Parser<'s, &'s [Token], Option<(Sym, Span)>, Extra<'s>> + Clone {
     let name = any_ref().filter(|t: &&Token| matches!(t.kind, Kind::Name(_)));
-    let label = name.then_ignore(one(Kind::Colon)).map_with(|t: &Token, e| {
+    name.then_ignore(one(Kind::Colon)).map_with(|t: &Token, e| {
         let arena: &mut SimpleState<Arena<'s>> = e.state();
         match &t.kind {
             Kind::Name(name) => Some((arena.symbols.intern(name), t.span)),
             _ => None,
         }
-    });
+    })
+}
+
+/// The lines of a text, or of the body of a function, up to the end.
+fn lines<'s>() -> impl chumsky::Parser<'s, &'s [Token], Vec<Line>, Extra<'s>> {
     let word = any_ref()
         .filter(|t: &&Token| matches!(t.kind, Kind::Control(c) if !matches!(c, Control::In { .. })))
         .map(|t: &Token| match t.kind {
@@ -258,7 +287,7 @@ fn lines<'s>() -> impl chumsky::Parser<'s, &'s [Token], Vec<Line>, Extra<'s>> {
             _ => Behind::Guard,
         });
     let phrase = phrase();
-    let line = label
+    let line = label()
         .or_not()
         .then(word.or_not())
         .then(one(Kind::Glyph('→')).or_not())
@@ -285,24 +314,26 @@ pub(super) struct Parser<'a> {
 impl<'a> Parser<'a> {
     /// A parser of checked tokens, with an empty tree.
     pub fn new(tokens: &'a [Token], source: &Arc<Source>, symbols: &'a mut Symbols) -> Self {
-        let ast = Ast {
-            source: source.clone(),
-            items: vec![],
-            phrases: vec![],
-            dfns: vec![],
-            tradfns: vec![],
-            steps: Steps::default(),
-        };
+        let ast = Ast { source: source.clone(), ..Ast::empty() };
         Parser { ast, symbols, tokens, source: source.clone() }
     }
 
     /// The lines of some tokens. Errors: what the grammar does not allow where it stands.
     pub fn lines(&mut self, range: Range<usize>) -> Result<Vec<Line>, Vec<Error>> {
         let tokens = &self.tokens[range];
-        let arena =
-            Arena { ast: &mut self.ast, symbols: self.symbols, tokens, operands: Vec::new() };
+        let arena = Arena {
+            ast: &mut self.ast,
+            symbols: self.symbols,
+            tokens,
+            operands: Vec::new(),
+            unnamed: Vec::new(),
+        };
         let mut state = SimpleState(arena);
         let (made, errors) = lines().parse_with_state(tokens, &mut state).into_output_errors();
+        if let Some(id) = state.0.unnamed.pop() {
+            let at = self.ast.place(self.ast.phrase(id).span);
+            return Err(vec![syntax("a name and : are missing before this value").at(&at)]);
+        }
         match made {
             Some(made) if errors.is_empty() => Ok(made),
             _ => Err(errors.iter().map(|e| misplaced(e, tokens, &self.source)).collect()),

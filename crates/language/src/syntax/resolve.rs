@@ -15,6 +15,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 mod code;
+mod member;
 mod target;
 mod terms;
 
@@ -35,9 +36,35 @@ pub enum Class {
     Dyadic,
 }
 
-/// The names that the code of a phrase depends on.
+/// The begin of a dotted path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Head {
+    /// A name that holds a namespace.
+    Name(Sym),
+    /// `#`.
+    Root,
+    /// `⎕THIS`.
+    This,
+    /// `##`.
+    Parent,
+    /// ⍺ or ⍵.
+    Word(Word),
+}
+
+/// `a.b.c`: a namespace, and names each in the one before.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Path {
+    /// The namespace that it begins in.
+    pub head: Head,
+    /// The names behind it.
+    pub names: Rc<[Sym]>,
+}
+
+/// The names that the code of a phrase depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
+    /// A name of a namespace.
+    Member(Path),
     /// A name.
     Sym(Sym),
     /// An operand: ⍺⍺ or ⍵⍵.
@@ -95,7 +122,7 @@ impl<'a> Resolver<'a> {
         if let Some(&class) = self.given.get(&key) {
             return class;
         }
-        let class = (self.look)(key);
+        let class = (self.look)(key.clone());
         if !self.seen.iter().any(|(k, _)| *k == key) {
             self.seen.push((key, class));
         }
@@ -116,7 +143,6 @@ impl<'a> Resolver<'a> {
         {
             return Ok(Code { ins: Vec::new(), gives: Gives::Nothing, assigns: true });
         }
-        self.no_namespaces(items)?;
         let mut parts: Vec<&[ItemId]> =
             items.split(|i| matches!(ast.item(*i).what, What::Assign)).collect();
         let mut ins = Vec::new();
@@ -149,24 +175,6 @@ impl<'a> Resolver<'a> {
             Right::Oper(op, _) => Gives::Oper(op),
         };
         Ok(Code { ins, gives, assigns })
-    }
-
-    /// `a.b` with a value a is a name in a namespace.
-    fn no_namespaces(&mut self, items: &[ItemId]) -> Result<()> {
-        let ast = self.ast;
-        for three in items.windows(3) {
-            let [a, dot, b] = [0, 1, 2].map(|k| ast.item(three[k]));
-            if let (What::Name(left), What::Glyph('.'), What::Name(_)) =
-                (&a.what, &dot.what, &b.what)
-                && a.span.end == dot.span.start
-                && dot.span.end == b.span.start
-                && self.class_of(Key::Sym(*left)) == Class::Array
-            {
-                let at = ast.place(a.span.join(b.span));
-                return Err(nonce(format!("{} (a name in a namespace)", at.text())).at(&at));
-            }
-        }
-        Ok(())
     }
 
     /// Terms applied to what stands right of them.
@@ -275,7 +283,6 @@ pub(crate) fn glyph(c: char, ast: &Ast, at: Span) -> Result<&'static Prim> {
             '→' => {
                 syntax("→ goes to a line of a ∇ function; a dfn has guards: {cond:expr ⋄ expr}")
             }
-            '#' => nonce("# (the root of namespaces)"),
             '⌶' => nonce("⌶ (I-beam)"),
             '&' => nonce("& (spawn)"),
             c => nonce(c),

@@ -4,7 +4,7 @@
 //! the jumps that it means. One walk with a stack of the blocks that are open. What does not nest
 //! is an error with the place of both words; a function has it when it is called.
 
-use super::ast::{Ast, ItemId, PhraseId, TradId, What};
+use super::ast::{Ast, ItemId, PhraseId, Sym, TradId, What};
 use super::parse::{Behind, Line};
 use super::resolve::Pattern;
 use super::words::{Block, Control, spelled};
@@ -111,6 +111,10 @@ pub enum Act {
         /// The next case.
         otherwise: usize,
     },
+    /// The namespace of that name becomes the current one.
+    Enter(Sym),
+    /// The namespace around becomes the current one again.
+    Leave,
     /// A phrase whose value nobody sees.
     Evaluate(PhraseId),
     /// A guard or a label where none may stand.
@@ -166,6 +170,7 @@ struct Tests {
 
 struct Builder<'a> {
     ast: &'a Ast,
+    in_function: bool,
     out: Steps,
     open: Vec<Open>,
     line: u32,
@@ -179,7 +184,8 @@ pub(super) fn steps(
     number: &mut dyn FnMut(Span) -> u32,
     labels: bool,
 ) -> Result<Steps> {
-    let mut b = Builder { ast, out: Steps::default(), open: Vec::new(), line: 0 };
+    let mut b =
+        Builder { ast, in_function: labels, out: Steps::default(), open: Vec::new(), line: 0 };
     for line in lines.iter().filter(|l| !l.is_empty(ast)) {
         b.line = number(line.at);
         b.line(line, labels)?;
@@ -534,6 +540,23 @@ impl Builder<'_> {
             Block::Repeat | Block::Section => {
                 self.begin(block, at);
             }
+            Block::Namespace => {
+                let items = self.ast.phrase(of).items.as_slice();
+                let name = match items {
+                    [one] => match &self.ast.item(*one).what {
+                        What::Name(sym) => Some(*sym),
+                        _ => None,
+                    },
+                    _ => None,
+                };
+                let Some(sym) = name else { return Err(missing("one name")) };
+                if self.in_function || self.open.iter().any(|o| o.block != Block::Namespace) {
+                    let says = ":Namespace stands in a text's own lines, not in a function";
+                    return Err(self.error(says, whole));
+                }
+                self.push(Act::Enter(sym), whole);
+                self.begin(block, at);
+            }
         }
         Ok(())
     }
@@ -558,6 +581,9 @@ impl Builder<'_> {
                 self.push(Act::Jump(top), at);
             }
             Block::Trap if open.clauses == 0 => self.handle(self.here()),
+            Block::Namespace => {
+                self.push(Act::Leave, at);
+            }
             _ => {}
         }
         self.close();

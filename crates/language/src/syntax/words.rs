@@ -19,6 +19,8 @@ pub enum Block {
     Hold,
     /// `:Section` … `:EndSection`.
     Section,
+    /// `:Namespace` … `:EndNamespace`.
+    Namespace,
 }
 
 /// The meaning of a control word.
@@ -95,8 +97,8 @@ pub const WORDS: &[(&str, Control)] = &[
     ("End", Control::Close(None)),
     ("With", Control::Absent),
     ("EndWith", Control::Absent),
-    ("Namespace", Control::Absent),
-    ("EndNamespace", Control::Absent),
+    ("Namespace", Control::Open(Block::Namespace)),
+    ("EndNamespace", Control::Close(Some(Block::Namespace))),
     ("Class", Control::Absent),
     ("EndClass", Control::Absent),
     ("Interface", Control::Absent),

@@ -51,7 +51,7 @@ impl Array {
         match &self.data {
             Data::Num(x) => Some((*x).into()),
             Data::Complex(z) => Some(*z),
-            Data::Char(_) => None,
+            Data::Char(_) | Data::Ref(_) => None,
             Data::Dense(b) => match b.view() {
                 View::Complex(v) => v.get(at).copied(),
                 View::Char(_) => None,
@@ -78,7 +78,7 @@ impl Array {
                 view => Some(view.numbers().into_iter().map(Complex64::from).collect()),
             },
             Data::Lazy(cell) => cell.forced().and_then(|a| a.to_complexes()),
-            Data::Framed(_) => None,
+            Data::Framed(_) | Data::Ref(_) => None,
             Data::Num(_) | Data::Char(_) | Data::Items(_) => {
                 (0..self.len()).map(|k| self.complex_at(k)).collect()
             }

@@ -11,10 +11,10 @@ use std::sync::Arc;
 pub const MOST_DEPTH: u32 = 1_000;
 
 impl Array {
-    /// A number or a character of rank 0.
+    /// A number, a character or a reference of rank 0.
     pub fn is_simple_scalar(&self) -> bool {
         match &self.data {
-            Data::Num(_) | Data::Complex(_) | Data::Char(_) => true,
+            Data::Num(_) | Data::Complex(_) | Data::Char(_) | Data::Ref(_) => true,
             Data::Lazy(_) | Data::Framed(_) => self.shape.is_empty(),
             _ => false,
         }
@@ -22,7 +22,7 @@ impl Array {
 
     /// Numbers or characters in one buffer (or pending): what can be recorded.
     pub fn is_uniform(&self) -> bool {
-        !matches!(self.data, Data::Items(_))
+        !matches!(self.data, Data::Items(_) | Data::Ref(_))
     }
 
     /// Whether it holds real numbers or characters here and now, one array and no cells: what
@@ -96,7 +96,7 @@ impl Array {
                 None => self.scalar(),
             },
             Data::Framed(_) => self.scalar(),
-            Data::Num(_) | Data::Complex(_) | Data::Char(_) => self.clone(),
+            Data::Num(_) | Data::Complex(_) | Data::Char(_) | Data::Ref(_) => self.clone(),
         }
     }
 
@@ -112,7 +112,7 @@ impl Array {
         match &self.data {
             Data::Num(x) => Some(*x),
             Data::Char(c) => Some(f64::from(u32::from(*c))),
-            Data::Complex(_) => None,
+            Data::Complex(_) | Data::Ref(_) => None,
             Data::Dense(b) => match b.view() {
                 View::Complex(v) => Some(v[at]).filter(|z| z.im == 0.0).map(|z| z.re),
                 view => Some(view.number(at)),
@@ -158,7 +158,7 @@ impl Array {
     pub fn to_numbers(&self) -> Option<Vec<f64>> {
         match &self.data {
             Data::Num(x) => Some(vec![*x]),
-            Data::Char(_) | Data::Complex(_) => None,
+            Data::Char(_) | Data::Complex(_) | Data::Ref(_) => None,
             Data::Dense(b) => match b.view() {
                 View::Char(v) if !v.is_empty() => None,
                 View::Complex(_) => None,
@@ -188,7 +188,7 @@ impl Array {
     pub fn to_chars(&self) -> Option<Vec<char>> {
         match &self.data {
             Data::Char(c) => Some(vec![*c]),
-            Data::Num(_) | Data::Complex(_) => None,
+            Data::Num(_) | Data::Complex(_) | Data::Ref(_) => None,
             Data::Dense(b) => match b.view() {
                 View::Char(v) => Some(v.to_vec()),
                 view => view.is_empty().then(Vec::new),

@@ -12,6 +12,7 @@ pub mod format;
 mod items;
 mod ragged;
 mod ready;
+mod reference;
 mod split;
 mod storage;
 
@@ -19,6 +20,7 @@ pub use change::Changing;
 pub use items::{MOST_DEPTH, advance, around, strides};
 pub use num_complex::Complex64;
 pub use ragged::{Ragged, storage};
+pub use reference::{Reference, Referent};
 pub use split::{Held, Split};
 pub use storage::{Buf, Storage, View};
 
@@ -126,6 +128,8 @@ pub enum Data {
     Complex(Complex64),
     /// A character scalar.
     Char(char),
+    /// A reference to something that has its own identity: a simple scalar, no number.
+    Ref(Reference),
     /// Items of one dtype in a buffer, row by row.
     Dense(Arc<dyn Storage>),
     /// Items that are arrays, or of several kinds.
@@ -442,7 +446,7 @@ impl Array {
             Data::Complex(_) => DType::Complex,
             Data::Char(_) => DType::Char,
             Data::Dense(b) => b.dtype(),
-            Data::Items(_) => DType::Nested,
+            Data::Items(_) | Data::Ref(_) => DType::Nested,
             Data::Lazy(cell) => cell.dtype(),
             Data::Framed(split) => split.node.dtype(),
         }
@@ -460,6 +464,7 @@ impl Array {
             Data::Complex(z) if !shape.is_empty() => {
                 Array { shape, data: Data::Dense(Arc::new(Buf::one_complex(*z))) }
             }
+            Data::Ref(_) if !shape.is_empty() => Array::items(shape, vec![self.clone()], None),
             Data::Char(c) if !shape.is_empty() => {
                 Array { shape, data: Data::Dense(Arc::new(Buf::one_char(*c))) }
             }

@@ -44,7 +44,7 @@ impl Held {
             Data::Dense(_) | Data::Complex(_) => {
                 Err(DeviceError::Broken("an input of a plan is complex".into()))
             }
-            Data::Items(_) | Data::Lazy(_) | Data::Framed(_) => {
+            Data::Items(_) | Data::Ref(_) | Data::Lazy(_) | Data::Framed(_) => {
                 Err(DeviceError::Broken("an input of a plan is not dense".into()))
             }
         }

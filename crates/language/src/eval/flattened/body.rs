@@ -363,6 +363,7 @@ impl Flat<'_, '_> {
             | FExpr::Name(_)
             | FExpr::Word(_)
             | FExpr::Dfn(_)
+            | FExpr::Member(_)
             | FExpr::System(_) => return self.ev.function(at, f),
             FExpr::Code(_) => return refuse("a function is named within a line"),
         };

@@ -76,7 +76,7 @@ impl Behind {
                 View::F64(v) => self.numbers.extend_from_slice(v),
                 view => self.numbers.extend((0..view.len()).map(|k| view.number(k))),
             },
-            Data::Complex(_) | Data::Items(_) | Data::Lazy(_) | Data::Framed(_) => {
+            Data::Complex(_) | Data::Ref(_) | Data::Items(_) | Data::Lazy(_) | Data::Framed(_) => {
                 return Err(untraced("cells have results that are not computed"));
             }
         }

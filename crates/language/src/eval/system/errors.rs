@@ -1,8 +1,9 @@
 //! Errors as values: ⎕SIGNAL ⎕EM ⎕EN ⎕DM and the properties of ⎕DMX.
 
-use super::{Args, Row, constant, function, misused, text_vector};
+use super::{Args, Does, Row, constant, function, live, misused, text_vector};
 use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
+use crate::eval::value::Value;
 use aplomb_ground::error::{Error, Result, domain, message};
 use aplomb_values::array::Array;
 use std::rc::Rc;
@@ -28,7 +29,12 @@ pub static ROWS: &[Row] = &[
         ("{0::⊃⎕DM ⋄ ÷0}0", "DOMAIN ERROR"),
         |cx| text_vector(cx, &diagnostic(cx)),
     ),
-    constant("DMX", "The last error: names and values.", ("{0::⍴⎕DMX ⋄ ÷0}0", "2 2"), properties),
+    live(
+        "DMX",
+        "The last error, a namespace of EM EN ENX Message DM Category Vendor.",
+        ("{0::⎕DMX.(EN EM) ⋄ ÷0}0", "11  DOMAIN ERROR "),
+        properties,
+    ),
     constant(
         "DMX.EM",
         "The message of the last error.",
@@ -84,11 +90,16 @@ fn diagnostic(cx: &Cx<'_>) -> Vec<String> {
     vec![named(&e), format!("      {line}"), format!("{}∧", " ".repeat(6 + column))]
 }
 
-fn properties(cx: &mut Cx<'_>) -> Result<Array> {
-    let Some(e) = last(cx) else { return Array::chars([0, 0].as_slice(), vec![], cx.budget()) };
-    let cells = ["EM", &named(&e), "Message", &e.parts().says].map(|t| cx.text(t));
-    let cells = cells.into_iter().collect::<Result<Vec<_>>>()?;
-    cx.collect(&[2, 2], cells, None)
+/// The properties as they are now: a space that nothing changes later.
+fn properties(ev: &mut Eval<'_>) -> Result<Array> {
+    let space = ev.st.new_space("[DMX]");
+    for row in ROWS {
+        if let (Some(name), Does::Constant(get)) = (row.name.strip_prefix("DMX."), row.does) {
+            let (sym, v) = (ev.st.symbols.intern(name), get(&mut ev.cx)?);
+            ev.set_member(&space.value(), sym, Value::Array(v))?;
+        }
+    }
+    Ok(space.value())
 }
 
 fn event_message(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {

@@ -1,12 +1,15 @@
 //! ⎕JSON: JSON text to arrays and back.
 //!
-//! Dyalog makes namespaces of objects; here an object is a matrix of two columns, names and values,
-//! and such a matrix is written as an object. `true`, `false` and `null` are enclosed texts, as in
-//! Dyalog.
+//! An object is a namespace, or by an option a matrix of two columns, names and values; both are
+//! written as objects. A name that is none in APL is spelled with its code points, `⍙a⍙32⍙b`.
+//! `true`, `false` and `null` are enclosed texts, as in Dyalog.
 
 use super::{Args, Row, misused, optional, texts};
 use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
+use crate::eval::space::Space;
+use crate::eval::value::Value;
+use crate::syntax::token::{is_name_part, is_name_start};
 use aplomb_ground::error::{Error, Result, domain, limit, nonce};
 use aplomb_ground::limits::{Budget, Ticks};
 use aplomb_values::array::{Array, Buf, Data, MOST_DEPTH};
@@ -17,10 +20,10 @@ use std::sync::Arc;
 
 pub static ROWS: &[Row] = &[optional(
     "JSON",
-    "JSON text to an array; 1⎕JSON an array to text. An object is a matrix of names and values; \
-     ⍠'Format' 'M' gives rows.",
+    "JSON text to an array; 1⎕JSON an array to text. An object is a namespace, by ⍠'Objects' \
+     'Matrix' a matrix of names and values; ⍠'Format' 'M' gives rows.",
     ("⎕JSON'[1,[2,3]]' ⋄ 1⎕JSON(1 2)'ab'", "1  2 3 \n[[1,2],\"ab\"]"),
-    &["Format", "Compact", "Null", "HighRank", "Charset", "Dialect"],
+    &["Format", "Compact", "Null", "HighRank", "Charset", "Dialect", "Objects"],
     json,
 )];
 
@@ -118,13 +121,15 @@ fn json(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
             return Err(nonce("writing JSON from rows (⍠'Format' 'M')"));
         }
         let mut out = String::new();
-        write(a.y, &style, 0, &mut out)?;
+        let plain = plain(ev, a.y, 0)?;
+        write(&plain, &style, 0, &mut out)?;
         return ev.cx.text(&out).map(Some);
     }
     let text = texts(a.y, "the argument of ⎕JSON")?.join("\n");
     let _held = ev.cx.budget().charge(text.len() as u64 * 4)?;
     let read: Json = serde_json::from_str(&text).map_err(|e| wrong(&text, &e))?;
-    let made = if rows { table(&ev.cx, read)? } else { value(&ev.cx, read)? };
+    let matrix = a.options.word("Objects", &["Namespace", "Matrix"])? == "Matrix";
+    let made = if rows { table(&ev.cx, read)? } else { value(ev, read, matrix)? };
     Ok(Some(made))
 }
 
@@ -141,28 +146,92 @@ fn raw(cx: &Cx<'_>, word: &str) -> Result<Array> {
     Ok(Array::items([].as_slice(), vec![cx.text(word)?], None))
 }
 
-/// An object's matrix of names and values.
-fn object(cx: &Cx<'_>, members: Vec<(String, Json)>) -> Result<Array> {
-    let n = members.len();
-    let mut cells = Vec::with_capacity(2 * n);
-    for (name, v) in members {
-        cells.push(cx.text(&name)?);
-        cells.push(value(cx, v)?);
+/// An object: a namespace, or a matrix of names and values.
+fn object(ev: &mut Eval<'_>, members: Vec<(String, Json)>, matrix: bool) -> Result<Array> {
+    if matrix {
+        let n = members.len();
+        let mut cells = ev.cx.budget().room(2 * n)?;
+        for (name, v) in members {
+            cells.push(ev.cx.text(&name)?);
+            cells.push(value(ev, v, matrix)?);
+        }
+        let proto = if n == 0 { Some(ev.cx.text("")?) } else { None };
+        return Ok(Array::items([n, 2].as_slice(), cells, proto));
     }
-    let proto = if n == 0 { Some(cx.text("")?) } else { None };
-    Ok(Array::items([n, 2].as_slice(), cells, proto))
+    let space = ev.st.new_space("[JSON object]");
+    for (name, v) in members {
+        let v = value(ev, v, matrix)?;
+        let sym = ev.st.symbols.intern(&spelled(&name));
+        ev.set_member(&space.value(), sym, Value::Array(v))?;
+    }
+    Ok(space.value())
 }
 
-fn value(cx: &Cx<'_>, json: Json) -> Result<Array> {
-    match json {
-        Json::Raw(word) => raw(cx, word),
-        Json::Number(x) => Ok(Array::num(x)),
-        Json::Text(t) => cx.text(&t),
-        Json::List(items) => {
-            let items = items.into_iter().map(|v| value(cx, v)).collect::<Result<Vec<_>>>()?;
-            cx.collect(&[items.len()], items, None)
+/// A name as APL can have it: what it may not hold stands as a number between two ⍙.
+fn spelled(name: &str) -> String {
+    let fits = name.starts_with(is_name_start) && name.chars().all(is_name_part);
+    if fits && !name.contains('⍙') {
+        return name.into();
+    }
+    let one = |c: char| match is_name_part(c) && c != '⍙' {
+        true => c.to_string(),
+        false => format!("⍙{}⍙", u32::from(c)),
+    };
+    std::iter::once("⍙".to_string()).chain(name.chars().map(one)).collect()
+}
+
+/// The name that was spelled so.
+fn unspelled(name: &str) -> String {
+    let Some(rest) = name.strip_prefix('⍙') else { return name.into() };
+    let part = |(k, text): (usize, &str)| match k % 2 {
+        0 => text.to_string(),
+        _ => text.parse().ok().and_then(char::from_u32).map_or(text.into(), String::from),
+    };
+    rest.split('⍙').enumerate().map(part).collect()
+}
+
+/// The array with each namespace as a matrix of its arrays' names and values.
+fn plain(ev: &mut Eval<'_>, a: &Array, depth: usize) -> Result<Array> {
+    if depth > MOST_DEPTH as usize {
+        return Err(limit("this nests deeper than JSON is written"));
+    }
+    if let Some(space) = Space::of(a) {
+        let mut members: Vec<(String, Array)> = Vec::new();
+        for (sym, v) in ev.st.members(&space) {
+            match v {
+                Value::Array(a) => members.push((unspelled(&ev.st.symbols.name(sym)), a)),
+                _ => return Err(domain("a function cannot be written as JSON")),
+            }
         }
-        Json::Object(members) => object(cx, members),
+        members.sort_by(|x, y| x.0.cmp(&y.0));
+        let mut cells = ev.cx.budget().room(2 * members.len())?;
+        for (name, a) in &members {
+            let a = ev.cx.ready(a, "⎕JSON")?;
+            cells.push(ev.cx.text(name)?);
+            cells.push(plain(ev, &a, depth + 1)?);
+        }
+        let proto = ev.cx.text("")?;
+        return Ok(Array::items([members.len(), 2].as_slice(), cells, Some(proto)));
+    }
+    let Data::Items(held) = a.data() else { return Ok(a.clone()) };
+    if held.split().is_some() || held.pieces().is_some() || a.is_empty() {
+        return Ok(a.clone());
+    }
+    let items = held.iter().map(|item| plain(ev, &item, depth + 1)).collect::<Result<Vec<_>>>()?;
+    Ok(Array::items(a.shape(), items, None))
+}
+
+fn value(ev: &mut Eval<'_>, json: Json, matrix: bool) -> Result<Array> {
+    match json {
+        Json::Raw(word) => raw(&ev.cx, word),
+        Json::Number(x) => Ok(Array::num(x)),
+        Json::Text(t) => ev.cx.text(&t),
+        Json::List(items) => {
+            let items = items.into_iter().map(|v| value(ev, v, matrix));
+            let items = items.collect::<Result<Vec<_>>>()?;
+            ev.cx.collect(&[items.len()], items, None)
+        }
+        Json::Object(members) => object(ev, members, matrix),
     }
 }
 

@@ -4,12 +4,13 @@ use super::files::path;
 use super::{Args, Row, function, live, misused, text_matrix, text_vector, texts};
 use crate::eval::cx::Cx;
 use crate::eval::run::{At, Eval};
+use crate::eval::space::Space;
 use crate::eval::steps::Walk;
 use crate::eval::tradfn::Call;
 use crate::eval::value::{Func, Oper, Operand, Value, listing};
 use crate::syntax::Sym;
 use crate::syntax::ast::{ItemId, What};
-use crate::syntax::resolve::Class;
+use crate::syntax::resolve::{Class, Path};
 use crate::syntax::steps::{Act, Step};
 use crate::syntax::token::{is_name_part, is_name_start};
 use aplomb_ground::error::{Error, Result, domain, leaving, limit};
@@ -22,8 +23,8 @@ use std::sync::Arc;
 pub static ROWS: &[Row] = &[
     function(
         "NC",
-        "What a name is: 2 array, 3 function, 4 operator, 0 free, ¯1 no name; for a vector of \
-         names 2.1, 3.1 a ∇ function, 3.2 a dfn, 3.3 another.",
+        "What a name is: 2 array, 3 function, 4 operator, 9 namespace, 0 free, ¯1 no name; for a \
+         vector of names 2.1, 3.1 a ∇ function, 3.2 a dfn, 3.3 another.",
         ("x1←1 ⋄ ⎕NC'x1' 'y1'", "2.1 0"),
         name_class,
     ),
@@ -110,7 +111,7 @@ fn names(y: &Array) -> Result<Vec<String>> {
     Ok(texts(y, "a name")?.into_iter().map(|n| n.trim().to_string()).collect())
 }
 
-fn is_name(name: &str) -> bool {
+pub(super) fn is_name(name: &str) -> bool {
     name.starts_with(is_name_start) && name.chars().all(is_name_part)
 }
 
@@ -133,6 +134,23 @@ impl Eval<'_> {
         self.st.globals.get(sym).cloned()
     }
 
+    /// Frees a name of a namespace; whether there is such a namespace.
+    fn free_member(&mut self, path: &Path) -> bool {
+        let Some((last, owners)) = path.names.split_last() else { return false };
+        let owner = Path { head: path.head, names: owners.into() };
+        let (ast, frame) = (self.st.nothing.clone(), self.st.frame.clone());
+        let at = At { ast: &ast, frame: frame.as_ref() };
+        let space = match self.at_path(at, &owner) {
+            Some(Value::Array(a)) => Space::of(&a),
+            _ => None,
+        };
+        let Some(space) = space else { return false };
+        let outer = self.st.enter(&space);
+        self.st.globals.change(*last, None);
+        self.st.enter(&outer);
+        true
+    }
+
     fn free(&mut self, sym: Sym) {
         let mut frame = self.st.frame.clone();
         while let Some(f) = frame {
@@ -146,7 +164,7 @@ impl Eval<'_> {
 }
 
 /// Class and subclass.
-fn class_of(ev: &Eval<'_>, name: &str) -> f64 {
+fn class_of(ev: &mut Eval<'_>, name: &str) -> f64 {
     if let Some(system) = name.strip_prefix('⎕') {
         return match super::find(&system.to_uppercase()).map(super::Row::class) {
             Ok(Class::Array) => 2.1,
@@ -158,9 +176,13 @@ fn class_of(ev: &Eval<'_>, name: &str) -> f64 {
     let held = match spoken(ev, name) {
         Some(held) => held,
         None if is_name(name) => ev.held(name),
-        None => return -1.0,
+        None => match ev.path(name) {
+            Some(_) => ev.named(name),
+            None => return -1.0,
+        },
     };
     match held {
+        Some(Value::Array(a)) if a.to_reference().is_some() => 9.1,
         Some(Value::Array(_)) => 2.1,
         Some(Value::Func(f)) => match &*f {
             Func::Trad(_) => 3.1,
@@ -194,7 +216,8 @@ fn spoken(ev: &Eval<'_>, name: &str) -> Option<Option<Value>> {
 }
 
 fn name_class(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
-    let classes: Vec<f64> = names(a.y)?.iter().map(|n| class_of(ev, n)).collect();
+    let names = names(a.y)?;
+    let classes: Vec<f64> = names.iter().map(|n| class_of(ev, n)).collect();
     if !a.y.is_simple() {
         return ev.cx.vector(classes).map(Some);
     }
@@ -218,14 +241,14 @@ fn name_list(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     }
     all.sort();
     all.dedup();
-    let fits = |name: &String| {
+    let mut fits = |name: &String| {
         let class = class_of(ev, name);
         let is =
             |w: &f64| if w.fract() == 0.0 { class.trunc() == w.abs() } else { class == w.abs() };
         wanted.iter().any(is)
             && letters.as_ref().is_none_or(|l| name.starts_with(|c| l.contains(c)))
     };
-    let found: Vec<String> = all.into_iter().filter(fits).collect();
+    let found: Vec<String> = all.into_iter().filter(|name| fits(name)).collect();
     let listed = wanted.iter().any(|w| *w < 0.0);
     if listed {
         text_vector(&ev.cx, &found).map(Some)
@@ -238,10 +261,15 @@ fn erase(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let names = names(a.y)?;
     let mut freed = Vec::with_capacity(names.len());
     for name in names {
-        if let Some(sym) = ev.st.symbols.find(&name) {
-            ev.free(sym);
-        }
-        freed.push(f64::from(u8::from(is_name(&name))));
+        let known = match (ev.st.symbols.find(&name), ev.path(&name)) {
+            (Some(sym), _) if is_name(&name) => {
+                ev.free(sym);
+                true
+            }
+            (_, Some(path)) if !path.names.is_empty() => ev.free_member(&path),
+            _ => is_name(&name),
+        };
+        freed.push(f64::from(u8::from(known)));
     }
     let one = a.y.is_simple() && a.y.rank() < 2;
     let result = if one {
@@ -385,15 +413,20 @@ fn fix(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         ev.st.depth -= 1;
         return Err(limit(format!("scripts stand more than {} deep", limits.depth)));
     }
-    let (was, frame) = (ev.st.globals.clone(), ev.st.frame.take());
+    let (was, frame, here) = (ev.st.globals.clone(), ev.st.frame.take(), ev.st.here.clone());
     let (source, span) = (ev.cx.sys.source.clone(), ev.cx.sys.span);
-    let done = script(ev, &Source::new(name, text), &limits);
+    let done = ev.script(&Source::new(name, text), &limits);
     (ev.cx.sys.source, ev.cx.sys.span) = (source, span);
     ev.st.frame = frame;
+    ev.st.enter(&here);
     ev.st.depth -= 1;
     done?;
     let made = ev.st.globals.iter().filter(|(sym, v)| match (v, was.get(*sym)) {
-        (Value::Array(_), _) => false,
+        (Value::Array(a), was) => {
+            let before = was.and_then(|was| was.clone().into_array());
+            let is_same = before.is_some_and(|b| b.to_reference() == a.to_reference());
+            a.to_reference().is_some() && !is_same
+        }
         (Value::Func(f), Some(Value::Func(g))) => !Rc::ptr_eq(f, g),
         (Value::Oper(Oper::Dfn(f)), Some(Value::Oper(Oper::Dfn(g)))) => !Rc::ptr_eq(f, g),
         _ => true,
@@ -404,17 +437,20 @@ fn fix(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     ev.shy(made)
 }
 
-fn script(ev: &mut Eval<'_>, source: &Arc<Source>, limits: &Limits) -> Result<()> {
-    let ast = Rc::new(crate::syntax::parse(source, &mut ev.st.symbols, limits)?);
-    let (steps, mut walk) = (&ast.steps, Walk::new(&ast.steps));
-    while let Some(step) = steps.steps.get(walk.at) {
-        ev.cx.host.interrupt().check()?;
-        let now = walk.at;
-        let done = ev.act(At { ast: &ast, frame: None }, steps, &mut walk, false);
-        let done = done.map_err(|e| e.at(&step.place(&ast)));
-        if let Err(e) = done {
-            ev.cx.sys.error = Some(walk.catch(steps, now, e)?);
+impl Eval<'_> {
+    /// Runs a text's statements in the current space.
+    pub(super) fn script(&mut self, source: &Arc<Source>, limits: &Limits) -> Result<()> {
+        let ast = Rc::new(crate::syntax::parse(source, &mut self.st.symbols, limits)?);
+        let (steps, mut walk) = (&ast.steps, Walk::new(&ast.steps));
+        while let Some(step) = steps.steps.get(walk.at) {
+            self.cx.host.interrupt().check()?;
+            let now = walk.at;
+            let done = self.act(At { ast: &ast, frame: None }, steps, &mut walk, false);
+            let done = done.map_err(|e| e.at(&step.place(&ast)));
+            if let Err(e) = done {
+                self.cx.sys.error = Some(walk.catch(steps, now, e)?);
+            }
         }
+        Ok(())
     }
-    Ok(())
 }

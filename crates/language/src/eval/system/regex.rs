@@ -10,7 +10,8 @@ mod template;
 use super::text::mapped;
 use super::{Args, Does, Options, Row, misused, text_vector, texts};
 use crate::eval::run::Eval;
-use crate::eval::value::{Func, Operand};
+use crate::eval::space::Space;
+use crate::eval::value::{Func, Operand, Value};
 use aplomb_ground::error::{Result, domain, length};
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::Array;
@@ -61,7 +62,8 @@ enum Rule {
     Texts(Vec<Template>),
     /// Codes, and whether there is one number a match.
     Codes(Vec<i64>, bool),
-    Function(Rc<Func>),
+    /// A function, and the namespace that it gets: one for the whole run.
+    Function(Rc<Func>, Rc<Space>),
 }
 
 struct Search<'a> {
@@ -136,7 +138,10 @@ fn rule_of(
     templates: bool,
 ) -> Result<Rule> {
     let a = match rule {
-        Operand::F(f) => return Ok(Rule::Function(f.clone())),
+        Operand::F(f) => {
+            let space = ev.st.new_space("[Namespace]");
+            return Ok(Rule::Function(f.clone(), space));
+        }
         Operand::A(a) => ev.cx.ready(a, "a transformation")?,
     };
     if a.is_simple() && !a.is_char() && !a.is_empty() {
@@ -355,8 +360,44 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn matched(&self, ev: &Eval<'_>, m: &Match<'_>) -> Result<Array> {
-        ev.cx.text(m.caps.get(0).map_or("", |g| g.as_str()))
+    /// The namespace that tells of a match: what a function of ⎕R and ⎕S gets. Offsets begin at 0.
+    fn matched(
+        &self,
+        ev: &mut Eval<'_>,
+        m: &Match<'_>,
+        text: &str,
+        space: &Rc<Space>,
+    ) -> Result<Array> {
+        let regex = &self.patterns[m.pattern].regex;
+        let start = m.caps.get(0).map_or(0, |g| g.start());
+        // A group that took no part is told only if a later one did.
+        let last = (0..m.caps.len()).rev().find(|k| m.caps.get(*k).is_some()).map_or(0, |k| k);
+        let groups = || (0..=last).map(|k| m.caps.get(k));
+        let offset = |g: Option<::regex::Match<'_>>| {
+            g.map_or(-1.0, |g| (m.offset + text[start..g.start()].chars().count()) as f64)
+        };
+        let length =
+            |g: Option<::regex::Match<'_>>| g.map_or(-1.0, |g| g.as_str().chars().count() as f64);
+        let names: Vec<String> =
+            regex.capture_names().map(|n| n.into_iter().collect::<String>()).collect();
+        let members = [
+            ("Block", ev.cx.text(text)?),
+            ("BlockNum", Array::num(m.block as f64)),
+            ("Pattern", ev.cx.text(regex.as_str())?),
+            ("PatternNum", Array::num(m.pattern as f64)),
+            ("Match", ev.cx.text(m.caps.get(0).map_or("", |g| g.as_str()))?),
+            ("Offsets", ev.cx.vector(groups().map(offset).collect())?),
+            ("Lengths", ev.cx.vector(groups().map(length).collect())?),
+            ("Names", super::text_vector(&ev.cx, &names)?),
+            ("ReplaceMode", Array::bool(self.replace)),
+            ("TextOnly", Array::bool(self.replace)),
+        ];
+        let to = space.value();
+        for (name, v) in members {
+            let sym = ev.st.symbols.intern(name);
+            ev.set_member(&to, sym, Value::Array(v))?;
+        }
+        Ok(to)
     }
 
     fn replaced(
@@ -366,10 +407,10 @@ impl Search<'_> {
         text: &str,
         out: &mut String,
     ) -> Result<()> {
-        let Rule::Function(f) = &self.rule else {
+        let Rule::Function(f, space) = &self.rule else {
             return self.filled(m, text, out, ev.cx.budget());
         };
-        let matched = self.matched(ev, m)?;
+        let matched = self.matched(ev, m, text, space)?;
         let made = ev.apply(f, None, &matched)?;
         let made = ev.cx.ready(&made, "⎕R")?;
         let made = made.to_text().filter(|_| made.is_char() || made.is_empty());
@@ -396,8 +437,8 @@ impl Search<'_> {
                     ev.cx.vector(numbers).map(Some)
                 }
             }
-            Rule::Function(f) => {
-                let matched = self.matched(ev, m)?;
+            Rule::Function(f, space) => {
+                let matched = self.matched(ev, m, text, space)?;
                 let done = ev.call(f, None, &matched)?;
                 let made = ev.valued(done)?;
                 made.map(|a| ev.cx.ready(&a, "⎕S")).transpose()

@@ -1,9 +1,10 @@
 //! The code of a phrase: instructions on a stack of values, and expressions for functions.
 
+use super::{Head, Path};
 use crate::eval::phrases::Phrase;
 use crate::eval::system::Row;
 use crate::eval::value::{self, Func};
-use crate::syntax::ast::{DfnId, Sym};
+use crate::syntax::ast::{DfnId, PhraseId, Sym};
 use crate::syntax::token::Word;
 use crate::table::Prim;
 use aplomb_ground::span::Span;
@@ -87,6 +88,16 @@ pub enum Do {
         /// Whether they become one array.
         mix: bool,
     },
+    /// A reference to `#`, `##` or `⎕THIS` is pushed.
+    Place(Head),
+    /// The value of a name of the namespaces on top.
+    Member(Sym),
+    /// The value of a phrase that runs in the namespaces on top.
+    Inside(PhraseId),
+    /// The top values, in order, become the names of a new namespace.
+    Space(Rc<[Sym]>),
+    /// An assignment in the namespaces on top.
+    Within(Box<Ins>),
     /// A function of the top value.
     Monad(FExpr),
     /// A function of the two top values, the left one topmost.
@@ -245,6 +256,8 @@ pub enum FExpr {
     Atop(Box<FExpr>, Box<FExpr>),
     /// Code that gives it, and names it on the way.
     Code(Rc<Code>),
+    /// A name of a namespace.
+    Member(Path),
 }
 
 impl Do {
@@ -252,6 +265,8 @@ impl Do {
     fn moves(&self) -> (usize, usize) {
         match self {
             Do::Strand(n) | Do::Notation { n, .. } => (*n, 1),
+            Do::Space(names) => (names.len(), 1),
+            Do::Member(_) | Do::Inside(_) => (1, 1),
             Do::Monad(_) => (1, 1),
             Do::Dyad(_) | Do::Phrase(_) => (2, 1),
             Do::Index(present) => (1 + present.iter().filter(|p| **p).count(), 1),
@@ -261,6 +276,7 @@ impl Do {
             | Do::Omega
             | Do::Word(_)
             | Do::System(_)
+            | Do::Place(_)
             | Do::Input { .. } => (0, 1),
             // Assignments leave their value; what else they take makes the code no plain path.
             _ => (usize::MAX, 0),
@@ -323,6 +339,8 @@ pub enum OpExpr {
     Curried(Box<OpExpr>, Box<Operand>),
     /// Code that gives it, and names it on the way.
     Code(Rc<Code>),
+    /// A name of a namespace.
+    Member(Path),
 }
 
 /// An operand of an operator.
@@ -357,9 +375,12 @@ impl FExpr {
             FExpr::Outer(f) | FExpr::Axis(f, _) => f.mentions(glyph),
             FExpr::Fork(f, g, h) => operand(f) || g.mentions(glyph) || h.mentions(glyph),
             FExpr::Atop(g, h) => g.mentions(glyph) || h.mentions(glyph),
-            FExpr::Name(_) | FExpr::Word(_) | FExpr::Dfn(_) | FExpr::System(_) | FExpr::Code(_) => {
-                false
-            }
+            FExpr::Name(_)
+            | FExpr::Word(_)
+            | FExpr::Dfn(_)
+            | FExpr::System(_)
+            | FExpr::Code(_)
+            | FExpr::Member(_) => false,
         }
     }
 

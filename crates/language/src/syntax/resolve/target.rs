@@ -15,10 +15,14 @@ pub(super) enum Target {
     Alpha,
     Pattern(Pattern, Option<FExpr>),
     System(&'static system::Row),
-    Print { line: bool },
+    Print {
+        line: bool,
+    },
     Indexed(Sym, Vec<Option<Code>>, Option<FExpr>),
     Modified(Sym, FExpr),
     Selected(Sym, Code, Option<FExpr>),
+    /// In the namespaces that the code pushes.
+    Within(Vec<Ins>, Box<Target>),
 }
 
 impl Resolver<'_> {
@@ -30,6 +34,10 @@ impl Resolver<'_> {
         };
         let ast = self.ast;
         let item = ast.item(*last);
+        if let Some((rest, owner, own)) = self.owned(items)? {
+            let (_, target) = self.target(own)?;
+            return Ok((rest, Target::Within(owner, Box::new(target))));
+        }
         match &item.what {
             What::Quad => Ok((before, Target::Print { line: true })),
             What::QuoteQuad => Ok((before, Target::Print { line: false })),
@@ -97,6 +105,28 @@ impl Resolver<'_> {
         }
     }
 
+    /// The items left of a name of a namespace that is assigned, the code of its owners, and the
+    /// name as it stands in them, with its index.
+    #[allow(clippy::type_complexity)]
+    fn owned<'i>(
+        &mut self,
+        items: &'i [ItemId],
+    ) -> Result<Option<(&'i [ItemId], Vec<Ins>, &'i [ItemId])>> {
+        let what = |k: usize| items.get(k).map(|id| &self.ast.item(*id).what);
+        let n = items.len();
+        let own = match (n.checked_sub(2).and_then(what), n.checked_sub(1).and_then(what)) {
+            (Some(What::Name(_)), Some(What::Bracket(_, false))) => n - 2,
+            (_, Some(What::Name(_) | What::Paren(_, false))) => n - 1,
+            _ => return Ok(None),
+        };
+        let dot = own.checked_sub(1);
+        let Some(dot) = dot.filter(|k| matches!(what(*k), Some(What::Glyph('.')))) else {
+            return Ok(None);
+        };
+        let owner = self.owner(items, dot)?;
+        Ok(owner.map(|o| (&items[..o.begins], o.ins, &items[own..])))
+    }
+
     /// `x f←` with any function: the last term is it.
     fn by_function<'i>(&mut self, items: &'i [ItemId], at: Span) -> Result<(&'i [ItemId], Target)> {
         // The function is as long as it can be: find the value it follows.
@@ -124,6 +154,15 @@ impl Resolver<'_> {
             Target::Name(sym) => Target::Modified(sym, f),
             Target::Indexed(sym, codes, None) => Target::Indexed(sym, codes, Some(f)),
             Target::Selected(sym, code, None) => Target::Selected(sym, code, Some(f)),
+            Target::Within(owner, inner) => {
+                let inner = match *inner {
+                    Target::Name(sym) => Target::Modified(sym, f),
+                    Target::Indexed(sym, codes, None) => Target::Indexed(sym, codes, Some(f)),
+                    Target::Pattern(p, None) => Target::Pattern(p, Some(f)),
+                    _ => return Err(nonce("this assignment in a namespace")),
+                };
+                Target::Within(owner, Box::new(inner))
+            }
             _ => return Err(nonce("f← on names without parentheses around them")),
         };
         Ok((rest, target))
@@ -132,6 +171,9 @@ impl Resolver<'_> {
     /// Whether a value that can be changed ends here.
     fn assignable(&mut self, items: &[ItemId]) -> bool {
         let Some((last, before)) = items.split_last() else { return false };
+        if matches!(self.owned(items), Ok(Some(_))) {
+            return true;
+        }
         match &self.ast.item(*last).what {
             What::Name(sym) => {
                 let sym = *sym;
@@ -196,6 +238,20 @@ impl Resolver<'_> {
         ins: &mut Vec<Ins>,
     ) -> Result<Right> {
         let push = |ins: &mut Vec<Ins>, what: Do, y: Span| ins.push(Ins { what, at, x: at, y });
+        if let Target::Within(owner, inner) = target {
+            // Its indices are computed here; the assignment itself runs there.
+            let held = self.given.clone();
+            let made = self.assign(*inner, right, at, ins);
+            self.given = held;
+            let assigned = ins.pop().ok_or_else(|| self.error("nothing is assigned", at))?;
+            let y = assigned.y;
+            ins.extend(owner);
+            push(ins, Do::Within(Box::new(assigned)), y);
+            return match made? {
+                Right::Func(..) | Right::Oper(..) => Ok(Right::None),
+                right => Ok(right),
+            };
+        }
         match right {
             Right::Func(f, y) => match target {
                 Target::Name(sym) => {
@@ -259,6 +315,7 @@ impl Resolver<'_> {
                         codes.into_iter().rev().flatten().for_each(|c| ins.extend(c.ins));
                         push(ins, Do::AssignIndex { sym, present, f }, y);
                     }
+                    Target::Within(..) => return Err(self.error("← cannot stand here", at)),
                     Target::Selected(sym, code, f) => {
                         let (code, reach) = match code.path() {
                             Some(path) => (path, Reach::Path),

@@ -1,7 +1,7 @@
 //! Items to terms: strands with their indices, functions with their operators.
 
 use super::code::{Code, Do, FExpr, Gives, Ins, OpExpr, Operand};
-use super::{CHAIN, Class, Key, Resolver, glyph, vector};
+use super::{CHAIN, Class, Head, Key, Resolver, glyph, vector};
 use crate::eval::system;
 use crate::syntax::ast::{ItemId, PhraseId, What};
 use crate::syntax::token::Word;
@@ -23,14 +23,14 @@ pub(super) struct ATerm {
     pub span: Span,
 }
 
-enum Part {
+pub(super) enum Part {
     Number(f64, Span),
     Push(Vec<Ins>),
     /// Indexes all that stands left of it.
     Index(Vec<Option<Code>>, Span),
 }
 
-enum Ent {
+pub(super) enum Ent {
     Array(Part),
     Func(FExpr),
     Mon(OpExpr),
@@ -113,6 +113,11 @@ impl Resolver<'_> {
                 What::Glyph(c) => c == glyph,
                 _ => false,
             };
+            if let Some((ent, begins, at)) = self.member(left)? {
+                ents.push((ent, at));
+                left = &left[..begins];
+                continue;
+            }
             match rest.split_last() {
                 Some((ring, rest)) if is(last, '.') && is(ring, '∘') => {
                     ents.push((Ent::Outer, self.ast.item(*ring).span.join(at)));
@@ -128,7 +133,7 @@ impl Resolver<'_> {
         self.bind(ents)
     }
 
-    fn push(what: Do, at: Span) -> Ent {
+    pub(super) fn push(what: Do, at: Span) -> Ent {
         Ent::Array(Part::Push(vec![Ins { what, at, x: at, y: at }]))
     }
 
@@ -166,6 +171,7 @@ impl Resolver<'_> {
                 },
                 Err(e) => return Err(e.at(&ast.place(at))),
             },
+            What::Glyph('#') => Self::push(Do::Place(Head::Root), at),
             What::Glyph(c) => {
                 let prim = glyph(*c, ast, at)?;
                 match prim.role {
@@ -181,6 +187,21 @@ impl Resolver<'_> {
             What::QuoteQuad => Self::push(Do::Input { evaluated: false }, at),
             What::Paren(parts, false) => return self.paren(parts, at),
             What::Paren(parts, true) => Ent::Array(self.notation(parts, false, at)?),
+            What::Space(members) => {
+                let mut ins = Vec::new();
+                let mut names = Vec::new();
+                for (sym, phrase) in members {
+                    let code = self.phrase(*phrase)?;
+                    if !matches!(code.gives, Gives::Array) {
+                        let says = "a name of a namespace in () has a value";
+                        return Err(self.error(says, ast.phrase(*phrase).span));
+                    }
+                    ins.extend(code.ins);
+                    names.push(*sym);
+                }
+                ins.push(Ins { what: Do::Space(names.into()), at, x: at, y: at });
+                Ent::Array(Part::Push(ins))
+            }
             What::Bracket(parts, true) => Ent::Array(self.notation(parts, true, at)?),
             What::Bracket(_, false) if first => {
                 return Err(self.error("an index stands after what it indexes", at));
@@ -230,6 +251,7 @@ impl Resolver<'_> {
             OpExpr::Dfn(d) => self.ast.dfn(*d).operands > 1,
             OpExpr::System(row) => row.class() == Class::Dyadic,
             OpExpr::Curried(..) => false,
+            OpExpr::Member(path) => self.class_of(Key::Member(path.clone())) == Class::Dyadic,
             OpExpr::Code(code) => match &code.gives {
                 Gives::Oper(op) => self.is_dyadic(&op.clone()),
                 _ => false,

@@ -73,6 +73,9 @@ pub fn within(a: &Array, pp: usize, budget: &Budget) -> Result<Grid> {
     if a.pending().is_some() || a.frame().is_some() {
         return Err(bug!("a value is shown that is not there"));
     }
+    if let Some(to) = a.to_reference() {
+        return Ok(Grid { rows: vec![to.name()], breaks: vec![] });
+    }
     if a.is_empty() && a.rank() > 1 {
         // Rows of nothing: as many as anyone may want to see.
         let rows = elements(&a.shape()[..a.rank() - 1]).min(1_000);
@@ -165,6 +168,11 @@ fn split(text: String) -> Cell {
     }
 }
 
+/// Whether an item has a blank on each side: an array, or a reference.
+fn is_block(item: &Array) -> bool {
+    !item.is_simple_scalar() || item.to_reference().is_some()
+}
+
 fn column(
     a: &Array,
     c: usize,
@@ -192,10 +200,8 @@ fn column(
         false => complex_column(&numbers, pp),
     };
     let any_scaled = real && rows > 1 && texts.iter().flatten().any(|t| t.contains('E'));
-    let nested = numbers
-        .iter()
-        .enumerate()
-        .any(|(r, x)| x.is_none() && !a.item(r * columns + c).is_simple_scalar());
+    let nested =
+        numbers.iter().enumerate().any(|(r, x)| x.is_none() && is_block(&a.item(r * columns + c)));
     let scaled = if any_scaled {
         scaled_column(&numbers.iter().map(|z| z.map(|z| z.re)).collect::<Vec<_>>(), pp)
     } else {
@@ -213,7 +219,7 @@ fn column(
                 match item.data() {
                     Data::Char(c) if !nested => Cell::Char(*c),
                     _ => {
-                        bare |= item.is_simple_scalar();
+                        bare |= item.is_char() && item.is_simple_scalar();
                         block(&item, pp, budget)?
                     }
                 }

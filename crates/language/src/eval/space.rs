@@ -1,0 +1,405 @@
+//! Namespaces: spaces with names of their own.
+//!
+//! One space is current: its names stand in `Store::globals`, those of the others in the spaces
+//! themselves. To run in another one, the two change places. Values hold references to spaces
+//! (`Data::Ref`); a function has the space that it was made in as its home and runs there.
+
+use super::env::Globals;
+use super::run::{At, Eval, Outcome, Store};
+use super::value::{Closure, Func, Oper, Trad, Value};
+use crate::syntax::Sym;
+use crate::syntax::resolve::{Do, Head, Ins, Path};
+use crate::syntax::token::Word;
+use aplomb_ground::error::{Result, domain, syntax, value};
+use aplomb_values::array::{Array, Data, Reference, Referent};
+use std::any::Any;
+use std::cell::RefCell;
+use std::rc::{Rc, Weak};
+
+/// A space of names.
+pub struct Space {
+    label: RefCell<String>,
+    parent: Option<Rc<Space>>,
+    /// Its names, while it is not the current one.
+    names: RefCell<Globals>,
+}
+
+impl Referent for Space {
+    fn name(&self) -> String {
+        self.label.borrow().clone()
+    }
+
+    fn as_any(self: Rc<Self>) -> Rc<dyn Any> {
+        self
+    }
+}
+
+impl Space {
+    /// The root, `#`.
+    pub fn root() -> Rc<Space> {
+        let names = RefCell::default();
+        Rc::new(Space { label: RefCell::new("#".into()), parent: None, names })
+    }
+
+    /// The space that it is a part of; the root is its own.
+    pub fn parent(self: &Rc<Space>) -> Rc<Space> {
+        self.parent.as_ref().map_or_else(|| self.clone(), Rc::clone)
+    }
+
+    /// A reference to it.
+    pub fn value(self: &Rc<Space>) -> Array {
+        Array::reference(Reference::new(self.clone()))
+    }
+
+    /// The space that a scalar refers to.
+    pub fn of(a: &Array) -> Option<Rc<Space>> {
+        a.to_reference().and_then(Reference::to)
+    }
+}
+
+/// All spaces there are, and their names as they were.
+#[derive(Clone, Default)]
+pub struct Spaces(Vec<(Weak<Space>, Globals)>);
+
+impl Store {
+    /// A new space, shown as a part of the current one: with a name, or as what it is.
+    pub fn new_space(&mut self, name: &str) -> Rc<Space> {
+        let parent = self.here.clone();
+        let label = format!("{}.{name}", parent.name());
+        let names = RefCell::new(Globals::few());
+        let space = Rc::new(Space { label: RefCell::new(label), parent: Some(parent), names });
+        self.spaces.push(Rc::downgrade(&space));
+        if self.spaces.len() > 64 && self.spaces.len().is_power_of_two() {
+            self.spaces.retain(|s| s.strong_count() > 0);
+        }
+        space
+    }
+
+    /// Makes a space the current one; the one that was.
+    pub fn enter(&mut self, to: &Rc<Space>) -> Rc<Space> {
+        if Rc::ptr_eq(to, &self.here) {
+            return self.here.clone();
+        }
+        let outer = std::mem::replace(&mut self.here, to.clone());
+        let names = to.names.take();
+        outer.names.replace(std::mem::replace(&mut self.globals, names));
+        if self.globals.begin(self.statement) {
+            self.touched.push(to.clone());
+        }
+        outer
+    }
+
+    /// The value of a name of a space.
+    pub fn member(&self, space: &Rc<Space>, sym: Sym) -> Option<Value> {
+        match Rc::ptr_eq(space, &self.here) {
+            true => self.globals.get(sym).cloned(),
+            false => space.names.borrow().get(sym).cloned(),
+        }
+    }
+
+    /// The names of a space and their values.
+    pub fn members(&self, space: &Rc<Space>) -> Vec<(Sym, Value)> {
+        let all = |names: &Globals| names.iter().map(|(s, v)| (s, v.clone())).collect();
+        match Rc::ptr_eq(space, &self.here) {
+            true => all(&self.globals),
+            false => all(&space.names.borrow()),
+        }
+    }
+
+    /// A statement begins in the root.
+    pub fn begin_statement(&mut self) {
+        let root = self.root.clone();
+        self.enter(&root);
+        self.touched.clear();
+        self.statement += 1;
+        self.globals.begin(self.statement);
+    }
+
+    /// The statement has ended: what it changed stays, or every name is as it was.
+    pub fn end_statement(&mut self, stays: bool) {
+        let root = self.root.clone();
+        self.enter(&root);
+        let end = |names: &mut Globals| if stays { names.commit() } else { names.undo() };
+        end(&mut self.globals);
+        for space in std::mem::take(&mut self.touched) {
+            if !Rc::ptr_eq(&space, &root) {
+                end(&mut space.names.borrow_mut());
+            }
+        }
+    }
+
+    /// All spaces but the root as they are.
+    pub fn all_spaces(&self) -> Spaces {
+        let one = |space: &Weak<Space>| {
+            space.upgrade().map(|s| (space.clone(), s.names.borrow().clone()))
+        };
+        Spaces(self.spaces.iter().filter_map(one).collect())
+    }
+
+    /// Makes spaces what they were.
+    pub fn restore_spaces(&mut self, to: &Spaces) {
+        for (space, names) in &to.0 {
+            if let Some(space) = space.upgrade() {
+                space.names.replace(names.clone());
+            }
+        }
+    }
+}
+
+impl Value {
+    /// The value with a home: a function written elsewhere runs in the space that it is put in.
+    fn at_home(self, home: &Rc<Space>) -> Value {
+        let closure = |c: &Rc<Closure>| {
+            let env = c.env.clone();
+            Rc::new(Closure { ast: c.ast.clone(), dfn: c.dfn, env, home: home.clone() })
+        };
+        let trad =
+            |t: &Rc<Trad>| Rc::new(Trad { ast: t.ast.clone(), id: t.id, home: home.clone() });
+        match &self {
+            Value::Func(f) => match &**f {
+                Func::Dfn(c) => Value::Func(Rc::new(Func::Dfn(closure(c)))),
+                Func::Trad(t) => Value::Func(Rc::new(Func::Trad(trad(t)))),
+                _ => self,
+            },
+            Value::Oper(Oper::Dfn(c)) => Value::Oper(Oper::Dfn(closure(c))),
+            Value::Oper(Oper::Trad(t)) => Value::Oper(Oper::Trad(trad(t))),
+            _ => self,
+        }
+    }
+}
+
+impl Eval<'_> {
+    /// Runs in a space: names are its own, no dfn's around it.
+    pub fn in_space<T>(
+        &mut self,
+        space: &Rc<Space>,
+        run: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        self.cx.unframed("another namespace")?;
+        let (outer, frame) = (self.st.enter(space), self.st.frame.take());
+        let done = run(self);
+        self.st.frame = frame;
+        self.st.enter(&outer);
+        done
+    }
+
+    /// The space that a value refers to. Errors: VALUE, DOMAIN.
+    pub fn space_of(&self, a: &Array) -> Result<Rc<Space>> {
+        Space::of(a).ok_or_else(|| syntax("what stands left of . is no namespace"))
+    }
+
+    /// The value of a name in the space, or in each of the spaces, that an array refers to.
+    pub fn member_of(&mut self, a: &Array, sym: Sym) -> Result<Array> {
+        self.in_each(a, &mut |ev, space| match ev.st.member(space, sym) {
+            Some(Value::Array(a)) => Ok(a),
+            Some(Value::Func(f)) if f.is_niladic() => {
+                let at_home = ev.niladic(&f)?;
+                at_home.ok_or_else(|| value("this function gave no value"))
+            }
+            Some(_) => {
+                Err(syntax(format!("{}.{} is a function", space.name(), ev.st.symbols.name(sym))))
+            }
+            None => {
+                Err(value(format!("{}.{} has no value", space.name(), ev.st.symbols.name(sym))))
+            }
+        })
+    }
+
+    /// The values that a function gives for each space that an array refers to, in an array of its
+    /// shape.
+    pub fn in_each(
+        &mut self,
+        a: &Array,
+        each: &mut dyn FnMut(&mut Self, &Rc<Space>) -> Result<Array>,
+    ) -> Result<Array> {
+        let a = self.cx.ready_outer(a)?;
+        if let Some(space) = Space::of(&a) {
+            return each(self, &space);
+        }
+        if !matches!(a.data(), Data::Items(_)) || a.is_empty() {
+            return Err(syntax("what stands left of . is no namespace"));
+        }
+        let items = a.in_turn().map(|item| self.in_each(&item, each));
+        let items = items.collect::<Result<Vec<_>>>()?;
+        let items = items.into_iter().map(|a| a.settled()).collect();
+        self.cx.collect(a.shape(), items, None)
+    }
+
+    /// Gives a name of a space a value; in each of several spaces its item.
+    pub fn set_member(&mut self, to: &Array, sym: Sym, v: Value) -> Result<()> {
+        let to = self.cx.ready_outer(to)?;
+        if let Some(space) = Space::of(&to) {
+            self.cx.unframed("an assignment in a namespace")?;
+            let outer = self.st.enter(&space);
+            let v = v.at_home(&space);
+            let fits = self.st.globals.get(sym).is_none_or(|old| old.may_become(&v));
+            if fits {
+                self.st.globals.change(sym, Some(v));
+            }
+            self.st.enter(&outer);
+            return match fits {
+                true => Ok(()),
+                false => Err(syntax("an array's name cannot become a function's")),
+            };
+        }
+        if !matches!(to.data(), Data::Items(_)) {
+            return Err(syntax("what stands left of . is no namespace"));
+        }
+        for (k, space) in to.in_turn().enumerate() {
+            let own = match &v {
+                Value::Array(a) if a.rank() > 0 => {
+                    if a.len() != to.len() {
+                        return Err(aplomb_ground::error::length(format!(
+                            "{} values for {} namespaces",
+                            a.len(),
+                            to.len()
+                        )));
+                    }
+                    Value::Array(self.cx.ready_outer(a)?.item(k))
+                }
+                Value::Array(a) => Value::Array(a.disclosed()),
+                v => v.clone(),
+            };
+            self.set_member(&space, sym, own)?;
+        }
+        Ok(())
+    }
+
+    /// The space of a dotted path from the current one, made where it is missing.
+    pub fn space_at(&mut self, path: &[&str]) -> Result<Rc<Space>> {
+        let mut at = self.st.here.clone();
+        for name in path {
+            if *name == "#" {
+                at = self.st.root.clone();
+                continue;
+            }
+            let sym = self.st.symbols.intern(name);
+            at = match self.st.member(&at, sym) {
+                Some(Value::Array(a)) => Space::of(&a)
+                    .ok_or_else(|| domain(format!("{name} holds a value, no namespace")))?,
+                Some(_) => return Err(domain(format!("{name} is a function"))),
+                None => {
+                    let outer = self.st.enter(&at);
+                    let made = self.st.new_space(name);
+                    self.st.globals.change(sym, Some(Value::Array(made.value())));
+                    self.st.enter(&outer);
+                    made
+                }
+            };
+        }
+        Ok(at)
+    }
+
+    /// The value at the end of a dotted path. Of several spaces the first is meant.
+    pub fn at_path(&self, at: At<'_>, path: &Path) -> Option<Value> {
+        let mut value = match path.head {
+            Head::Name(sym) => self.lookup(at, sym)?,
+            Head::Word(Word::Alpha) => at.frame?.alpha.borrow().clone()?,
+            Head::Word(_) => Value::Array(at.frame?.omega.clone()),
+            head => Value::Array(self.place(head)),
+        };
+        for sym in path.names.iter() {
+            let a = value.into_array()?.settled();
+            let space = match a.rank() {
+                0 => Space::of(&a)?,
+                _ if a.is_empty() => return None,
+                _ => Space::of(&a.item(0))?,
+            };
+            value = self.st.member(&space, *sym)?;
+        }
+        Some(value)
+    }
+
+    /// A reference to the space that a word names.
+    fn place(&self, head: Head) -> Array {
+        match head {
+            Head::Root => self.st.root.value(),
+            Head::Parent => self.st.here.parent().value(),
+            Head::This | Head::Word(_) | Head::Name(_) => self.st.here.value(),
+        }
+    }
+
+    /// A step that reads a namespace, or makes one.
+    pub fn namespace_step(&mut self, at: At<'_>, what: &Do) -> Result<()> {
+        let made = match what {
+            Do::Place(head) => self.place(*head),
+            Do::Member(sym) => {
+                let of = self.pop()?;
+                self.member_of(&of, *sym)?
+            }
+            Do::Inside(phrase) => {
+                let (of, mut shy) = (self.pop()?, false);
+                let made = self.in_each(&of, &mut |ev, space| {
+                    ev.in_space(space, |ev| {
+                        let inner = At { ast: at.ast, frame: None };
+                        let (done, assigns) = ev.phrase(inner, *phrase, false)?;
+                        shy = assigns;
+                        match done {
+                            // A function got its name.
+                            Outcome::Func(_) | Outcome::Oper(_) if assigns => ev.cx.vector(vec![]),
+                            done => ev
+                                .valued(done)?
+                                .ok_or_else(|| value("what runs in a namespace gives no value")),
+                        }
+                    })
+                })?;
+                self.st.shy = shy;
+                made
+            }
+            Do::Space(names) => {
+                self.cx.unframed("a namespace is made")?;
+                let from = self.st.stack.len().saturating_sub(names.len());
+                let values = self.st.stack.split_off(from);
+                let space = self.st.new_space("[Namespace]");
+                let outer = self.st.enter(&space);
+                for (sym, v) in names.iter().zip(values) {
+                    self.st.globals.change(*sym, Some(Value::Array(v)));
+                }
+                self.st.enter(&outer);
+                space.value()
+            }
+            _ => return Err(aplomb_ground::error::internal("this is no step of a namespace")),
+        };
+        self.st.stack.push(made);
+        Ok(())
+    }
+
+    /// `a.x←` and its kin: the assignment runs in the space that stands on top of the stack.
+    pub fn assign_within(&mut self, at: At<'_>, ins: &Ins) -> Result<()> {
+        let to = self.pop()?;
+        match &ins.what {
+            Do::Assign(sym) => {
+                let v = self.pop()?;
+                self.set_member(&to, *sym, Value::Array(v.clone()))?;
+                self.st.stack.push(v);
+                Ok(())
+            }
+            Do::AssignFunc(sym, f) => {
+                let f = self.function(at, f)?;
+                self.set_member(&to, *sym, Value::Func(f))
+            }
+            Do::AssignOper(sym, op) => {
+                let op = self.operator(at, op)?;
+                self.set_member(&to, *sym, Value::Oper(op))
+            }
+            _ => {
+                let to = self.cx.ready_outer(&to)?;
+                let inner = At { ast: at.ast, frame: None };
+                match Space::of(&to) {
+                    Some(space) => self.in_space(&space, |ev| ev.assignment(inner, ins)),
+                    None => {
+                        let v = self.st.stack.last().cloned();
+                        for space in to.to_items(self.cx.budget())? {
+                            let space = self.space_of(&space)?;
+                            self.in_space(&space, |ev| ev.assignment(inner, ins))?;
+                            if let (Some(top), Some(v)) = (self.st.stack.last_mut(), &v) {
+                                *top = v.clone();
+                            }
+                        }
+                        Ok(())
+                    }
+                }
+            }
+        }
+    }
+}
