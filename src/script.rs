@@ -15,6 +15,11 @@ pub fn read(path: &Path) -> Result<String, String> {
         std::io::ErrorKind::NotFound => format!("no such file: {}", path.display()),
         _ => format!("{}: {e}", path.display()),
     })?;
+    text(path, bytes)
+}
+
+/// A program's text from the bytes of its file. Errors: where they are no UTF-8.
+pub fn text(path: &Path, bytes: Vec<u8>) -> Result<String, String> {
     let text = String::from_utf8(bytes).map_err(|e| {
         let line = e.as_bytes()[..e.utf8_error().valid_up_to()].split(|b| *b == b'\n').count();
         format!("{}: line {line} is not UTF-8", path.display())

@@ -3,6 +3,7 @@
 use super::{Call, asked::asked};
 use aplomb_charts::Image;
 use aplomb_ground::error::{Error, domain, syntax, value};
+use aplomb_ground::limits::Budget;
 use aplomb_ground::protocol::Event;
 use aplomb_values::array::Array;
 
@@ -41,7 +42,8 @@ pub fn img(call: &mut Call<'_>) -> Result<(), Error> {
         return Err(syntax("]img needs an expression").hint("]img 16 16⍴⍳256"));
     }
     let found = call.session.value_run(expr, call.sink)?;
-    let image = of(&found.ok_or_else(|| value("this gives no value"))?)?;
+    let found = found.ok_or_else(|| value("this gives no value"))?;
+    let image = of(&found, &call.session.core().budget)?;
     let png = image.png().map_err(domain)?;
     if let Some(file) = file {
         return call.write(file, &png);
@@ -55,8 +57,8 @@ pub fn img(call: &mut Call<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-fn of(a: &Array) -> Result<Image, Error> {
-    let numbers = a.to_numbers().filter(|_| !a.is_char() && !a.is_complex());
+fn of(a: &Array, budget: &Budget) -> Result<Image, Error> {
+    let numbers = a.numbers_within(budget)?.filter(|_| !a.is_char() && !a.is_complex());
     let numbers = numbers.ok_or_else(|| domain("an image is made of real numbers"))?;
     Image::new(a.shape(), &numbers).map_err(domain)
 }

@@ -2,11 +2,17 @@
 
 use super::Call;
 use aplomb_ground::error::{Error, domain, nonce, syntax, value};
-use aplomb_language::eval::cx::View;
+use aplomb_language::eval::cx::{Trains, View};
 use aplomb_values::array::format::{self, Boxes, Long, Style};
 
 const STYLES: &[(&str, Boxes)] =
     &[("min", Boxes::Min), ("mid", Boxes::Mid), ("max", Boxes::Max), ("non", Boxes::Off)];
+const TRAINS: &[(&str, Trains)] = &[
+    ("def", Trains::Def),
+    ("parens", Trains::Parens),
+    ("box", Trains::Box),
+    ("tree", Trains::Tree),
+];
 const LONG: &[(&str, Long)] = &[("long", Long::Whole), ("cut", Long::Cut), ("wrap", Long::Fold)];
 
 fn one_of<T: Copy>(table: &[(&str, T)], option: &str, word: &str) -> Result<T, Error> {
@@ -27,7 +33,7 @@ pub fn boxes(call: &mut Call<'_>) -> Result<(), Error> {
     if words.is_empty() || words == ["?"] {
         let style = STYLES.iter().find(|s| s.1 == view.boxes).map_or("min", |s| s.0);
         let fns = if view.inside { "on" } else { "off" };
-        let trains = if view.trains { "box" } else { "def" };
+        let trains = TRAINS.iter().find(|t| t.1 == view.trains).map_or("def", |t| t.0);
         let set =
             if view.boxes == Boxes::Off { "OFF".into() } else { format!("ON -style={style}") };
         call.show(&format!("Is {set} -trains={trains} -fns={fns}"));
@@ -41,12 +47,7 @@ pub fn boxes(call: &mut Call<'_>) -> Result<(), Error> {
                 style = one_of(STYLES, "style", w)?;
                 on.get_or_insert(true);
             }
-            Some(("-trains" | "-t", "tree" | "parens")) => {
-                return Err(nonce(format!("]box {word}")));
-            }
-            Some(("-trains" | "-t", w)) => {
-                view.trains = one_of(&[("def", false), ("box", true)], "trains", w)?
-            }
+            Some(("-trains" | "-t", w)) => view.trains = one_of(TRAINS, "trains", w)?,
             Some(("-fns" | "-f", w)) => view.inside = on_off("fns", w)?,
             None if word == "on" => on = Some(true),
             None if word == "off" => on = Some(false),

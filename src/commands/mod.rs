@@ -89,25 +89,37 @@ pub struct Command {
     /// A sentence for help.
     pub help: &'static str,
     run: Option<Run>,
+    /// It tells of what is pending, or changes how that will run. What any other says is seen only
+    /// after whatever may fail and was written before it.
+    looks_on: bool,
 }
 
 const fn row(name: &'static str, args: &'static str, help: &'static str, run: Run) -> Command {
-    Command { name, args, help, run: Some(run) }
+    Command { name, args, help, run: Some(run), looks_on: false }
+}
+
+const fn looking_on(
+    name: &'static str,
+    args: &'static str,
+    help: &'static str,
+    run: Run,
+) -> Command {
+    Command { name, args, help, run: Some(run), looks_on: true }
 }
 
 const fn missing(name: &'static str, help: &'static str) -> Command {
-    Command { name, args: "", help, run: None }
+    Command { name, args: "", help, run: None, looks_on: false }
 }
 
 /// In the order that help prints.
 pub static COMMANDS: &[Command] = &[
-    row(
+    looking_on(
         "]dag",
         "[EXPR] [-pass=NAME] [-list | -fold | -whole] [-zoom=program|launches|nodes|body]",
         "The graph of the last line, or of an expression; repeats are folded where it is large.",
         tools::dag,
     ),
-    row(
+    looking_on(
         "]why",
         "[EXPR | NODE | NAME | kN | PASS | QUESTION]",
         "Launches, bytes and time, and the reason for each; or of one node, launch or pass. \
@@ -115,14 +127,19 @@ pub static COMMANDS: &[Command] = &[
          recomputed shared fused bytes evaluations.",
         tools::why,
     ),
-    row(
+    looking_on(
         "]kernels",
         "[kN] [EXPR]",
         "The launches as a table. Reads are bytes from memory, each element once a launch.",
         tools::kernels,
     ),
-    row("]cuda", "[kN] [EXPR]", "The text that a GPU would run, one line a node.", tools::cuda),
-    row(
+    looking_on(
+        "]cuda",
+        "[kN] [EXPR]",
+        "The text that a GPU would run, one line a node.",
+        tools::cuda,
+    ),
+    looking_on(
         "]ptx",
         "[kN] [EXPR]",
         "What NVRTC makes of that text, each instruction under its line.",
@@ -134,7 +151,7 @@ pub static COMMANDS: &[Command] = &[
         "Where launches run, and what there is; `cuda` looks for a GPU again.",
         device::device,
     ),
-    row(
+    looking_on(
         "]math",
         "[strict | fast]",
         "How a GPU computes: with the CPU's bits, or by its own functions, × and + rounded once, \
@@ -142,7 +159,7 @@ pub static COMMANDS: &[Command] = &[
          f32.",
         device::math,
     ),
-    row(
+    looking_on(
         "]tune",
         "[EXPR | on | off | forget]",
         "Runs each launch by all texts of the same value on the GPU, prints their times and keeps \
@@ -150,54 +167,54 @@ pub static COMMANDS: &[Command] = &[
          line.",
         tune::tune,
     ),
-    row(
+    looking_on(
         "]trace",
         "[EXPR | on | off | save FILE]",
         "What each pass did; `on` records every line.",
         tools::trace,
     ),
-    row(
+    looking_on(
         "]passes",
         "[EXPR] [-all]",
         "Nodes, launches, bytes, flops, time and rules, pass by pass.",
         tools::passes,
     ),
-    row(
+    looking_on(
         "]dot",
         "[EXPR] [-pass=NAME | -kernels | -lets | -buffers] [FILE]",
         "The graph for Graphviz; a last word that ends in .dot is the file.",
         tools::dot,
     ),
-    row(
+    looking_on(
         "]time",
         "[EXPR]",
         "What the last line, or an expression, took. ]why tells of the same run.",
         tools::time,
     ),
-    row(
+    looking_on(
         "]assert",
         "PROMISE, … [: EXPR]",
         "Fails where the last line, or EXPR, does not hold to `launches N`, `bytes ≤ N` …, \
          `no-break`, `fused`.",
         promise::assert,
     ),
-    row(
+    looking_on(
         "]diff",
         "[PASS PASS]",
         "What changed: the last two lines, the last line before and after a switch, or two passes.",
         compare::diff,
     ),
-    row(
+    looking_on(
         "]tui",
         "[EXPR]",
         "The last line, or an expression, in panes: source, graph, reasons, launches.",
         tools::tui,
     ),
-    row("]off", "[NAME… | list]", "Switches passes off; alone: what is off.", tools::off),
-    row("]on", "NAME…", "Switches passes on again.", tools::on),
+    looking_on("]off", "[NAME… | list]", "Switches passes off; alone: what is off.", tools::off),
+    looking_on("]on", "NAME…", "Switches passes on again.", tools::on),
     row(
         "]box",
-        "[on | off | reset] [-style=non|min|mid|max] [-trains=def|box] [-fns=on|off]",
+        "[on | off | reset] [-style=non|min|mid|max] [-trains=def|parens|box|tree] [-fns=on|off]",
         "Boxes around nested items; alone: what is set.",
         display::boxes,
     ),
@@ -254,7 +271,11 @@ impl Commands for Table {
     fn run(&self, line: &str, session: &mut Session, sink: &mut dyn Sink) -> Result<(), Error> {
         let line = line.trim();
         let (name, args) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-        let Some(command) = find(name) else { return Err(unknown(name)) };
+        let found = find(name);
+        if !found.is_some_and(|command| command.looks_on) {
+            session.look_back(sink)?;
+        }
+        let Some(command) = found else { return Err(unknown(name)) };
         let args = without_comment(command, args.trim());
         match command.run {
             Some(run) => {
@@ -313,8 +334,15 @@ fn unknown(name: &str) -> Error {
     syntax(format!("no command is called {name}")).hint(hint)
 }
 
+/// Bytes of the longest word that may be a slip of a name.
+const LONGEST: usize = 64;
+
 /// Up to three names that a slip of the fingers may have meant: one in three characters is another.
 fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    // No slip makes a name so long.
+    if name.len() > LONGEST {
+        return Vec::new();
+    }
     let name = name.to_lowercase();
     let near = |other: &str| strsim::damerau_levenshtein(&name, other);
     let most = (name.chars().count() / 3).max(1);

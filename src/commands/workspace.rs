@@ -49,8 +49,11 @@ pub fn load(call: &mut Call<'_>) -> Result<(), Error> {
     let Some(name) = call.expr() else {
         return Err(syntax("]load needs a file").hint("]load prices.apl"));
     };
-    call.session.core().reach.check(std::path::Path::new(&name))?;
-    let text = crate::script::read(std::path::Path::new(&name))
+    let path = std::path::Path::new(&name);
+    call.session.core().reach.check(path)?;
+    // A pipe may never end, and a file may be larger than memory.
+    let bytes = aplomb_kernel::files::read_file(path, &call.session.core().budget)?;
+    let text = crate::script::text(path, bytes)
         .map_err(|says| Error::new(aplomb_ground::error::Kind::FileName, says))?;
     call.session.run_script(&text, &name, call.sink)
 }

@@ -1,6 +1,7 @@
 //! Colours of a line while it is typed, and the bracket that matches the one at the cursor. They
 //! only help the eye.
 
+use aplomb_language::syntax::words::Control;
 use aplomb_language::syntax::{Kind, Token, lex};
 
 const RESET: &str = "\x1b[0m";
@@ -9,12 +10,13 @@ const MATCHED: &str = "\x1b[1;4m";
 /// Terminal colours by kind of token; the terminal's own palette keeps them readable.
 fn style(kind: &Kind) -> &'static str {
     match kind {
+        Kind::Bad(_) | Kind::Control(Control::Absent) => "\x1b[31;4m",
+        Kind::Control(_) => "\x1b[35m",
         Kind::Number(_) | Kind::Complex(_) | Kind::Zilde => "\x1b[36m",
         Kind::Text(_) => "\x1b[32m",
         Kind::Glyph(_) | Kind::Assign => "\x1b[34m",
         Kind::System(_) | Kind::Quad | Kind::QuoteQuad | Kind::Word(_) => "\x1b[35m",
         Kind::Comment => "\x1b[2m",
-        Kind::Bad(_) | Kind::Control => "\x1b[31;4m",
         _ => "",
     }
 }

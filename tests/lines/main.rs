@@ -28,6 +28,7 @@ mod frames;
 mod from_numpy;
 mod goldens;
 mod plans;
+mod reflexes;
 mod seeds;
 mod seeds_compiler;
 mod spellings;

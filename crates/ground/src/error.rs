@@ -127,10 +127,23 @@ pub struct Parts {
     pub hint: Option<String>,
     /// For a value error of a pending array: where it was needed.
     pub needed: Option<Place>,
-    /// The dfn calls that led here, innermost first.
-    pub calls: Vec<Place>,
+    /// The calls that led here, innermost first.
+    pub calls: Vec<Call>,
+    /// The line of a function where it came, as `foo[3]`.
+    pub line: Option<String>,
+    /// The program signalled it, and no call has ended by it yet.
+    pub is_signal: bool,
     /// The reason why it is none for a user: the evaluator computes again on the host.
     pub on_host: Option<OnHost>,
+}
+
+/// A call that led to an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The place where it was written.
+    pub place: Place,
+    /// The line of a function where that is, as `foo[3]`.
+    pub line: Option<String>,
 }
 
 /// The values that a device has no result for and the host has.
@@ -158,6 +171,8 @@ impl Error {
             hint: None,
             needed: None,
             calls: Vec::new(),
+            line: None,
+            is_signal: false,
             on_host: None,
         }))
     }
@@ -188,7 +203,26 @@ impl Error {
 
     /// Adds a call, after those inside of it.
     pub fn called_from(mut self, place: Place) -> Self {
-        self.0.calls.push(place);
+        self.0.calls.push(Call { place, line: None });
+        self
+    }
+
+    /// Names the line of a function, `foo[3]`, for what is known last: the place of the error, or
+    /// the last of the calls that led there.
+    pub fn in_line(mut self, line: String) -> Self {
+        let parts = &mut *self.0;
+        parts.calls.last_mut().map_or(&mut parts.line, |c| &mut c.line).get_or_insert(line);
+        self
+    }
+
+    /// Whether the program signalled it in the function that runs: that is left, whatever it traps.
+    pub fn is_signal(&self) -> bool {
+        self.0.is_signal
+    }
+
+    /// A call has ended by it.
+    pub fn left_function(mut self) -> Self {
+        self.0.is_signal = false;
         self
     }
 
@@ -207,6 +241,7 @@ impl Error {
         let mut error = Error::new(Kind::of_event(event).unwrap_or(Kind::Signal), says);
         error.0.event = Some(event);
         error.0.message = text;
+        error.0.is_signal = true;
         error
     }
 

@@ -35,8 +35,14 @@ pub fn render(e: &Error, colour: bool) -> String {
         }
     }
     // The picture's own line says nothing new, nor does one line twice running.
-    let mut calls: Vec<String> =
-        parts.calls.iter().map(|c| format!("{}: {}", named(c), line_of(c))).collect();
+    let told = |place: &Place, line: &Option<String>| match line {
+        Some(line) => format!("{line}, {}: {}", named(place), line_of(place)),
+        None => format!("{}: {}", named(place), line_of(place)),
+    };
+    if let Some(line) = &parts.line {
+        text += &format!("\n   in {line}");
+    }
+    let mut calls: Vec<String> = parts.calls.iter().map(|c| told(&c.place, &c.line)).collect();
     calls.dedup();
     if calls.first() == Some(&format!("{}: {}", named(place), line_of(place))) {
         calls.remove(0);

@@ -51,7 +51,7 @@ pub static ROWS: &[Topic] = &[
             "control structure",
         ],
         "A guard: where cond is 1 the dfn ends with value, else it goes on. Without a dfn, choose \
-         by an index or filter by a mask: there is no :If.",
+         by an index or filter by a mask, or write :If.",
         ("{⍵<0:'below' ⋄ ⍵=0:'zero' ⋄ 'above'}5", "above"),
     ),
     topic(
@@ -86,9 +86,48 @@ pub static ROWS: &[Topic] = &[
             "foreach",
             "range loop",
         ],
-        "There is no loop to write: functions work on whole arrays. f¨ is for each item, f⍣n \
-         repeats, f⍣≡ until nothing changes, f⍣g until g; what is left is recursion by ∇.",
+        "Seldom to be written: functions work on whole arrays. f¨ is for each item, f⍣n repeats, \
+         f⍣≡ until nothing changes, f⍣g until g; what is left is recursion by ∇, or :For.",
         ("{⍵×2}⍣3⊢1", "8"),
+    ),
+    topic(
+        "∇r←x f y",
+        &["tradfn", "tradfns", "header", "procedure", "local variable", "locals", "⎕FX", "niladic"],
+        "A function of lines, up to a line that is ∇ alone: r is its result, {r} one that does not \
+         print, {x} an argument that may be left out, (f op g) an operator's name between its \
+         operands; ;a;b are its own names. →n goes to line n, →0 leaves, L: before a statement \
+         names its line.",
+        ("∇r←f y\n r←2×y\n∇\nf 4", "8"),
+    ),
+    topic(
+        ":For",
+        &[":In", ":InEach", ":While", ":Repeat", ":Until", ":Leave", ":Continue", ":EndFor"],
+        "Control words of ∇ functions and of a text's own lines. Loops: :For i :In v, :For a b \
+         :InEach v w, :While c, :Repeat; :Until c ends one, :Leave and :Continue stand in it.",
+        (":For i :In 2 3 ⋄ i×i ⋄ :EndFor", "4\n9"),
+    ),
+    topic(
+        ":If",
+        &[
+            ":Else",
+            ":ElseIf",
+            ":AndIf",
+            ":OrIf",
+            ":Select",
+            ":Case",
+            ":CaseList",
+            ":Trap",
+            ":Return",
+            ":GoTo",
+            ":Section",
+            ":Hold",
+            ":EndIf",
+            "goto",
+            "control word",
+        ],
+        "Control words: :If c, :AndIf or :OrIf, :ElseIf, :Else; :Select v with :Case and \
+         :CaseList; :Trap events with :Case and :Else; :Return, :GoTo line. :End ends any block.",
+        (":If 1=2 ⋄ 'yes' ⋄ :Else ⋄ 'no' ⋄ :EndIf", "no"),
     ),
     topic(
         "x[i]",
@@ -263,20 +302,8 @@ pub static ROWS: &[Topic] = &[
     ),
     topic(
         "namespace",
-        &[
-            "class",
-            "object",
-            "dict",
-            "dictionary",
-            "struct",
-            "module",
-            "import",
-            ":If",
-            "tradfn",
-            "tradfns",
-            "goto",
-        ],
-        "Namespaces, classes, tradfns and :If are not in Aplomb. Keys and values are two vectors: \
+        &["class", "object", "dict", "dictionary", "struct", "module", "import"],
+        "Namespaces and classes are not in Aplomb. Keys and values are two vectors: \
          values[keys⍳key].",
         ("1 2 3['abc'⍳'b']", "2"),
     ),

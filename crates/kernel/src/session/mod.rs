@@ -12,6 +12,7 @@ mod failed;
 mod kept;
 mod lines;
 mod record;
+mod reflexes;
 mod registers;
 mod repro;
 mod shown;
@@ -282,7 +283,9 @@ impl Session {
         self.core.forget_stories();
         self.loading = 0;
         if let Err(error) = self.run_pieces(code, name, silent, sink) {
-            sink.event(Event::Error(failure(&self.core.settle(error))));
+            let error = self.core.settle(error);
+            let error = reflexes::hinted(error, |name| self.interp.get(name).is_none());
+            sink.event(Event::Error(failure(&error)));
         }
     }
 

@@ -6,8 +6,10 @@ use super::system::Options;
 use super::value::{Func, Oper, Operand};
 use super::work::Work;
 use crate::functions::shape::Axis;
+use crate::syntax::numerals;
+use crate::syntax::steps::Act;
 use crate::table::{Class, Does, Meaning, Prim, Side};
-use aplomb_ground::error::{Result, index, length, nonce, rank, syntax, untraced};
+use aplomb_ground::error::{Result, bug, index, length, nonce, rank, syntax, untraced};
 use aplomb_values::array::{Array, Data, Shape, Split};
 use aplomb_values::prim::moves::Move;
 use std::rc::Rc;
@@ -172,6 +174,13 @@ impl Eval<'_> {
                 None => self.monadic(p, y, None),
             },
             Func::System(row) => return self.system_call(row, &[], &Options::default(), x, y),
+            Func::Trad(t) => return self.call_trad(t, &[], x, Some(y)),
+            Func::Op1(Oper::Trad(t), a) => {
+                return self.call_trad(t, std::slice::from_ref(a), x, Some(y));
+            }
+            Func::Op2(Oper::Trad(t), a, b) => {
+                return self.call_trad(t, &[a.clone(), b.clone()], x, Some(y));
+            }
             Func::Op1(Oper::System(row), a) => {
                 return self.system_call(row, std::slice::from_ref(a), &Options::default(), x, y);
             }
@@ -180,6 +189,9 @@ impl Eval<'_> {
             }
             Func::Dfn(_) | Func::Op1(Oper::Dfn(_), _) | Func::Op2(Oper::Dfn(_), ..) => {
                 return self.call_dfn(f, x, y);
+            }
+            Func::Op1(Oper::Curried(..), _) | Func::Op2(Oper::Curried(..), ..) => {
+                return Err(bug!("an operator that has its operand derives by another"));
             }
             Func::Op1(Oper::Prim(p), a) => self.derived(p, std::slice::from_ref(a), x, y, None),
             Func::Op2(Oper::Prim(p), a, b) => self.derived(p, &[a.clone(), b.clone()], x, y, None),
@@ -259,16 +271,34 @@ impl Eval<'_> {
         )?;
         let ast = Rc::new(none);
         let frame = self.st.frame.clone();
-        self.execute_text(At { ast: &ast, frame: frame.as_ref() }, y)?
-            .ok_or_else(|| aplomb_ground::error::value("this text gave no value"))
+        let made = self.execute_text(At { ast: &ast, frame: frame.as_ref() }, y)?;
+        self.valued(made)?.ok_or_else(|| aplomb_ground::error::value("this text gave no value"))
+    }
+
+    /// The numbers that a text is a list of, which mean the same wherever they stand.
+    fn numbers_of(&mut self, y: &Array) -> Result<Option<Array>> {
+        let Some(chars) = y.to_chars().filter(|_| y.rank() < 2) else { return Ok(None) };
+        let mut numbers = Vec::new();
+        if !numerals(&chars, |x| numbers.push(x)) {
+            return Ok(None);
+        }
+        match numbers[..] {
+            [] => Ok(None),
+            [x] => Ok(Some(Array::num(x))),
+            _ => self.cx.vector(numbers).map(Some),
+        }
     }
 
     /// `⍎Y` in the caller's scope.
-    pub fn execute_text(&mut self, at: At<'_>, y: &Array) -> Result<Option<Array>> {
+    pub fn execute_text(&mut self, at: At<'_>, y: &Array) -> Result<Outcome> {
         self.cx.unframed("⍎")?;
         let y = self.cx.ready(y, "⍎")?;
         // Characters, the text of them, its tokens.
         let _held = self.cx.budget().charge_elements(y.len(), 24)?;
+        if let Some(numbers) = self.numbers_of(&y)? {
+            self.st.shy = false;
+            return Ok(Outcome::Array(numbers));
+        }
         let text = y.to_text().ok_or_else(|| aplomb_ground::error::domain("⍎ takes text"))?;
         let source = aplomb_ground::span::Source::new("⍎", text);
         let limits = self.cx.host.limits().clone();
@@ -287,23 +317,30 @@ impl Eval<'_> {
     }
 
     /// The last statement's value, shy after an assignment; values before it print.
-    fn execute_statements(&mut self, at: At<'_>) -> Result<Option<Array>> {
-        let mut last = None;
-        for stmt in at.ast.stmts.iter().filter(|s| !at.ast.phrase(s.phrase).items.is_empty()) {
+    fn execute_statements(&mut self, at: At<'_>) -> Result<Outcome> {
+        let mut last = Outcome::Nothing;
+        for step in &at.ast.steps.steps {
             self.cx.host.interrupt().check()?;
-            if let Some(a) = last.take().filter(|_| !self.st.shy) {
-                let a = self.cx.ready_to_show(&a)?;
+            let phrase = match &step.act {
+                Act::Run(phrase) => *phrase,
+                // → alone cuts what is suspended; nothing ever is.
+                Act::Branch(to) if at.ast.phrase(*to).items.is_empty() => continue,
+                Act::Branch(_) => return Err(nonce("branching in ⍎").at(&step.place(at.ast))),
+                Act::Misplaced(says) => return Err(syntax(*says).at(&step.place(at.ast))),
+                _ => {
+                    let says = "control words and ∇ functions do not stand in ⍎";
+                    return Err(syntax(says).at(&step.place(at.ast)));
+                }
+            };
+            if let (Outcome::Array(a), false) = (&last, self.st.shy) {
+                let a = self.cx.ready_to_show(a)?;
                 let text = self.display(&a)?;
                 self.cx.host.output(&text);
             }
-            let (outcome, assigns) = self.phrase(at, stmt.phrase, false)?;
+            let (outcome, assigns) = self.phrase(at, phrase, false)?;
             last = match outcome {
-                Outcome::Func(_) if !assigns => {
-                    return Err(syntax("⍎ gives a value; this text is a function"));
-                }
-                Outcome::Func(f) => Some(self.cx.text(&f.text())?),
-                Outcome::Oper(_) => None,
-                o => self.valued(o)?,
+                o @ (Outcome::Func(_) | Outcome::Oper(_)) => o,
+                o => self.valued(o)?.map_or(Outcome::Nothing, Outcome::Array),
             };
             self.st.shy |= assigns;
         }

@@ -7,7 +7,8 @@ use crate::functions::amend::fits;
 use crate::functions::select::{places_by_items, places_of, select};
 use crate::syntax::Sym;
 use crate::syntax::resolve::{Do, Ins, Pattern};
-use aplomb_ground::error::{Result, bug, length, rank, syntax, untraced, value};
+use crate::table::Prim;
+use aplomb_ground::error::{Error, Result, bug, length, rank, syntax, untraced, value};
 use aplomb_values::array::format::display;
 use aplomb_values::array::{Array, Changing};
 use std::rc::Rc;
@@ -19,7 +20,7 @@ impl Eval<'_> {
         match &ins.what {
             Do::Assign(sym) => {
                 let v = top(self)?;
-                self.name_value(at, *sym, v);
+                self.name_value(at, *sym, v)?;
             }
             Do::AssignAlpha => {
                 let v = top(self)?;
@@ -37,11 +38,11 @@ impl Eval<'_> {
             }
             Do::AssignFunc(sym, f) => {
                 let v = self.function(at, f)?;
-                self.set(at, *sym, Value::Func(v));
+                self.set(at, *sym, Value::Func(v))?;
             }
             Do::AssignOper(sym, op) => {
                 let v = self.operator(at, op)?;
-                self.set(at, *sym, Value::Oper(v));
+                self.set(at, *sym, Value::Oper(v))?;
             }
             Do::AssignPattern(p, f) => {
                 let v = top(self)?;
@@ -75,23 +76,24 @@ impl Eval<'_> {
             Do::PrintOper { op, line } => {
                 let op = self.operator(at, op)?;
                 self.cx.unframed("printing")?;
-                self.cx.settle(&[], "display")?;
-                self.print(&format!("{}\n", op.text()), *line);
+                let text = self.operator_text(&op)?;
+                self.print(&text, *line);
             }
             Do::Modify(sym, f) => {
                 let v = top(self)?;
                 let f = self.function(at, f)?;
                 self.modify(at, *sym, &f, &v)?;
             }
-            Do::Append(sym) => {
+            Do::Append(sym, joins) => {
                 let v = self.pop()?;
                 // What the code names is its own: an outer array is read, and a local one made.
-                let own = at.frame.is_none_or(|f| f.local(*sym).is_some());
-                if !(own && self.append(at, *sym, &v)?) {
+                let own = at.frame.is_none_or(|f| f.has_local(*sym));
+                if !(own && self.append(at, *sym, joins, &v)?) {
                     let old = self.visible(at, *sym)?;
-                    let new = crate::functions::join::catenate_last(&mut self.cx, &old, &v, None)
-                        .map_err(|e| located(e, at, ins, Some(&old), &v))?;
-                    self.name_value(at, *sym, new);
+                    let new = self
+                        .apply(&Rc::new(Func::Prim(joins)), Some(&old), &v)
+                        .map_err(|e| located(e, at, ins, Some(&old), Some(&v)))?;
+                    self.name_value(at, *sym, new)?;
                 }
                 let new = self.visible(at, *sym)?;
                 self.st.stack.push(new);
@@ -128,30 +130,60 @@ impl Eval<'_> {
         }
     }
 
-    fn name_value(&mut self, at: At<'_>, sym: Sym, v: Array) {
+    fn name_value(&mut self, at: At<'_>, sym: Sym, v: Array) -> Result<()> {
         if let Some(cell) = v.pending() {
             cell.set_name(&self.st.symbols.name(sym));
         }
-        self.set(at, sym, Value::Array(v));
+        self.set(at, sym, Value::Array(v))
     }
 
     /// Gives a name its value where the code runs: a local inside a dfn, else a name of the
-    /// workspace.
-    pub fn set(&mut self, at: At<'_>, sym: Sym, v: Value) {
+    /// workspace or of the functions of lines that run. Errors: untraced, where it would happen
+    /// once a cell.
+    pub fn set(&mut self, at: At<'_>, sym: Sym, v: Value) -> Result<()> {
         match at.frame {
             Some(f) => {
-                f.set(sym, v);
+                let old = f.set(sym, v.clone());
+                if let Some(old) = old.filter(|old| !old.may_become(&v)) {
+                    let e = self.other_class(sym, &old);
+                    f.set(sym, old);
+                    return Err(e);
+                }
             }
-            None => self.set_global(sym, Some(v)),
+            None => match self.below(sym) {
+                Some((frame, _)) => {
+                    self.cx.unframed("an outer assignment")?;
+                    frame.set(sym, v);
+                }
+                None => self.set_outer(sym, v)?,
+            },
         }
+        Ok(())
+    }
+
+    /// The error of a value that is a function where the name holds an array, or the reverse.
+    fn other_class(&self, sym: Sym, old: &Value) -> Error {
+        let name = self.st.symbols.name(sym);
+        let is = if matches!(old, Value::Array(_)) { "an array" } else { "a function" };
+        syntax(format!("{name} is {is}, and cannot become something else"))
+            .hint(format!("⎕EX'{name}' frees the name"))
+    }
+
+    /// Gives a name that no dfn has a value. Errors: untraced, where that would happen once a cell.
+    fn set_outer(&mut self, sym: Sym, v: Value) -> Result<()> {
+        if let Some(old) = self.st.globals.get(sym).filter(|old| !old.may_become(&v)) {
+            return Err(self.other_class(sym, old));
+        }
+        if self.cx.sys.scope.is_once_a_cell() && !self.is_own_of_call(sym) {
+            self.cx.unframed("an outer assignment")?;
+        }
+        self.set_global(sym, Some(v));
+        Ok(())
     }
 
     /// Gives a name of the workspace a value, or none; the journal has what it was.
     pub fn set_global(&mut self, sym: Sym, v: Option<Value>) {
-        let old = self.st.globals.set(sym, v);
-        if !self.st.journal.iter().any(|(s, _)| *s == sym) {
-            self.st.journal.push((sym, old));
-        }
+        self.st.globals.change(sym, v);
     }
 
     /// The nearest visible array of that name.
@@ -176,35 +208,49 @@ impl Eval<'_> {
             }
             frame = f.closure.env.as_ref();
         }
-        self.cx.unframed("an outer assignment")?;
+        if at.frame.is_none()
+            && let Some((frame, _)) = self.below(sym)
+        {
+            self.cx.unframed("an outer assignment")?;
+            frame.set(sym, Value::Array(v));
+            return Ok(());
+        }
         if let Some(cell) = v.pending() {
             cell.set_name(&self.st.symbols.name(sym));
         }
-        self.set_global(sym, Some(Value::Array(v)));
-        Ok(())
+        self.set_outer(sym, Value::Array(v))
     }
 
-    /// `r,←v` in r's own buffer, where nobody else holds it, so that a loop of appends is linear.
-    /// False, and nothing changed: it is made anew. Errors: WS FULL.
-    fn append(&mut self, at: At<'_>, sym: Sym, v: &Array) -> Result<bool> {
-        let old = self.visible(at, sym)?;
-        let v = v.settled();
-        let fits = old.is_plain() && v.is_plain() && old.rank() == 1 && v.rank() < 2;
-        if !fits || v.is_empty() || old.is_empty() || self.cx.sys.scope.is_framed() {
+    /// `r,←v` and `r⍪←v` in r's own room, where nobody else holds it, so that a loop of appends is
+    /// linear. False, and nothing changed: it is made anew. Errors: WS FULL.
+    fn append(&mut self, at: At<'_>, sym: Sym, joins: &Prim, v: &Array) -> Result<bool> {
+        let vectors = match joins.glyph {
+            ',' => true,
+            '⍪' => false,
+            _ => return Ok(false),
+        };
+        if self.cx.sys.scope.is_once_a_cell() {
             return Ok(false);
         }
-        drop(old);
-        let mut to = match Changing::of(self.take(at, sym, None)?, self.cx.budget()) {
-            Ok(to) => to,
-            Err((was, e)) => {
-                self.change(at, sym, was)?;
-                return Err(e);
+        let v = v.settled();
+        let budget = self.cx.budget();
+        let grow = |held: &mut Value| match held {
+            Value::Array(a) if a.rank() == 1 || !vectors => {
+                if a.pending().is_some() {
+                    *a = a.settled();
+                }
+                a.grow(&v, budget)
             }
+            _ => Ok(false),
         };
-        let done = to.append(&v, self.cx.budget());
-        let new = to.finish(Array::num(0.0), self.cx.budget())?;
-        self.change(at, sym, new)?;
-        done
+        let mut frame = at.frame;
+        while let Some(scope) = frame {
+            if let Some(done) = scope.with_local(sym, grow) {
+                return done;
+            }
+            frame = scope.closure.env.as_ref();
+        }
+        self.st.globals.change_in_place(sym).map_or(Ok(false), grow)
     }
 
     /// The array of that name to be changed: out of its slot, if nobody can look there meanwhile
@@ -222,7 +268,8 @@ impl Eval<'_> {
                 }
                 frame = scope.closure.env.as_ref();
             }
-            if self.st.journal.iter().any(|(s, _)| *s == sym) {
+            if self.st.globals.is_changed(sym) && (at.frame.is_some() || self.below(sym).is_none())
+            {
                 return taken(self.st.globals.set(sym, Some(Value::Array(Array::num(0.0)))));
             }
         }
@@ -231,7 +278,9 @@ impl Eval<'_> {
 
     /// `x f←v`: the nearest visible x becomes `x f v`.
     fn modify(&mut self, at: At<'_>, sym: Sym, f: &Rc<Func>, v: &Array) -> Result<()> {
-        if matches!(&**f, Func::Prim(p) if p.glyph == ',') && self.append(at, sym, v)? {
+        if let Func::Prim(joins) = &**f
+            && self.append(at, sym, joins, v)?
+        {
             return Ok(());
         }
         let old = self.visible(at, sym)?;
@@ -241,11 +290,16 @@ impl Eval<'_> {
 
     /// Items of a value to the names of a pattern; with a function each name is modified by its
     /// item.
-    fn spread(&mut self, at: At<'_>, p: &Pattern, f: Option<&Rc<Func>>, v: &Array) -> Result<()> {
+    pub(super) fn spread(
+        &mut self,
+        at: At<'_>,
+        p: &Pattern,
+        f: Option<&Rc<Func>>,
+        v: &Array,
+    ) -> Result<()> {
         let names = match (p, f) {
             (Pattern::Name(sym), None) => {
-                self.name_value(at, *sym, v.clone());
-                return Ok(());
+                return self.name_value(at, *sym, v.clone());
             }
             (Pattern::Name(sym), Some(f)) => return self.modify(at, *sym, f, v),
             (Pattern::System(row), None) => return self.set_system(at, row, v),

@@ -17,6 +17,20 @@ use std::sync::Arc;
 /// Above this many elements an element-wise operation is recorded instead of run.
 pub const SMALL: usize = 1_000;
 
+/// The ways in which functions show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trains {
+    /// As they would be written.
+    #[default]
+    Def,
+    /// With all parentheses.
+    Parens,
+    /// As nested arrays of their parts.
+    Box,
+    /// As a tree.
+    Tree,
+}
+
 /// The way in which a session shows results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct View {
@@ -26,8 +40,8 @@ pub struct View {
     pub long: Long,
     /// Whether what functions print by ⎕← shows so too.
     pub inside: bool,
-    /// A function's value shows as boxes.
-    pub trains: bool,
+    /// The way in which a function's value shows.
+    pub trains: Trains,
     /// Whether what prints goes to a file or another program: rows are as long as they are until
     /// ⎕PW or `]rows` says otherwise.
     pub unread: bool,

@@ -40,6 +40,17 @@ impl Frame {
         self.locals.borrow().iter().find(|(s, _)| *s == sym).map(|(_, v)| v.clone())
     }
 
+    /// Whether a name is this call's own.
+    pub fn has_local(&self, sym: Sym) -> bool {
+        self.locals.borrow().iter().any(|(s, _)| *s == sym)
+    }
+
+    /// A change of a name of this call, where it stands; None: it has no such name.
+    pub fn with_local<T>(&self, sym: Sym, change: impl FnOnce(&mut Value) -> T) -> Option<T> {
+        let mut locals = self.locals.borrow_mut();
+        locals.iter_mut().find(|(s, _)| *s == sym).map(|(_, held)| change(held))
+    }
+
     /// Gives a name of this call a value; the one that it had.
     pub fn set(&self, sym: Sym, value: Value) -> Option<Value> {
         let mut locals = self.locals.borrow_mut();
@@ -99,29 +110,90 @@ impl Drop for Names<'_> {
     }
 }
 
-/// The workspace's names.
+/// The workspace's names, and what they were before the statement under way.
 #[derive(Clone, Default)]
 pub struct Globals {
-    slots: Vec<Option<Value>>,
+    slots: Vec<Slot>,
+    /// The statement under way, by number.
+    statement: u64,
+    /// The values that names had before it, each once.
+    journal: Vec<(Sym, Option<Value>)>,
+}
+
+#[derive(Clone, Default)]
+struct Slot {
+    value: Option<Value>,
+    /// The last statement that changed it: the journal has what it was before that.
+    changed: u64,
 }
 
 impl Globals {
     /// The value of a name.
     pub fn get(&self, sym: Sym) -> Option<&Value> {
-        self.slots.get(sym.0 as usize).and_then(Option::as_ref)
+        self.slots.get(sym.0 as usize).and_then(|slot| slot.value.as_ref())
     }
 
-    /// Gives a name a value, or none; the one that it had.
+    /// The value of a name, to be changed where it stands; undone with the statement.
+    pub fn change_in_place(&mut self, sym: Sym) -> Option<&mut Value> {
+        if !self.is_changed(sym) {
+            let now = self.get(sym).cloned();
+            self.change(sym, now);
+        }
+        self.slot(sym).value.as_mut()
+    }
+
+    /// Gives a name a value, or none, for good; the one that it had.
     pub fn set(&mut self, sym: Sym, value: Option<Value>) -> Option<Value> {
+        std::mem::replace(&mut self.slot(sym).value, value)
+    }
+
+    /// Gives a name a value, or none, until the statement is undone; the one that it had. Nobody
+    /// needs that any more if the journal has an earlier one.
+    pub fn change(&mut self, sym: Sym, value: Option<Value>) -> Option<Value> {
+        let now = self.statement;
+        let slot = self.slot(sym);
+        let first = std::mem::replace(&mut slot.changed, now) != now;
+        let old = std::mem::replace(&mut slot.value, value);
+        if first {
+            self.journal.push((sym, old.clone()));
+        }
+        old
+    }
+
+    /// Whether this statement has changed the name already.
+    pub fn is_changed(&self, sym: Sym) -> bool {
+        self.slots.get(sym.0 as usize).is_some_and(|slot| slot.changed == self.statement)
+    }
+
+    /// A statement begins.
+    pub fn begin(&mut self) {
+        self.statement += 1;
+        self.journal.clear();
+    }
+
+    /// The statement has ended well.
+    pub fn commit(&mut self) {
+        self.journal.clear();
+    }
+
+    /// Every name is as it was before the statement.
+    pub fn undo(&mut self) {
+        for (sym, old) in std::mem::take(&mut self.journal).into_iter().rev() {
+            self.set(sym, old);
+        }
+    }
+
+    fn slot(&mut self, sym: Sym) -> &mut Slot {
         let at = sym.0 as usize;
         if at >= self.slots.len() {
-            self.slots.resize(at + 1, None);
+            self.slots.resize(at + 1, Slot::default());
         }
-        std::mem::replace(&mut self.slots[at], value)
+        &mut self.slots[at]
     }
 
     /// Names that have a value.
     pub fn iter(&self) -> impl Iterator<Item = (Sym, &Value)> {
-        self.slots.iter().enumerate().filter_map(|(k, v)| v.as_ref().map(|v| (Sym(k as u32), v)))
+        let slots = self.slots.iter().enumerate();
+        slots.filter_map(|(k, slot)| slot.value.as_ref().map(|v| (Sym(k as u32), v)))
     }
 }

@@ -7,11 +7,12 @@
 
 use super::env::Frame;
 use super::run::{At, Eval, Outcome};
+use super::steps::catches;
 use super::system::Row;
 use super::value::Value;
 use crate::syntax::Sym;
 use crate::syntax::ast::PhraseId;
-use aplomb_ground::error::{Error, Kind, Result};
+use aplomb_ground::error::{Error, Result};
 use aplomb_ground::limits::Charge;
 use aplomb_values::array::Array;
 use std::rc::Rc;
@@ -35,14 +36,6 @@ impl Handler {
         let frame = self.frame.clone();
         drop(self);
         frame.leave();
-    }
-
-    fn catches(&self, e: &Error) -> bool {
-        match e.kind() {
-            Kind::Interrupt => self.events.contains(&1000) || self.events.contains(&1003),
-            Kind::Internal | Kind::Untraced | Kind::Exit => false,
-            _ => self.events.contains(&0) || self.events.contains(&i64::from(e.number())),
-        }
     }
 }
 
@@ -90,7 +83,7 @@ impl Eval<'_> {
     /// The latest guard above `base` that catches an error, taken away with all after it.
     fn catcher(&mut self, base: usize, e: &Error) -> Option<Handler> {
         while let Some(h) = self.next_handler(base) {
-            if h.catches(e) {
+            if catches(&h.events, e) {
                 return Some(h);
             }
             h.leave();

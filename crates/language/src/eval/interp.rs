@@ -4,13 +4,14 @@ use super::cx::{Cx, Screen, Settings, Sys, View};
 use super::force::UNREAD;
 use super::host::Host;
 use super::run::{At, Eval, Outcome, Store};
+use super::steps::Walk;
 use super::tape::Mark;
-use super::value::{Func, Value};
+use super::value::{Func, Oper, Value};
 use crate::eval::env::Globals;
-use crate::syntax::ast::Guard;
 use crate::syntax::resolve::Class;
+use crate::syntax::steps::Step;
 use crate::syntax::{self, Ast};
-use aplomb_ground::error::{Error, Kind, Result, syntax};
+use aplomb_ground::error::{Error, Kind, Result};
 use aplomb_ground::span::{Place, Source};
 use aplomb_values::array::format::{Boxes, Style, display, shape_text};
 use aplomb_values::array::{Array, Data};
@@ -198,19 +199,14 @@ impl Interp {
         keep: bool,
     ) -> Result<Option<Array>> {
         let ast = Rc::new(syntax::parse(source, &mut self.store.symbols, host.limits())?);
-        let stmts: Vec<_> = ast
-            .stmts
-            .iter()
-            .filter(|s| s.guard != Guard::None || !ast.phrase(s.phrase).items.is_empty())
-            .copied()
-            .collect();
-        let mut last = None;
-        for (k, stmt) in stmts.iter().enumerate() {
-            if stmt.guard != Guard::None {
-                return Err(syntax_guard(&ast, stmt.phrase));
+        let (steps, mut walk, mut last) = (&ast.steps, Walk::new(&ast.steps), None);
+        while let Some(step) = steps.steps.get(walk.at) {
+            let now = walk.at;
+            let keep = keep && now + 1 == steps.steps.len();
+            match self.statement(&ast, step, &mut walk, host, keep) {
+                Ok(value) => last = value,
+                Err(e) => drop(walk.catch(steps, now, e)?),
             }
-            let keep = keep && k + 1 == stmts.len();
-            last = self.statement(&ast, stmt.phrase, host, keep)?;
             if self.sys.screen.exit.is_some() {
                 break;
             }
@@ -222,15 +218,23 @@ impl Interp {
     fn statement(
         &mut self,
         ast: &Rc<Ast>,
-        phrase: syntax::ast::PhraseId,
+        step: &Step,
+        walk: &mut Walk,
         host: &mut dyn Host,
         keep: bool,
     ) -> Result<Option<Array>> {
-        let place = ast.place(ast.phrase(phrase).span);
+        let place = step.place(ast);
         host.statement(&place);
         let own = Statement::begin(&mut self.store, &mut self.sys, &place);
         let mut ev = Eval { cx: Cx { host, sys: own.sys }, st: own.store };
-        match ev.top(At { ast, frame: None }, phrase, keep).map_err(|e| ev.earliest(e)) {
+        let at = At { ast, frame: None };
+        let trapped = walk.is_trapped(&ast.steps, walk.at);
+        let done = ev.act(at, &ast.steps, walk, keep).and_then(|value| {
+            // What fails in a trap fails there.
+            let now = trapped && value.is_none();
+            if now { ev.cx.settle(&[], "trap").map(|()| value) } else { Ok(value) }
+        });
+        match done.map_err(|e| ev.earliest(e)) {
             Ok(value) => {
                 own.commit();
                 Ok(value)
@@ -276,7 +280,7 @@ struct Before {
 impl<'a> Statement<'a> {
     fn begin(store: &'a mut Store, sys: &'a mut Sys, place: &Place) -> Self {
         store.reset();
-        store.journal.clear();
+        store.globals.begin();
         sys.reset();
         let before = Some(Before {
             settings: sys.settings.clone(),
@@ -298,11 +302,8 @@ impl Drop for Statement<'_> {
     fn drop(&mut self) {
         self.store.reset();
         self.sys.reset();
-        let journal = std::mem::take(&mut self.store.journal);
-        let Some(before) = self.before.take() else { return };
-        for (sym, old) in journal.into_iter().rev() {
-            self.store.globals.set(sym, old);
-        }
+        let Some(before) = self.before.take() else { return self.store.globals.commit() };
+        self.store.globals.undo();
         let (drawn, seed) = (self.sys.settings.drawn, self.sys.settings.seed);
         self.sys.tape.roll_back(before.mark);
         (self.sys.settings, self.sys.screen, self.sys.error) =
@@ -323,10 +324,6 @@ fn style(sys: &Sys, lines: usize) -> Style {
         long: sys.screen.view.rows(),
         io: sys.settings.io as usize,
     }
-}
-
-fn syntax_guard(ast: &Ast, phrase: syntax::ast::PhraseId) -> aplomb_ground::error::Error {
-    syntax("a guard stands only inside { }").at(&ast.place(ast.phrase(phrase).span))
 }
 
 fn described(v: &Value) -> String {
@@ -375,15 +372,18 @@ impl Eval<'_> {
                 let style = self.style();
                 let text = display(&a, &style, self.cx.budget())?;
                 self.cx.sys.screen.prompt.clear();
-                self.cx.host.show(&a, &text, &style);
+                match self.st.calls.is_empty() {
+                    true => self.cx.host.show(&a, &text, &style),
+                    false => self.cx.host.print(&a, &text, &style),
+                }
             }
             Outcome::Func(f) if !assigns => {
                 let text = self.function_text(&f)?;
                 self.cx.host.output(&text);
             }
             Outcome::Oper(op) if !assigns => {
-                self.cx.settle(&[], "display")?;
-                self.cx.host.output(&format!("{}\n", op.text()));
+                let text = self.operator_text(&op)?;
+                self.cx.host.output(&text);
             }
             _ => {}
         }
@@ -396,8 +396,8 @@ impl Eval<'_> {
         let mut arrays = Vec::new();
         f.arrays(&mut arrays);
         self.cx.settle(&arrays, "display")?;
-        Ok(match self.cx.sys.screen.view.trains {
-            true => {
+        Ok(match f.drawn(self.cx.sys.screen.view.trains) {
+            None => {
                 let parts = f.parts(&self.cx)?;
                 let style = style(self.cx.sys, 0);
                 display(
@@ -406,8 +406,16 @@ impl Eval<'_> {
                     self.cx.budget(),
                 )?
             }
-            false => format!("{}\n", f.text()),
+            Some(text) => text + "\n",
         })
+    }
+
+    /// An operator as it prints, line end included.
+    pub(super) fn operator_text(&mut self, op: &Oper) -> Result<String> {
+        let mut arrays = Vec::new();
+        op.arrays(&mut arrays);
+        self.cx.settle(&arrays, "display")?;
+        Ok(format!("{}\n", op.text()))
     }
 
     /// The error that came first: something recorded before this one may fail too, and then that is
@@ -457,7 +465,8 @@ impl Eval<'_> {
     /// The style in which values print now.
     pub fn style(&self) -> Style {
         let mut style = style(self.cx.sys, self.cx.host.limits().lines);
-        if self.st.frame.is_some() && !self.cx.sys.screen.view.inside {
+        let inside = self.st.frame.is_some() || !self.st.calls.is_empty();
+        if inside && !self.cx.sys.screen.view.inside {
             let plain = View { unread: self.cx.sys.screen.view.unread, ..View::default() };
             (style.boxes, style.long) = (plain.boxes, plain.rows());
         }

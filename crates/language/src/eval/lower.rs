@@ -24,6 +24,7 @@ mod guarded;
 mod nested;
 pub mod places;
 mod rounds;
+mod rows;
 mod scalars;
 mod whole;
 
@@ -307,6 +308,9 @@ impl Cx<'_> {
     pub fn apply_move(&mut self, a: &Array, m: Move) -> Result<Array> {
         if a.frame().is_some() {
             return self.framed_move(a, &m);
+        }
+        if let Some(made) = self.move_rows(a, &m)? {
+            return Ok(made);
         }
         if let Some(shape) = m.is_reshape(a) {
             return a.with_shape(shape, self.budget());

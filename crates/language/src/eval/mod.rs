@@ -7,6 +7,7 @@
 mod apply;
 mod assign;
 pub mod cx;
+mod drawn;
 pub mod env;
 mod flattened;
 mod force;
@@ -21,8 +22,10 @@ mod replay;
 pub mod run;
 pub mod scope;
 mod selective;
+mod steps;
 pub mod system;
 pub mod tape;
+mod tradfn;
 pub mod value;
 mod ways;
 pub mod work;

@@ -5,6 +5,7 @@
 use super::cx::Cx;
 use super::env::{Frame, Globals};
 use super::guard::Handler;
+use super::tradfn::Call;
 use super::value::{Closure, Func, Oper, Operand, Value};
 use super::ways::Ways;
 use crate::syntax::ast::{Guard, PhraseId, Stmt};
@@ -26,8 +27,6 @@ pub struct Store {
     pub symbols: Symbols,
     /// Names of the workspace.
     pub globals: Globals,
-    /// The values that names had before this statement.
-    pub journal: Vec<(Sym, Option<Value>)>,
     /// Values that the code under way has left.
     pub stack: Vec<Array>,
     /// Calls under way that are no tail calls.
@@ -38,6 +37,10 @@ pub struct Store {
     pub shy: bool,
     /// The dfn that runs, for what looks names up by text.
     pub frame: Option<Rc<Frame>>,
+    /// Calls of functions of lines that are under way, the latest last.
+    pub calls: Vec<Call>,
+    /// Traps that are active.
+    pub traps: usize,
 }
 
 impl Store {
@@ -45,7 +48,8 @@ impl Store {
     pub fn reset(&mut self) {
         self.stack.clear();
         self.handlers.clear();
-        (self.depth, self.shy, self.frame) = (0, false, None);
+        self.calls.clear();
+        (self.depth, self.shy, self.frame, self.traps) = (0, false, None, 0);
     }
 }
 
@@ -92,6 +96,11 @@ impl<'h> Eval<'h> {
             }
             frame = f.closure.env.as_ref();
         }
+        if at.frame.is_none()
+            && let Some((_, v)) = self.below(sym)
+        {
+            return Some(v);
+        }
         self.st.globals.get(sym).cloned()
     }
 
@@ -103,6 +112,11 @@ impl<'h> Eval<'h> {
                 return v.class();
             }
             frame = f.closure.env.as_ref();
+        }
+        if at.frame.is_none()
+            && let Some((_, v)) = self.below(sym)
+        {
+            return v.class();
         }
         self.st.globals.get(sym).map_or(Class::Array, Value::class)
     }
@@ -202,13 +216,15 @@ impl<'h> Eval<'h> {
                     self.enter(at, ins.at);
                     let z = self
                         .dyadic(p, &x, &y, None)
-                        .map_err(|e| located(e, at, ins, Some(&x), &y))?;
+                        .map_err(|e| located(e, at, ins, Some(&x), Some(&y)))?;
                     self.st.stack.push(z);
                 }
                 Do::Monad(FExpr::Prim(p)) if !p.glyph.eq(&'⍎') => {
                     let y = self.pop()?;
                     self.enter(at, ins.at);
-                    let z = self.monadic(p, &y, None).map_err(|e| located(e, at, ins, None, &y))?;
+                    let z = self
+                        .monadic(p, &y, None)
+                        .map_err(|e| located(e, at, ins, None, Some(&y)))?;
                     self.st.stack.push(z);
                 }
                 Do::Phrase(joint) => self.phrase_step(at, joint)?,
@@ -222,12 +238,32 @@ impl<'h> Eval<'h> {
                     self.enter(at, ins.at);
                     let z = match (&*f, &x) {
                         (Func::Prim(p), None) if p.glyph == '⍎' => self.execute_text(at, &y),
-                        _ => self.call(&f, x.as_ref(), &y).and_then(|o| self.valued(o)),
+                        _ => self.call(&f, x.as_ref(), &y),
                     };
-                    let z = z.map_err(|e| located(e, at, ins, x.as_ref(), &y))?;
+                    // A function or an operator may be all that a phrase gives, or names.
+                    let gives = matches!(z, Ok(Outcome::Func(_) | Outcome::Oper(_)));
+                    if gives && f.closure().is_none() {
+                        let rest = &code.ins[k + 1..];
+                        let named = self.made_function(at, z?, rest);
+                        return named.map_err(|e| e.at(&at.ast.place(ins.at)));
+                    }
+                    let z = z.and_then(|o| self.valued(o));
+                    let z = z.map_err(|e| located(e, at, ins, x.as_ref(), Some(&y)))?;
                     match z {
                         Some(z) => self.st.stack.push(z),
                         None if k == last => return Ok(Outcome::Nothing),
+                        None => {
+                            return Err(
+                                value("this function gave no value").at(&at.ast.place(ins.at))
+                            );
+                        }
+                    }
+                }
+                Do::Name(sym) => {
+                    let a = self.name(at, *sym).map_err(|e| located(e, at, ins, None, None))?;
+                    match a {
+                        Some(a) => self.st.stack.push(a),
+                        None if last == 0 => return Ok(Outcome::Nothing),
                         None => {
                             return Err(
                                 value("this function gave no value").at(&at.ast.place(ins.at))
@@ -246,6 +282,24 @@ impl<'h> Eval<'h> {
         }
     }
 
+    /// What ⍎ or a call gave, if nothing is left to do but to name it. Errors: SYNTAX.
+    fn made_function(&mut self, at: At<'_>, made: Outcome, rest: &[Ins]) -> Result<Outcome> {
+        let value = match &made {
+            Outcome::Func(f) => Value::Func(f.clone()),
+            Outcome::Oper(op) => Value::Oper(op.clone()),
+            _ => return Ok(made),
+        };
+        match rest {
+            [] => Ok(made),
+            [Ins { what: Do::Assign(sym), .. }] => {
+                self.set(at, *sym, value)?;
+                Ok(made)
+            }
+            _ => Err(syntax("a function stands where a value is needed")
+                .hint("name it first: f←⍎text, then use f")),
+        }
+    }
+
     /// A call's outcome as a value, if it gave one.
     pub fn valued(&mut self, o: Outcome) -> Result<Option<Array>> {
         match o {
@@ -258,7 +312,7 @@ impl<'h> Eval<'h> {
             }
             Outcome::Ways(ways) => self.looped_calls(*ways).map(Some),
             Outcome::Func(_) | Outcome::Oper(_) => {
-                Err(syntax("a dfn gives a value, not a function"))
+                Err(syntax("a call gives a value, not a function"))
             }
         }
     }
@@ -269,39 +323,49 @@ impl<'h> Eval<'h> {
         self.enter(at, joint.first.at);
         let (first, then) = (&joint.first, &joint.then);
         let one = joint.row.run(&mut self.cx, joint.prim, joint.op, &x, &y);
-        let z = match one.map_err(|e| located(e, at, first, Some(&x), &y))? {
+        let z = match one.map_err(|e| located(e, at, first, Some(&x), Some(&y)))? {
             Some(z) => z,
             None => {
                 let z = self
                     .dyadic(joint.prim, &x, &y, None)
-                    .map_err(|e| located(e, at, first, Some(&x), &y))?;
+                    .map_err(|e| located(e, at, first, Some(&x), Some(&y)))?;
                 let Do::Monad(f) = &then.what else {
                     return Err(aplomb_ground::error::internal("a phrase without an end"));
                 };
                 let f = self.function(at, f)?;
                 self.enter(at, then.at);
-                self.apply(&f, None, &z).map_err(|e| located(e, at, then, None, &z))?
+                self.apply(&f, None, &z).map_err(|e| located(e, at, then, None, Some(&z)))?
             }
         };
         self.st.stack.push(z);
         Ok(())
     }
 
+    /// The value of a name, or of the call of a function without arguments.
+    fn name(&mut self, at: At<'_>, sym: Sym) -> Result<Option<Array>> {
+        match self.lookup(at, sym) {
+            Some(Value::Array(a)) => {
+                // Were it left pending, each of many cells would record what it does with it.
+                let now = self.cx.sys.scope.many_cells()
+                    && a.pending().is_some()
+                    && a.frame().is_none()
+                    && self.cx.is_small(&a);
+                Ok(Some(if now { self.cx.ready(&a, "each")? } else { a }))
+            }
+            Some(Value::Func(f)) => match &*f {
+                Func::Trad(trad) if f.is_niladic() => {
+                    let done = self.call_trad(trad, &[], None, None)?;
+                    self.valued(done)
+                }
+                _ => Err(syntax("a function stands where a value is needed")),
+            },
+            Some(_) => Err(syntax("an operator stands where a value is needed")),
+            None => Err(value(format!("{} has no value", self.st.symbols.name(sym)))),
+        }
+    }
+
     fn step(&mut self, at: At<'_>, ins: &Ins) -> Result<()> {
         match &ins.what {
-            Do::Name(sym) => match self.lookup(at, *sym) {
-                Some(Value::Array(a)) => {
-                    // Were it left pending, each of many cells would record what it does with it.
-                    let now = self.cx.sys.scope.many_cells()
-                        && a.pending().is_some()
-                        && a.frame().is_none()
-                        && self.cx.is_small(&a);
-                    let a = if now { self.cx.ready(&a, "each")? } else { a };
-                    self.st.stack.push(a);
-                }
-                Some(_) => return Err(syntax("a function stands where a value is needed")),
-                None => return Err(value(format!("{} has no value", self.st.symbols.name(*sym)))),
-            },
             Do::Omega => match at.frame {
                 Some(f) => self.st.stack.push(f.omega.clone()),
                 None => return Err(syntax("⍵ stands only inside { }")),
@@ -375,7 +439,7 @@ impl<'h> Eval<'h> {
 
     /// A vector of items; pending scalars stay pending as items, those of a frame's cells make a
     /// vector a cell.
-    fn strand(&mut self, items: Vec<Array>) -> Result<Array> {
+    pub(super) fn strand(&mut self, items: Vec<Array>) -> Result<Array> {
         if items.iter().any(|a| a.frame().is_some()) {
             return self.cx.framed_strand(&items);
         }
@@ -418,7 +482,13 @@ impl<'h> Eval<'h> {
                 env: at.frame.cloned(),
             }))),
             FExpr::System(row) => Rc::new(Func::System(row)),
-            FExpr::Op1(op, f) => Rc::new(Func::Op1(self.operator(at, op)?, self.operand(at, f)?)),
+            FExpr::Op1(op, f) => {
+                Rc::new(Func::derived(self.operator(at, op)?, self.operand(at, f)?))
+            }
+            FExpr::Code(code) => match self.code(at, code, false)? {
+                Outcome::Func(f) => f,
+                _ => return Err(syntax("a function is needed here")),
+            },
             FExpr::Op2(op, f, g) => {
                 let g = self.operand(at, g)?;
                 Rc::new(Func::Op2(self.operator(at, op)?, self.operand(at, f)?, g))
@@ -447,7 +517,18 @@ impl<'h> Eval<'h> {
             OpExpr::System(row) => Ok(Oper::System(row)),
             OpExpr::Name(sym) => match self.lookup(at, *sym) {
                 Some(Value::Oper(op)) => Ok(op),
+                Some(Value::Func(f)) if f.hybrid().is_some() => {
+                    f.hybrid().map(Oper::Prim).ok_or_else(|| syntax("this is no operator"))
+                }
                 _ => Err(syntax("this name is no operator here")),
+            },
+            OpExpr::Curried(op, g) => {
+                let g = self.operand(at, g)?;
+                Ok(Oper::Curried(Box::new(self.operator(at, op)?), Box::new(g)))
+            }
+            OpExpr::Code(code) => match self.code(at, code, false)? {
+                Outcome::Oper(op) => Ok(op),
+                _ => Err(syntax("an operator is needed here")),
             },
             OpExpr::Dfn(id) => Ok(Oper::Dfn(Rc::new(Closure {
                 ast: at.ast.clone(),
@@ -482,7 +563,7 @@ impl<'h> Eval<'h> {
         let outcome = self.turns(f.clone(), x.cloned(), y.clone());
         self.st.depth -= 1;
         (self.cx.sys.source, self.cx.sys.span) = (source, span);
-        outcome
+        outcome.map_err(Error::left_function)
     }
 
     fn turns(&mut self, f: Rc<Func>, x: Option<Array>, y: Array) -> Result<Outcome> {
@@ -564,7 +645,7 @@ impl<'h> Eval<'h> {
                     last = outcome;
                 }
                 Guard::Test(cond) => {
-                    let holds = match self.holds(at, cond)? {
+                    let holds = match self.holds(at, cond, "a guard's condition")? {
                         Holds::Cells(cond) => {
                             return self.either_way(at, &cond, stmt, &stmts[k + 1..], tail);
                         }
@@ -629,17 +710,19 @@ impl<'h> Eval<'h> {
 
     /// While an error guard is active, what may fail is computed before the statement ends (E4).
     pub fn checked(&mut self) -> Result<()> {
-        if !self.st.handlers.is_empty() && !self.cx.sys.tape.checks().is_empty() {
+        let guarded = !self.st.handlers.is_empty() || self.st.traps > 0;
+        if guarded && !self.cx.sys.tape.checks().is_empty() {
             let cells = self.cx.sys.tape.take_checks();
             self.cx.force_cells(cells, "guard")?;
         }
         Ok(())
     }
 
-    fn holds(&mut self, at: At<'_>, cond: PhraseId) -> Result<Holds> {
+    /// The truth of a condition; `what` names it.
+    pub(super) fn holds(&mut self, at: At<'_>, cond: PhraseId, what: &str) -> Result<Holds> {
         let (o, _) = self.phrase(at, cond, false)?;
         let wrong =
-            || domain("a guard's condition is 0 or 1").at(&at.ast.place(at.ast.phrase(cond).span));
+            || domain(format!("{what} is 0 or 1")).at(&at.ast.place(at.ast.phrase(cond).span));
         let Outcome::Array(a) = o else { return Err(wrong()) };
         match a.data() {
             Data::Num(0.0) => return Ok(Holds::No),
@@ -669,8 +752,8 @@ impl<'h> Eval<'h> {
     }
 }
 
-/// The verdict of a guard's condition.
-enum Holds {
+/// The verdict of a condition.
+pub(super) enum Holds {
     Yes,
     No,
     /// Each cell its own.
@@ -679,7 +762,13 @@ enum Holds {
 
 /// An error with its place, and its arguments' shapes as marks. Errors from inside a dfn get the
 /// call.
-pub(super) fn located(e: Error, at: At<'_>, ins: &Ins, x: Option<&Array>, y: &Array) -> Error {
+pub(super) fn located(
+    e: Error,
+    at: At<'_>,
+    ins: &Ins,
+    x: Option<&Array>,
+    y: Option<&Array>,
+) -> Error {
     let place = at.ast.place(ins.at);
     if e.has_place() {
         let deep = e.parts().calls.len() >= 20 || matches!(e.kind(), Kind::Interrupt);
@@ -689,7 +778,7 @@ pub(super) fn located(e: Error, at: At<'_>, ins: &Ins, x: Option<&Array>, y: &Ar
     }
     let mut e = e.at(&place);
     if matches!(e.kind(), Kind::Rank | Kind::Length | Kind::Index | Kind::Domain) {
-        for (a, span) in [(x, ins.x), (Some(y), ins.y)] {
+        for (a, span) in [(x, ins.x), (y, ins.y)] {
             if let Some(a) = a {
                 e = e.mark(span, described(a));
             }

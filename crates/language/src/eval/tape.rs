@@ -65,9 +65,11 @@ impl Tape {
         self.written = mark.0;
     }
 
-    /// Drops what was written behind the mark: it is no part of the statement.
+    /// Drops what was written behind the mark: it is no part of the statement, and what failed in
+    /// it does not say where the statement fails.
     pub fn roll_back(&mut self, to: Mark) {
         self.checks.retain(|c| !to.is_before(c));
+        self.suspects.retain(|r| !r.began_behind(to));
     }
 
     /// Drops what was written between two marks: it is no part of the statement.

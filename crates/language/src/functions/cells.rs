@@ -29,6 +29,9 @@ pub fn join(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
     if let Some(made) = cx.record_cat(parts, axis, &shape)? {
         return Ok(made);
     }
+    if let Some(made) = cx.join_rows(parts, axis)? {
+        return Ok(made);
+    }
     joined(cx, parts, axis)
 }
 

@@ -3,7 +3,9 @@
 
 pub mod amend;
 pub mod cells;
+pub mod groups;
 pub mod join;
+pub mod made;
 pub mod matrix;
 pub mod numbers;
 pub mod order;

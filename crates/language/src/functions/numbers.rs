@@ -154,7 +154,7 @@ pub fn deal(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array>
 /// Both arguments as complex numbers where one of them is not real.
 fn complex_pair(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<[Vec<Complex64>; 2]>> {
     let (x, y) = (cx.ready(x, "argument")?, cx.ready(y, "argument")?);
-    if x.to_numbers().is_some() && y.to_numbers().is_some() {
+    if !x.is_complex() && !y.is_complex() {
         return Ok(None);
     }
     Ok(x.to_complexes().zip(y.to_complexes()).map(|(x, y)| [x, y]))

@@ -1,7 +1,8 @@
 //! Order: `⍋ ⍒`. Stable; numbers exactly, complex ones by real, then imaginary part, before
 //! characters; nested item by item, shorter first.
 
-use super::search::{Groups, cell_arrays, groups_of_pieces};
+use super::groups::{Groups, groups_of_pieces, runs};
+use super::search::cell_arrays;
 use super::shape::Axis;
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain, rank, untraced};
@@ -122,10 +123,11 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
         out.sort_by(|&a, &b| turn(order(a, b)));
         return Ok(out);
     }
-    if let Some(pieces) = y.pieces()
-        && let Some(groups) = groups_of_pieces(pieces, cx.budget())?
+    if y.rank() == 1
+        && let Some(pieces) = runs(cx, &y, 0)?
+        && let Some(groups) = groups_of_pieces(&pieces, cx.budget())?
     {
-        return by_group(cx, pieces, &groups, down);
+        return by_group(cx, &pieces, &groups, down);
     }
     let cells = cell_arrays(cx, &y, y.rank() - 1)?;
     out.sort_by(|&a, &b| turn(compare(&cells[a], &cells[b])));

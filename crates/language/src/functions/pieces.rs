@@ -28,7 +28,7 @@ enum Side<'a> {
 
 /// The primitives whose results differ in length where the arguments' items do not: for these the
 /// rows of an array are pieces, too.
-const UNEVEN: &str = "/⌿~∪";
+const UNEVEN: &str = "/⌿~∩∪";
 
 /// The cells of one array as pieces.
 fn rows(cx: &mut Cx<'_>, a: &Array) -> Result<Option<Ragged>> {
@@ -124,13 +124,14 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
             let places = search::first_places(cx, &x, r.flat())?;
             r.with(places)
         }
-        ('~', Some(Side::Pieces(r)), Side::One(y)) if y.rank() < 2 => {
+        ('~' | '∩', Some(Side::Pieces(r)), Side::One(y)) if y.rank() < 2 => {
             let there = search::found(cx, r.flat(), &y)?;
+            let kept = u8::from(p.glyph == '∩');
             match storage(&there).map(|s| s.view()) {
                 Some(View::Bool(there)) => {
                     let places = cx.budget().room(r.flat().len())?;
                     picked(cx, &r, r.flat(), places, |range, places| {
-                        places.extend(range.filter(|&k| there[k as usize] == 0))
+                        places.extend(range.filter(|&k| there[k as usize] == kept))
                     })?
                 }
                 _ => None,

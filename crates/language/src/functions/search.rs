@@ -2,17 +2,17 @@
 //! bucket.
 
 use super::cells;
+use super::groups::{groups, places_of_runs};
 use super::shape::Axis;
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain, length, rank, ws_full};
 use aplomb_ground::limits::Budget;
-use aplomb_values::array::{Array, Complex64, Data, Ragged, View, elements, storage};
+use aplomb_values::array::{Array, Complex64, Data, View, elements};
 use aplomb_values::dag::Lib;
 use aplomb_values::prim::library::same;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::complex;
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 
 /// Shape, items and, for empties, prototypes. Ready arrays.
 pub fn equal(x: &Array, y: &Array, ct: f64) -> bool {
@@ -176,7 +176,7 @@ fn key_equal(a: &Key, b: &Key, ct: f64) -> bool {
 }
 
 /// Bytes of a table that a key needs: a bucket with one place in it.
-const IN_TABLE: usize = 64;
+pub const IN_TABLE: usize = 64;
 
 impl<'a> Table<'a> {
     /// Errors: WS FULL before it is made, INTERRUPT.
@@ -194,11 +194,13 @@ impl<'a> Table<'a> {
         Ok(table)
     }
 
-    fn empty(cells: &'a [Key], ct: f64) -> Self {
+    /// A table of these cells in which none is yet.
+    pub fn empty(cells: &'a [Key], ct: f64) -> Self {
         Table { cells, buckets: HashMap::new(), ct, complex: false }
     }
 
-    fn insert(&mut self, k: usize) {
+    /// Puts the k-th cell into it.
+    pub fn insert(&mut self, k: usize) {
         self.complex |= matches!(self.cells[k], Key::Complex(_));
         let bucket = self.buckets.entry(hash(&self.cells[k])).or_default();
         // A bucket keeps one of each value, the first.
@@ -271,7 +273,8 @@ fn made<T>(items: Vec<T>, key: impl Fn(T) -> Key, budget: &Budget) -> Result<Vec
     Ok(out)
 }
 
-fn ct_of(cx: &Cx<'_>, x: &Array, y: &Array) -> f64 {
+/// The tolerance of comparing these: none where all are whole.
+pub fn ct_of(cx: &Cx<'_>, x: &Array, y: &Array) -> f64 {
     if x.dtype().is_integer() && y.dtype().is_integer() { 0.0 } else { cx.sys.settings.ct }
 }
 
@@ -319,7 +322,7 @@ pub fn first_places(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
     let frame = y.shape()[..y.rank() - cell].to_vec();
     cx.force(&[x, y], "search")?;
     let ct = ct_of(cx, x, y);
-    let known = match places_of_pieces(cx, x, y)? {
+    let known = match places_of_runs(cx, &x.settled(), &y.settled(), cell)? {
         Some(places) => Some(places),
         None => places_in(&x.settled(), &y.settled(), ct),
     };
@@ -350,7 +353,7 @@ pub fn found(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
     cx.force(&[x, y], "search")?;
     let ct = ct_of(cx, x, y);
     let known = match y.rank() {
-        1 => places_of_pieces(cx, y, x)?,
+        1 => places_of_runs(cx, &y.settled(), &x.settled(), 0)?,
         _ => None,
     };
     if let Some(places) = known.or_else(|| places_in(&y.settled(), &x.settled(), ct)) {
@@ -365,222 +368,6 @@ pub fn found(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
     let is_there = |k| ticks.tick().map(|()| f64::from(u8::from(table.find(k).is_some())));
     let out = want.iter().map(is_there).collect::<Result<_>>()?;
     Array::numbers(x.shape(), out, cx.budget())
-}
-
-/// Major cells that are equal: where each group begins, and the group of every cell. In order of
-/// first sight.
-pub struct Groups {
-    /// The first cell of each group.
-    pub firsts: Vec<usize>,
-    /// The group of each cell.
-    pub of: Vec<u32>,
-}
-
-/// Keys whose places make a table: at most so many for each item, and always some.
-const PLACES: (i64, i64) = (4, 1 << 16);
-
-/// Groups in order of first sight, by the number that `known` has for a cell; it is given the
-/// number of the next group, and says whether the cell is the first of it.
-fn in_order(budget: &Budget, n: usize, mut known: impl FnMut(usize, u32) -> u32) -> Result<Groups> {
-    let mut out = Groups { firsts: Vec::new(), of: budget.room(n)? };
-    let mut ticks = budget.ticks();
-    for k in 0..n {
-        ticks.tick()?;
-        let group = known(k, out.firsts.len() as u32);
-        if group as usize == out.firsts.len() {
-            out.firsts.push(k);
-        }
-        out.of.push(group);
-    }
-    Ok(out)
-}
-
-/// Groups of whole numbers or characters: by a table of places where they lie in a narrow range,
-/// else by hash. None: these are others, or cells.
-fn groups_of_whole(y: &Array, budget: &Budget) -> Result<Option<Groups>> {
-    fn placed<T: Copy + Into<i64>>(items: &[T], budget: &Budget) -> Result<Option<Groups>> {
-        let n = items.len() as i64;
-        let (mut lo, mut hi) = (i64::MAX, i64::MIN);
-        for &x in items {
-            (lo, hi) = (lo.min(x.into()), hi.max(x.into()));
-        }
-        if n == 0 {
-            return Ok(None);
-        }
-        if hi - lo >= (n * PLACES.0).max(PLACES.1) {
-            let mut table: HashMap<u64, u32, BuildHasherDefault<Hashed>> = HashMap::default();
-            let _held = budget.charge_elements(items.len(), IN_TABLE)?;
-            let group = |k: usize, next: u32| *table.entry(mixed(items[k].into())).or_insert(next);
-            return in_order(budget, items.len(), group).map(Some);
-        }
-        let size = (hi - lo + 1) as usize;
-        let _held = budget.charge_elements(size, 4)?;
-        let mut table = budget.filled(u32::MAX, size)?;
-        let group = |k: usize, next: u32| {
-            let at = &mut table[(items[k].into() - lo) as usize];
-            *at = (*at).min(next);
-            *at
-        };
-        in_order(budget, items.len(), group).map(Some)
-    }
-    match storage(y).filter(|_| y.rank() == 1).map(|s| s.view()) {
-        Some(View::Bool(v)) => placed(v, budget),
-        Some(View::I8(v)) => placed(v, budget),
-        Some(View::I16(v)) => placed(v, budget),
-        Some(View::I32(v)) => placed(v, budget),
-        Some(View::Char(v)) => {
-            // A character is its code point, which no type of the library widens to i64.
-            let mut points: Vec<u32> = budget.room(v.len())?;
-            points.extend(v.iter().map(|&c| u32::from(c)));
-            placed(&points, budget)
-        }
-        _ => Ok(None),
-    }
-}
-
-/// A hash of a whole number that no other of 64 bits has: each step can be undone.
-fn mixed(x: i64) -> u64 {
-    let h = (x as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    h ^ (h >> 29)
-}
-
-/// Groups of equal pieces, where equal means the same: of characters and whole numbers.
-pub fn groups_of_pieces(pieces: &Ragged, budget: &Budget) -> Result<Option<Groups>> {
-    fn same<T: Copy + Eq + Into<u64>>(
-        items: &[T],
-        pieces: &Ragged,
-        budget: &Budget,
-    ) -> Result<Option<Groups>> {
-        // The groups of one hash: their first pieces, and their numbers.
-        let mut table: HashMap<u64, Vec<(u32, u32)>, BuildHasherDefault<Hashed>> =
-            HashMap::default();
-        let _held = budget.charge_elements(pieces.count(), IN_TABLE)?;
-        let group = |k: usize, next: u32| {
-            let piece = &items[pieces.range(k)];
-            let mix = |h: u64, &x: &T| (h ^ x.into()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let hash = piece.iter().fold(piece.len() as u64, |h, x| mix(h.rotate_left(23), x));
-            let bucket = table.entry(hash ^ (hash >> 29)).or_default();
-            let found =
-                bucket.iter().find(|(first, _)| items[pieces.range(*first as usize)] == *piece);
-            match found {
-                Some((_, group)) => *group,
-                None => {
-                    bucket.push((k as u32, next));
-                    next
-                }
-            }
-        };
-        in_order(budget, pieces.count(), group).map(Some)
-    }
-    match storage(pieces.flat()).map(|s| s.view()) {
-        Some(View::Char(v)) => {
-            let mut points: Vec<u32> = budget.room(v.len())?;
-            points.extend(v.iter().map(|&c| u32::from(c)));
-            same(&points, pieces, budget)
-        }
-        Some(View::Bool(v)) => same(v, pieces, budget),
-        Some(View::I8(v)) => {
-            let mut whole: Vec<u8> = budget.room(v.len())?;
-            whole.extend(v.iter().map(|&x| x as u8));
-            same(&whole, pieces, budget)
-        }
-        Some(View::I16(v)) => {
-            let mut whole: Vec<u16> = budget.room(v.len())?;
-            whole.extend(v.iter().map(|&x| x as u16));
-            same(&whole, pieces, budget)
-        }
-        Some(View::I32(v)) => {
-            let mut whole: Vec<u32> = budget.room(v.len())?;
-            whole.extend(v.iter().map(|&x| x as u32));
-            same(&whole, pieces, budget)
-        }
-        _ => Ok(None),
-    }
-}
-
-/// A nested vector of texts as pieces.
-fn texts(a: &Array, budget: &Budget) -> Result<Option<Ragged>> {
-    if let Some(pieces) = a.pieces() {
-        return Ok(Some(pieces.clone()));
-    }
-    let Data::Items(items) = a.data() else { return Ok(None) };
-    let Some(items) = items.listed() else { return Ok(None) };
-    let mut runs = budget.room(a.len())?;
-    for item in items {
-        match storage(item).filter(|_| item.rank() == 1 && item.is_char()) {
-            Some(held) => runs.push((held, 0..item.len())),
-            None => return Ok(None),
-        }
-    }
-    Ragged::of_runs(&runs, budget)
-}
-
-/// The first place among pieces of each of others, or their number. None: one is no pieces, or they
-/// are equal only within ⎕CT.
-fn places_of_pieces(cx: &Cx<'_>, have: &Array, want: &Array) -> Result<Option<Vec<usize>>> {
-    if have.rank() != 1 || have.pieces().or(want.pieces()).is_none() {
-        return Ok(None);
-    }
-    let budget = cx.budget();
-    let (Some(have), Some(want)) = (texts(have, budget)?, texts(want, budget)?) else {
-        return Ok(None);
-    };
-    let Some(all) = Ragged::joined(&[&have, &want], budget)? else { return Ok(None) };
-    let Some(Groups { firsts, of }) = groups_of_pieces(&all, budget)? else { return Ok(None) };
-    let n = have.count();
-    let mut out = budget.room(want.count())?;
-    out.extend(of[n..].iter().map(|&group| firsts[group as usize].min(n)));
-    Ok(Some(out))
-}
-
-/// A hash that is one already.
-#[derive(Default)]
-struct Hashed(u64);
-
-impl Hasher for Hashed {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|b| self.0 = self.0.rotate_left(8) ^ u64::from(*b));
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
-/// Groups of major cells under ⎕CT; a cell belongs to the first group whose first cell it equals.
-pub fn groups(cx: &mut Cx<'_>, y: &Array) -> Result<Groups> {
-    let y = &cx.ready(y, "search")?;
-    let made = match y.pieces().filter(|_| y.rank() == 1) {
-        Some(pieces) => groups_of_pieces(pieces, cx.budget())?,
-        None => groups_of_whole(y, cx.budget())?,
-    };
-    if let Some(made) = made {
-        return Ok(made);
-    }
-    let all = keys(cx, y, y.rank().max(1) - 1)?;
-    let ct = ct_of(cx, y, y);
-    let _held = cx.budget().charge_elements(all.len(), 16 + IN_TABLE)?;
-    let mut seen = Table::empty(&all, ct);
-    let mut out = Groups { firsts: Vec::new(), of: cx.budget().room(all.len())? };
-    // The group whose first cell is this one.
-    let mut number = cx.budget().filled(0, all.len())?;
-    for (k, cell) in all.iter().enumerate() {
-        if k % 4_096 == 0 {
-            cx.host.interrupt().check()?;
-        }
-        let first = seen.find(cell).unwrap_or_else(|| {
-            seen.insert(k);
-            number[k] = out.firsts.len() as u32;
-            out.firsts.push(k);
-            k
-        });
-        out.of.push(number[first]);
-    }
-    Ok(out)
 }
 
 /// The places of first occurrences among major cells.
@@ -616,19 +403,10 @@ fn vector(cx: &mut Cx<'_>, a: &Array, what: &str) -> Result<Array> {
 
 /// The items of X that are (or are not) in Y.
 fn filtered(cx: &mut Cx<'_>, x: &Array, y: &Array, wanted: bool) -> Result<Array> {
-    cx.force(&[x, y], "search")?;
-    let ct = ct_of(cx, x, y);
-    let have = keys(cx, y, 0)?;
-    let mine = keys(cx, x, 0)?;
-    let table = Table::within(&have, ct, cx.budget())?;
-    let (mut picks, mut ticks) = (Vec::new(), cx.budget().ticks());
-    for (at, key) in mine.iter().enumerate() {
-        ticks.tick()?;
-        if table.find(key).is_some() == wanted {
-            picks.push(Some(at));
-        }
-    }
-    cells::along(cx, x, 0, &picks)
+    let y = if y.rank() == 1 { y.clone() } else { super::shape::ravel(cx, y, None)? };
+    let there = member(cx, x, &y, None)?;
+    let keep = if wanted { there } else { cx.map1(Op::Not, &there)? };
+    super::select::replicate_first(cx, &keep, x, None)
 }
 
 /// `X~Y`: the items of X that are not in Y.
@@ -688,9 +466,73 @@ pub fn cell_arrays(cx: &mut Cx<'_>, a: &Array, rank: usize) -> Result<Vec<Array>
     Ok(cells.collect())
 }
 
+/// Items that are equal only to themselves, whatever ⎕CT: characters, and whole numbers that are
+/// not too large. None: there are others.
+fn exact(a: &Array, budget: &Budget) -> Result<Option<Vec<i64>>> {
+    /// No whole number here is a character's.
+    const CHARACTERS: i64 = 1 << 40;
+    let plain = a.is_uniform() && a.frame().is_none() && !a.is_complex();
+    if !plain {
+        return Ok(None);
+    }
+    let mut out = budget.room(a.len())?;
+    if a.is_char() {
+        out.extend(a.ready_chars()?.into_iter().map(|c| CHARACTERS + i64::from(u32::from(c))));
+        return Ok(Some(out));
+    }
+    for x in a.ready_numbers()? {
+        if x != x.trunc() || x.abs() > f64::from(i32::MAX) {
+            return Ok(None);
+        }
+        out.push(x as i64);
+    }
+    Ok(Some(out))
+}
+
+/// The places where a pattern begins, as 0 and 1, in one pass: where it fails after some items, its
+/// longest beginning that also ends there goes on (Knuth, Morris and Pratt 1977).
+fn found_at(cx: &mut Cx<'_>, pattern: &[i64], items: &[i64]) -> Result<Array> {
+    let mut out = cx.budget().filled(0.0, items.len())?;
+    let mut ticks = cx.budget().ticks();
+    if pattern.is_empty() {
+        out.fill(1.0);
+        return cx.vector(out);
+    }
+    // For each beginning of the pattern: how much of it ends there again.
+    let mut again = cx.budget().filled(0usize, pattern.len())?;
+    let mut so_far = 0;
+    for k in 1..pattern.len() {
+        ticks.tick()?;
+        while so_far > 0 && pattern[k] != pattern[so_far] {
+            so_far = again[so_far - 1];
+        }
+        so_far += usize::from(pattern[k] == pattern[so_far]);
+        again[k] = so_far;
+    }
+    so_far = 0;
+    for (k, item) in items.iter().enumerate() {
+        ticks.tick()?;
+        while so_far > 0 && *item != pattern[so_far] {
+            so_far = again[so_far - 1];
+        }
+        so_far += usize::from(*item == pattern[so_far]);
+        if so_far == pattern.len() {
+            out[k + 1 - pattern.len()] = 1.0;
+            so_far = again[so_far - 1];
+        }
+    }
+    cx.vector(out)
+}
+
 /// `X⍷Y`: where X begins in Y.
 pub fn find(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     let (x, y) = (cx.ready(x, "search")?, cx.ready(y, "search")?);
+    if x.rank() < 2
+        && y.rank() == 1
+        && let (Some(pattern), Some(items)) = (exact(&x, cx.budget())?, exact(&y, cx.budget())?)
+    {
+        return found_at(cx, &pattern, &items);
+    }
     let mut out = cx.budget().filled(0.0, y.len())?;
     if x.rank() > y.rank() || y.is_empty() {
         return Array::numbers(y.shape(), out, cx.budget());
@@ -702,17 +544,21 @@ pub fn find(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array>
     let ct = ct_of(cx, &x, &y);
     let strides = aplomb_values::array::strides(y.shape());
     let mut place = vec![0; y.rank()];
+    let mut ticks = cx.budget().ticks();
     for (k, o) in out.iter_mut().enumerate() {
-        if k % 4096 == 0 {
-            cx.host.interrupt().check()?;
-        }
+        ticks.tick()?;
         if place.iter().zip(&pattern).zip(y.shape()).all(|((p, m), n)| p + m <= *n) {
             let mut inner = vec![0; pattern.len()];
-            let fits = want.iter().all(|w| {
+            let mut fits = true;
+            for w in &want {
+                ticks.tick()?;
                 let at = k + inner.iter().zip(&strides).map(|(i, s)| i * s).sum::<usize>();
                 aplomb_values::array::advance(&mut inner, &pattern);
-                key_equal(&have[at], w, ct)
-            });
+                if !key_equal(&have[at], w, ct) {
+                    fits = false;
+                    break;
+                }
+            }
             *o = f64::from(u8::from(fits));
         }
         aplomb_values::array::advance(&mut place, y.shape());

@@ -70,6 +70,16 @@ pub fn bracket(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<
 /// One index for each axis. Those that are pending stay so; others are looked at. Straight lines of
 /// places are a move.
 fn indexed(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<Array> {
+    let cells = a.split().filter(|rows| rows.at == a.rank()).map_or(0, |rows| rows.cell().len());
+    if cells > 0
+        && indices.iter().any(|i| i.as_ref().is_none_or(|i| i.rank() > 0))
+        && indices.iter().flatten().all(|i| !i.is_empty() && i.frame().is_none())
+    {
+        let all: Vec<_> = indices.iter().cloned().chain(vec![None; cells]).collect();
+        if let Some(made) = cx.on_rows(a, |cx, node| indexed(cx, node, &all))? {
+            return Ok(made);
+        }
+    }
     let (sels, some) = choices(cx, a.shape(), indices)?;
     if let Some(m) = lines_of(a, &some).filter(|m| elements(&m.shape) > 0) {
         return cx.apply_move(a, m);
@@ -133,7 +143,7 @@ pub fn whole_places(cx: &mut Cx<'_>, i: &Array) -> Result<Array> {
 
 /// First place and step of a pending vector that is a sum of multiples of one ⍳, all of whose
 /// places are there.
-fn progression(cx: &Cx<'_>, i: &Array, n: usize) -> Option<(i64, i64)> {
+pub fn progression(cx: &Cx<'_>, i: &Array, n: usize) -> Option<(i64, i64)> {
     let (first, step) = affine(i, 0)?;
     let (first, last) = (
         first - cx.sys.settings.io,
@@ -431,6 +441,11 @@ fn replicate(
     let y = if y.rank() == 0 { reshaped(cx, y, &[1])? } else { y.clone() };
     let axis = axis_of(cx, axis, y.rank(), default)?;
     let n = y.shape()[axis];
+    if x.frame().is_none()
+        && let Some(made) = cx.on_rows(&y, |cx, node| replicate(cx, x, node, None, axis))?
+    {
+        return Ok(made);
+    }
     if let Some(made) = filtered(cx, x, &y, axis)? {
         return Ok(made);
     }
@@ -640,8 +655,7 @@ pub fn where_(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
         return Err(domain("⍸ takes counts of at least 0"));
     }
     let total = counts.iter().fold(0usize, |t, &c| t.saturating_add(c as usize));
-    let size = if y.rank() == 1 { 8 } else { std::mem::size_of::<Array>() };
-    let _held = cx.budget().charge_elements(total, size)?;
+    let _held = cx.budget().charge_elements(total, 8 * y.rank().max(1))?;
     if y.rank() == 1 {
         let mut out = cx.budget().room(total)?;
         for (k, &c) in counts.iter().enumerate() {
@@ -649,19 +663,22 @@ pub fn where_(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
         }
         return cx.vector(out);
     }
-    let (mut out, mut ticks) = (cx.budget().room(total)?, cx.budget().ticks());
-    let mut place = vec![0; y.rank()];
+    let r = y.rank();
+    if total == 0 || r == 0 {
+        let proto = cx.vector(vec![0.0; r])?;
+        return cx.collect(&[total], cx.budget().filled(proto.clone(), total)?, Some(proto));
+    }
+    let mut all = cx.budget().room(total.saturating_mul(r))?;
+    let (mut place, mut ticks) = (vec![0; r], cx.budget().ticks());
     for &c in &counts {
         ticks.tick()?;
-        if c > 0 {
-            let at = cx.vector(place.iter().map(|&p| p as f64 + io).collect())?;
-            out.resize(out.len() + c as usize, at);
+        for _ in 0..c {
+            ticks.tick()?;
+            all.extend(place.iter().map(|&p| p as f64 + io));
         }
         advance(&mut place, y.shape());
     }
-    let proto = cx.vector(vec![0.0; y.rank()])?;
-    let n = out.len();
-    cx.collect(&[n], out, Some(proto))
+    Ok(Array::rows(Array::numbers([total, r].as_slice(), all, cx.budget())?, 1))
 }
 
 /// `∊Y`: every leaf in one vector.
@@ -671,6 +688,9 @@ pub fn enlist(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     }
     if let Some(pieces) = y.pieces() {
         return Ok(pieces.flat().clone());
+    }
+    if let Some(rows) = y.split() {
+        return reshaped(cx, &rows.node, &[rows.node.len()]);
     }
     let y = cx.ready(y, "enlist")?;
     let mut leaves = Vec::new();
@@ -711,15 +731,23 @@ pub fn iota(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
         return cx.iota(shape[0], io);
     }
     let n = checked_elements(&shape)?;
-    let _held = cx.budget().charge_elements(n, 56)?;
-    let proto = cx.vector(vec![0.0; shape.len()])?;
-    let mut place = vec![0; shape.len()];
-    let mut out = cx.budget().room(n)?;
+    let r = shape.len();
+    if n == 0 || r == 0 {
+        let proto = cx.vector(vec![0.0; r])?;
+        return match n {
+            0 => cells::empty(cx, &shape, proto),
+            _ => proto.enclosed(),
+        };
+    }
+    let mut all = cx.budget().room(n.saturating_mul(r))?;
+    let (mut place, mut ticks) = (vec![0; r], cx.budget().ticks());
     for _ in 0..n {
-        out.push(cx.vector(place.iter().map(|&p| p as f64 + io).collect())?);
+        ticks.tick()?;
+        all.extend(place.iter().map(|&p| p as f64 + io));
         advance(&mut place, &shape);
     }
-    cx.collect(&shape, out, Some(proto))
+    let full: Shape = shape.iter().copied().chain([r]).collect();
+    Ok(Array::rows(Array::numbers(full, all, cx.budget())?, r))
 }
 
 /// Longer vectors are no pieces.

@@ -2,7 +2,9 @@
 //! (`resolve`).
 
 use super::resolve::Resolved;
+use super::steps::Steps;
 use super::token::Word;
+use super::tradfn::Tradfn;
 use aplomb_ground::span::{Place, Source, Span};
 use aplomb_values::array::Array;
 use std::cell::RefCell;
@@ -56,6 +58,10 @@ pub struct PhraseId(pub u32);
 /// The number of a dfn in its tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DfnId(pub u32);
+
+/// The number of a function of lines in its tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TradId(pub u32);
 
 /// The kinds of items.
 #[derive(Clone)]
@@ -145,8 +151,10 @@ pub struct Ast {
     pub phrases: Vec<Phrase>,
     /// All dfns, by number.
     pub dfns: Vec<Dfn>,
-    /// The statements at the top, in order.
-    pub stmts: Vec<Stmt>,
+    /// All functions of lines, by number.
+    pub tradfns: Vec<Tradfn>,
+    /// The statements at the top.
+    pub steps: Steps,
 }
 
 impl Ast {
@@ -163,6 +171,11 @@ impl Ast {
     /// The dfn of that number, which is this tree's own.
     pub fn dfn(&self, id: DfnId) -> &Dfn {
         &self.dfns[id.0 as usize]
+    }
+
+    /// The function of lines of that number, which is this tree's own.
+    pub fn tradfn(&self, id: TradId) -> &Tradfn {
+        &self.tradfns[id.0 as usize]
     }
 
     /// A place in the text of the tree.

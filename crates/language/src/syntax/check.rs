@@ -1,6 +1,7 @@
 //! Before parsing: brackets, nesting, token count, each in one linear walk.
 
 use super::token::{Kind, Token, Word};
+use super::words::Control;
 use aplomb_ground::error::{Error, limit, nonce, syntax};
 use aplomb_ground::limits::Limits;
 use aplomb_ground::protocol::Completeness;
@@ -19,16 +20,16 @@ pub fn check(tokens: &[Token], source: &Arc<Source>, limits: &Limits) -> Vec<Err
         }
         let at = || Place::new(source, t.span);
         count += 1;
-        let first = open.is_empty() && tokens[..k].last().is_none_or(|t| t.kind == Kind::Separator);
         match &t.kind {
-            Kind::Word(Word::Del) if first => {
-                errors.push(
-                    nonce("∇ as a function's header").at(&at()).hint("write a dfn: name←{…⍵…}"),
-                );
-            }
-            Kind::Control => {
+            Kind::Control(Control::Absent) => {
                 let says = format!("the control word {}", at().text());
-                errors.push(nonce(says).at(&at()).hint("a dfn has guards: {cond:expr ⋄ expr}"));
+                errors.push(nonce(says).at(&at()));
+            }
+            Kind::Control(_) if open.iter().any(|(c, _)| *c == '{') => {
+                let says = format!("the control word {} stands inside {{ }}", at().text());
+                errors.push(syntax(says).at(&at()).hint(
+                    "a dfn has guards, {cond:expr ⋄ expr}; control words stand in ∇ functions",
+                ));
             }
             Kind::Bad(says) => errors.push(syntax(*says).at(&at())),
             Kind::Open(c) => {
@@ -94,31 +95,37 @@ pub fn completeness(text: &str) -> Completeness {
 #[derive(Default)]
 pub struct Lines {
     open: Vec<char>,
+    /// A ∇ function has begun.
+    function: bool,
+    /// Control words that no `:End` has closed, outside of functions.
+    blocks: usize,
     wrong: bool,
 }
 
 impl Lines {
     /// One line, or several.
     pub fn add(&mut self, text: &str) {
-        if self.wrong {
-            return;
-        }
+        let mut starts = self.open.is_empty();
         for t in super::lex(text) {
             match t.kind {
+                _ if self.wrong => return,
                 Kind::Bad(_) => self.wrong = true,
                 Kind::Open(c) => self.open.push(closing(c)),
                 Kind::Close(c) if self.open.pop() != Some(c) => self.wrong = true,
+                Kind::Word(Word::Del) if starts => self.function = !self.function,
+                Kind::Control(Control::Open(_)) if !self.function => self.blocks += 1,
+                Kind::Control(Control::Close(_) | Control::Until) if !self.function => {
+                    self.blocks = self.blocks.saturating_sub(1);
+                }
                 _ => {}
             }
-            if self.wrong {
-                return;
-            }
+            starts = t.kind == Kind::Separator && self.open.is_empty();
         }
     }
 
     /// Whether the text so far can run as it stands.
     pub fn completeness(&self) -> Completeness {
-        match (self.wrong, self.open.is_empty()) {
+        match (self.wrong, self.open.is_empty() && !self.function && self.blocks == 0) {
             (true, _) => Completeness::Never,
             (_, true) => Completeness::Complete,
             _ => Completeness::More,

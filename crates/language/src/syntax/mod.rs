@@ -7,11 +7,15 @@ pub mod ast;
 mod check;
 mod parse;
 pub mod resolve;
+pub mod steps;
 pub mod token;
+pub mod tradfn;
+pub mod words;
 
+use ast::TradId;
 pub use ast::{Ast, Sym, Symbols};
 pub use check::{Lines, completeness};
-pub use token::{Kind, Token, lex};
+pub use token::{Kind, Token, lex, numerals};
 
 use aplomb_ground::error::{Error, Result};
 use aplomb_ground::limits::Limits;
@@ -25,10 +29,41 @@ pub fn parse(source: &Arc<Source>, symbols: &mut Symbols, limits: &Limits) -> Re
 
 /// All syntax errors of a text that can be known without running it.
 pub fn check(source: &Arc<Source>, limits: &Limits) -> Vec<Error> {
-    tree(source, &mut Symbols::default(), limits).err().unwrap_or_default()
+    match tree(source, &mut Symbols::default(), limits) {
+        Err(errors) => errors,
+        Ok(ast) => ast.tradfns.into_iter().filter_map(|f| f.steps.err()).collect(),
+    }
 }
 
 fn tree(source: &Arc<Source>, symbols: &mut Symbols, limits: &Limits) -> Result<Ast, Vec<Error>> {
+    let tokens = tokens(source, limits)?;
+    parse::Parser::new(&tokens, source, symbols).text().map_err(told)
+}
+
+/// The tree of a text that is one function of lines without its ∇. Errors: SYNTAX.
+pub fn function(
+    source: &Arc<Source>,
+    symbols: &mut Symbols,
+    limits: &Limits,
+) -> Result<(Ast, TradId)> {
+    let first = |mut errors: Vec<Error>| errors.swap_remove(0);
+    let tokens = tokens(source, limits).map_err(first)?;
+    let mut parser = parse::Parser::new(&tokens, source, symbols);
+    let whole = tradfn::whole(&tokens, source);
+    let id = tradfn::read(&mut parser, &whole).map_err(|errors| first(told(errors)))?;
+    Ok((parser.ast, id))
+}
+
+/// At least one error.
+fn told(errors: Vec<Error>) -> Vec<Error> {
+    match errors.is_empty() {
+        true => vec![aplomb_ground::error::syntax("this text is no program")],
+        false => errors,
+    }
+}
+
+/// The tokens of a text without its comments. Errors: those of tokens and brackets.
+fn tokens(source: &Arc<Source>, limits: &Limits) -> Result<Vec<Token>, Vec<Error>> {
     let (text, first) = source.own();
     let mut tokens = token::lex_within(text, limits.nest, limits.tokens);
     tokens.iter_mut().filter(|_| first > 0).for_each(|t| t.span = t.span.moved(first));
@@ -37,11 +72,5 @@ fn tree(source: &Arc<Source>, symbols: &mut Symbols, limits: &Limits) -> Result<
         return Err(errors);
     }
     tokens.retain(|t| t.kind != Kind::Comment);
-    parse::parse(&tokens, source, symbols).map_err(|errors| {
-        if errors.is_empty() {
-            vec![aplomb_ground::error::syntax("this text is no program")]
-        } else {
-            errors
-        }
-    })
+    Ok(tokens)
 }

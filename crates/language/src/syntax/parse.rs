@@ -3,17 +3,25 @@
 //!
 //! Brackets are known to match (`check`), so the only errors left are a misplaced `:` or `;`.
 
-use super::ast::{Ast, Dfn, DfnId, Guard, Item, ItemId, Phrase, PhraseId, Stmt, Symbols, What};
+use super::ast::{
+    Ast, Dfn, DfnId, Guard, Item, ItemId, Phrase, PhraseId, Stmt, Sym, Symbols, TradId, What,
+};
+use super::steps::{Steps, steps};
 use super::token::{Kind, Token, Word};
+use super::tradfn::{self, Section};
+use super::words::Control;
 use aplomb_ground::error::{Error, syntax};
 use aplomb_ground::span::{Place, Source, Span};
 use aplomb_values::array::Array;
+use chumsky::IterParser;
+use chumsky::Parser as _;
 use chumsky::inspector::SimpleState;
-use chumsky::prelude::*;
+use chumsky::prelude::{Cheap, Recursive, SimpleSpan, any_ref, choice, end, extra, recursive};
+use std::ops::Range;
 use std::sync::Arc;
 
 struct Arena<'s> {
-    ast: Ast,
+    ast: &'s mut Ast,
     symbols: &'s mut Symbols,
     tokens: &'s [Token],
     /// Operands of the dfns being read, innermost last. A choice that fails consumes no brace, so
@@ -73,22 +81,59 @@ fn text_literal(text: &str) -> Array {
     if let [c] = chars[..] { Array::char(c) } else { Array::few_chars(chars) }
 }
 
-fn is(kind: Kind) -> impl Fn(&&Token) -> bool + Clone {
-    move |t| t.kind == kind
+/// One token of that kind.
+fn one<'s>(kind: Kind) -> impl chumsky::Parser<'s, &'s [Token], (), Extra<'s>> + Clone {
+    any_ref().filter(move |t: &&Token| t.kind == kind).ignored()
 }
 
-type Block<'s> = Recursive<chumsky::recursive::Direct<'s, 's, &'s [Token], Vec<Stmt>, Extra<'s>>>;
-
-fn program<'s>() -> impl Parser<'s, &'s [Token], Vec<Stmt>, Extra<'s>> {
-    // `recursive` gives the inside a weak hold: a parser that held itself would stay for ever.
-    recursive(block).then_ignore(end())
+/// The sign between the two phrases of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Behind {
+    /// `:` or `::`.
+    Guard,
+    /// `:In`, `:InEach`.
+    In { each: bool },
 }
 
-/// Statements up to the end or a brace; `block` is what stands inside of braces.
-fn block<'s>(block: Block<'s>) -> impl Parser<'s, &'s [Token], Vec<Stmt>, Extra<'s>> + Clone {
-    let one = |kind: Kind| any_ref().filter(is(kind)).ignored();
-    let separator = one(Kind::Separator);
+/// One statement of a text or of a function of lines, with its words.
+pub(super) struct Line {
+    pub label: Option<(Sym, Span)>,
+    pub word: Option<(Control, Span)>,
+    /// `→` stands before the phrase.
+    pub branches: bool,
+    pub phrase: PhraseId,
+    pub behind: Option<(Behind, PhraseId)>,
+    /// It is a function between two ∇.
+    pub defines: Option<TradId>,
+    pub at: Span,
+}
 
+impl Line {
+    /// Whether nothing stands there.
+    pub fn is_empty(&self, ast: &Ast) -> bool {
+        let marked = self.label.is_some() || self.word.is_some() || self.defines.is_some();
+        let more = self.branches || self.behind.is_some();
+        !marked && !more && ast.phrase(self.phrase).items.is_empty()
+    }
+
+    /// A line that is a function.
+    pub fn defining(ast: &mut Ast, id: TradId, at: Span) -> Line {
+        ast.phrases.push(Phrase { items: Vec::new(), span: at, cache: Default::default() });
+        Line {
+            label: None,
+            word: None,
+            branches: false,
+            phrase: PhraseId(ast.phrases.len() as u32 - 1),
+            behind: None,
+            defines: Some(id),
+            at,
+        }
+    }
+}
+
+/// A phrase. `recursive` gives the inside a weak hold: a parser that held itself would stay for
+/// ever.
+fn phrase<'s>() -> impl chumsky::Parser<'s, &'s [Token], PhraseId, Extra<'s>> + Clone {
     let leaf = any_ref()
         .filter(|t: &&Token| {
             !matches!(
@@ -99,6 +144,7 @@ fn block<'s>(block: Block<'s>) -> impl Parser<'s, &'s [Token], Vec<Stmt>, Extra<
                     | Kind::Semicolon
                     | Kind::Colon
                     | Kind::ColonColon
+                    | Kind::Control(_)
             )
         })
         .map_with(|t: &Token, e| {
@@ -108,7 +154,7 @@ fn block<'s>(block: Block<'s>) -> impl Parser<'s, &'s [Token], Vec<Stmt>, Extra<
             arena.item(what, span)
         });
 
-    let phrase = recursive(
+    recursive(
         |phrase: Recursive<
             chumsky::recursive::Direct<'s, 's, &'s [Token], PhraseId, Extra<'s>>,
         >| {
@@ -149,8 +195,10 @@ fn block<'s>(block: Block<'s>) -> impl Parser<'s, &'s [Token], Vec<Stmt>, Extra<
                 arena.operands.push(0);
             });
             // `then`, not `ignore_then`: that would run `open` without its effect.
-            let dfn = open.then(block.clone()).then_ignore(one(Kind::Close('}'))).map_with(
-                |((), stmts): ((), Vec<Stmt>), e| {
+            let dfn = open
+                .then(statements(phrase.clone()))
+                .then_ignore(one(Kind::Close('}')))
+                .map_with(|((), stmts): ((), Vec<Stmt>), e| {
                     let span = e.span();
                     let arena: &mut SimpleState<Arena<'s>> = e.state();
                     let innermost = arena.operands.len() - 1;
@@ -159,8 +207,7 @@ fn block<'s>(block: Block<'s>) -> impl Parser<'s, &'s [Token], Vec<Stmt>, Extra<
                     arena.ast.dfns.push(Dfn { stmts, span: text, operands });
                     let id = DfnId(arena.ast.dfns.len() as u32 - 1);
                     arena.item(What::Dfn(id), span)
-                },
-            );
+                });
             let item = choice((leaf, paren, bracket, dfn));
             item.repeated().collect::<Vec<ItemId>>().map_with(|items, e| {
                 let span = e.span();
@@ -170,37 +217,110 @@ fn block<'s>(block: Block<'s>) -> impl Parser<'s, &'s [Token], Vec<Stmt>, Extra<
                 PhraseId(arena.ast.phrases.len() as u32 - 1)
             })
         },
-    );
-
-    let colon = choice((one(Kind::Colon).to(false), one(Kind::ColonColon).to(true)));
-    let stmt =
-        phrase.clone().then(colon.then(phrase.clone()).or_not()).map(|(first, rest)| match rest {
-            None => Stmt { guard: Guard::None, phrase: first },
-            Some((false, then)) => Stmt { guard: Guard::Test(first), phrase: then },
-            Some((true, then)) => Stmt { guard: Guard::Error(first), phrase: then },
-        });
-    stmt.separated_by(separator).collect::<Vec<Stmt>>()
+    )
 }
 
-/// The tree of checked tokens (comments left out). Errors: what the grammar does not allow where it
-/// stands.
-pub fn parse(
-    tokens: &[Token],
-    source: &Arc<Source>,
-    symbols: &mut Symbols,
-) -> Result<Ast, Vec<Error>> {
-    let ast =
-        Ast { source: source.clone(), items: vec![], phrases: vec![], dfns: vec![], stmts: vec![] };
-    let arena = Arena { ast, symbols, tokens, operands: Vec::new() };
-    let mut state = SimpleState(arena);
-    let (stmts, errors) = program().parse_with_state(tokens, &mut state).into_output_errors();
-    let mut ast = state.0.ast;
-    match stmts {
-        Some(stmts) if errors.is_empty() => {
-            ast.stmts = stmts;
-            Ok(ast)
+/// The statements of a dfn, up to its brace.
+fn statements<'s>(
+    phrase: impl chumsky::Parser<'s, &'s [Token], PhraseId, Extra<'s>> + Clone,
+) -> impl chumsky::Parser<'s, &'s [Token], Vec<Stmt>, Extra<'s>> + Clone {
+    let colon = choice((one(Kind::Colon).to(false), one(Kind::ColonColon).to(true)));
+    let stmt = phrase.clone().then(colon.then(phrase).or_not()).map(|(first, rest)| match rest {
+        None => Stmt { guard: Guard::None, phrase: first },
+        Some((false, then)) => Stmt { guard: Guard::Test(first), phrase: then },
+        Some((true, then)) => Stmt { guard: Guard::Error(first), phrase: then },
+    });
+    stmt.separated_by(one(Kind::Separator)).collect::<Vec<Stmt>>()
+}
+
+/// The lines of a text, or of the body of a function, up to the end.
+fn lines<'s>() -> impl chumsky::Parser<'s, &'s [Token], Vec<Line>, Extra<'s>> {
+    let name = any_ref().filter(|t: &&Token| matches!(t.kind, Kind::Name(_)));
+    let label = name.then_ignore(one(Kind::Colon)).map_with(|t: &Token, e| {
+        let arena: &mut SimpleState<Arena<'s>> = e.state();
+        match &t.kind {
+            Kind::Name(name) => Some((arena.symbols.intern(name), t.span)),
+            _ => None,
         }
-        _ => Err(errors.iter().map(|e| misplaced(e, tokens, source)).collect()),
+    });
+    let word = any_ref()
+        .filter(|t: &&Token| matches!(t.kind, Kind::Control(c) if !matches!(c, Control::In { .. })))
+        .map(|t: &Token| match t.kind {
+            Kind::Control(control) => Some((control, t.span)),
+            _ => None,
+        });
+    let mark = any_ref()
+        .filter(|t: &&Token| {
+            matches!(t.kind, Kind::Colon | Kind::ColonColon | Kind::Control(Control::In { .. }))
+        })
+        .map(|t: &Token| match t.kind {
+            Kind::Control(Control::In { each }) => Behind::In { each },
+            _ => Behind::Guard,
+        });
+    let phrase = phrase();
+    let line = label
+        .or_not()
+        .then(word.or_not())
+        .then(one(Kind::Glyph('→')).or_not())
+        .then(phrase.clone())
+        .then(mark.then(phrase).or_not())
+        .map_with(|((((label, word), arrow), phrase), behind), e| {
+            let span = e.span();
+            let arena: &mut SimpleState<Arena<'s>> = e.state();
+            let (label, word) = (label.flatten(), word.flatten());
+            let at = arena.span(span);
+            Line { label, word, branches: arrow.is_some(), phrase, behind, defines: None, at }
+        });
+    line.separated_by(one(Kind::Separator)).collect::<Vec<Line>>().then_ignore(end())
+}
+
+/// The parser of a text: its tokens, without comments, and the tree that it makes.
+pub(super) struct Parser<'a> {
+    pub ast: Ast,
+    pub symbols: &'a mut Symbols,
+    pub tokens: &'a [Token],
+    pub source: Arc<Source>,
+}
+
+impl<'a> Parser<'a> {
+    /// A parser of checked tokens, with an empty tree.
+    pub fn new(tokens: &'a [Token], source: &Arc<Source>, symbols: &'a mut Symbols) -> Self {
+        let ast = Ast {
+            source: source.clone(),
+            items: vec![],
+            phrases: vec![],
+            dfns: vec![],
+            tradfns: vec![],
+            steps: Steps::default(),
+        };
+        Parser { ast, symbols, tokens, source: source.clone() }
+    }
+
+    /// The lines of some tokens. Errors: what the grammar does not allow where it stands.
+    pub fn lines(&mut self, range: Range<usize>) -> Result<Vec<Line>, Vec<Error>> {
+        let tokens = &self.tokens[range];
+        let arena =
+            Arena { ast: &mut self.ast, symbols: self.symbols, tokens, operands: Vec::new() };
+        let mut state = SimpleState(arena);
+        let (made, errors) = lines().parse_with_state(tokens, &mut state).into_output_errors();
+        match made {
+            Some(made) if errors.is_empty() => Ok(made),
+            _ => Err(errors.iter().map(|e| misplaced(e, tokens, &self.source)).collect()),
+        }
+    }
+
+    /// The tree of the whole text.
+    pub fn text(mut self) -> Result<Ast, Vec<Error>> {
+        let mut all = Vec::new();
+        for section in tradfn::sections(self.tokens, &self.source)? {
+            match section {
+                Section::Plain(range) => all.extend(self.lines(range)?),
+                Section::Function(f) => all.push(tradfn::definition(&mut self, &f)?),
+            }
+        }
+        let made = steps(&self.ast, &all, &mut |_| 0, false).map_err(|e| vec![e])?;
+        self.ast.steps = made;
+        Ok(self.ast)
     }
 }
 

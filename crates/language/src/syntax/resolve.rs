@@ -27,6 +27,8 @@ pub enum Class {
     Array,
     /// A function.
     Func,
+    /// `/ ⌿ \ ⍀`: a function, and an operator with one operand.
+    Hybrid,
     /// An operator with one operand.
     Monadic,
     /// An operator with two operands.
@@ -270,7 +272,9 @@ pub(crate) fn vector(items: Vec<f64>) -> Array {
 pub(crate) fn glyph(c: char, ast: &Ast, at: Span) -> Result<&'static Prim> {
     table::find(c).filter(|p| p.role != Role::Missing).ok_or_else(|| {
         match c {
-            '→' => nonce("branching with →"),
+            '→' => {
+                syntax("→ goes to a line of a ∇ function; a dfn has guards: {cond:expr ⋄ expr}")
+            }
             '#' => nonce("# (the root of namespaces)"),
             '⌶' => nonce("⌶ (I-beam)"),
             '&' => nonce("& (spawn)"),

@@ -1,5 +1,6 @@
 //! The lexer: text to tokens with code-point spans. It never fails: what is no token is `Bad`.
 
+use super::words::{self, Block, Control};
 use crate::table;
 use aplomb_ground::span::Span;
 use aplomb_values::array::Complex64;
@@ -43,8 +44,8 @@ pub enum Kind {
     ColonColon,
     /// `⍝` and the rest of its line.
     Comment,
-    /// `:If` and its like, where a statement begins.
-    Control,
+    /// `:If` and its like, where a statement begins; `:In` behind `:For`.
+    Control(Control),
     /// No token, with the sentence that says why.
     Bad(&'static str),
 }
@@ -114,7 +115,10 @@ pub fn lex_within(text: &str, nest: usize, most: usize) -> Vec<Token> {
             at += 1;
             continue;
         }
-        let (kind, end) = token(&chars, at);
+        let (kind, end) = match chars[at] {
+            ':' => colon(&chars, at, &out),
+            _ => token(&chars, at),
+        };
         match kind {
             Kind::Open(_) => open += 1,
             Kind::Close(_) => open = open.saturating_sub(1),
@@ -169,11 +173,6 @@ fn token(chars: &[char], at: usize) -> (Kind, usize) {
         '(' | '[' | '{' => (Kind::Open(c), at + 1),
         ')' | ']' | '}' => (Kind::Close(c), at + 1),
         ';' => (Kind::Semicolon, at + 1),
-        ':' if next == ':' => (Kind::ColonColon, at + 2),
-        ':' if next.is_ascii_alphabetic() && begins(chars, at) => {
-            (Kind::Control, run(at + 1, is_name_part))
-        }
-        ':' => (Kind::Colon, at + 1),
         c if table::is_glyph(c) => (Kind::Glyph(c), at + 1),
         c if is_name_start(c) => {
             let end = run(at, is_name_part);
@@ -185,10 +184,40 @@ fn token(chars: &[char], at: usize) -> (Kind, usize) {
     }
 }
 
-/// Whether a statement begins here.
-fn begins(chars: &[char], at: usize) -> bool {
-    let before = chars[..at].iter().rev().find(|c| !matches!(c, ' ' | '\t'));
-    before.is_none_or(|c| matches!(c, '\n' | '\r' | '⋄' | '◊'))
+/// A colon behind these tokens: of a guard, of a label, or of a control word.
+fn colon(chars: &[char], at: usize, before: &[Token]) -> (Kind, usize) {
+    if chars.get(at + 1) == Some(&':') {
+        return (Kind::ColonColon, at + 2);
+    }
+    let letters = |c: &&char| c.is_ascii_alphabetic();
+    let word: String = chars[at + 1..].iter().take_while(letters).collect();
+    let end = at + 1 + word.len();
+    let found = words::find(&word);
+    match found {
+        _ if word.is_empty() => (Kind::Colon, at + 1),
+        Some(control @ Control::In { .. }) if heads_loop(before) => (Kind::Control(control), end),
+        Some(control) if begins(before) => (Kind::Control(control), end),
+        None if begins(before) => {
+            (Kind::Bad("there is no such control word: ]help :If lists them"), end)
+        }
+        _ => (Kind::Colon, at + 1),
+    }
+}
+
+/// Whether a statement begins behind these tokens, or its label stands there.
+fn begins(before: &[Token]) -> bool {
+    let kinds = before.iter().rev().map(|t| &t.kind).take(3).collect::<Vec<_>>();
+    let ends = |k: Option<&&Kind>| matches!(k, None | Some(Kind::Separator));
+    match kinds.as_slice() {
+        [Kind::Colon, Kind::Name(_), ..] => ends(kinds.get(2)),
+        _ => ends(kinds.first()),
+    }
+}
+
+/// Whether the statement that these tokens end with is a `:For`.
+fn heads_loop(before: &[Token]) -> bool {
+    let is_loop = |t: &Token| t.kind == Kind::Control(Control::Open(Block::For));
+    before.iter().rev().take_while(|t| t.kind != Kind::Separator).any(is_loop)
 }
 
 fn quoted(chars: &[char], at: usize) -> (Kind, usize) {
@@ -248,6 +277,40 @@ fn real(chars: &[char], at: usize) -> Option<(f64, usize)> {
         }
     }
     text.parse().ok().map(|x| (x, k))
+}
+
+/// A whole number of a few digits from `at` that a blank or the end follows.
+fn short(chars: &[char], at: usize) -> Option<(f64, usize)> {
+    let below = chars[at] == '¯';
+    let from = at + usize::from(below);
+    let digits = chars[from..].iter().take(10).take_while(|c| c.is_ascii_digit()).count();
+    let end = from + digits;
+    if digits == 0 || digits == 10 || chars.get(end).is_some_and(|c| *c != ' ') {
+        return None;
+    }
+    let add = |n: u32, c: &char| n * 10 + (u32::from(*c) - u32::from('0'));
+    let size = f64::from(chars[from..end].iter().fold(0, add));
+    Some((if below { 0.0 - size } else { size }, end))
+}
+
+/// The numbers of a text that is nothing but real numbers between blanks, given one by one. False:
+/// it is something else, and some may have been given.
+pub fn numerals(text: &[char], mut each: impl FnMut(f64)) -> bool {
+    let mut at = 0;
+    while let Some(&c) = text.get(at) {
+        if c == ' ' {
+            at += 1;
+            continue;
+        }
+        match short(text, at).or_else(|| real(text, at)) {
+            Some((x, end)) if x.is_finite() && text.get(end).is_none_or(|c| *c == ' ') => {
+                each(x + 0.0);
+                at = end;
+            }
+            _ => return false,
+        }
+    }
+    true
 }
 
 fn number(chars: &[char], at: usize) -> (Kind, usize) {

@@ -3,9 +3,11 @@
 //! Always: the array that others hold is never changed; a number that its storage cannot hold
 //! widens the copy.
 
-use super::{Array, Buf, DType, Data, Shape, Storage, View};
+use super::items::MOST_DEPTH;
+use super::{Array, Buf, DType, Data, Held, Items, Shape, Storage, View};
 use aplomb_ground::error::{Error, Result};
 use aplomb_ground::limits::Budget;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// An array while its items change.
@@ -74,26 +76,6 @@ impl Changing {
         Ok(())
     }
 
-    /// The items of a simple scalar or vector behind those of a vector. False, and nothing changed:
-    /// the two do not fit in one buffer of items. Errors: WS FULL, with nothing changed.
-    pub fn append(&mut self, v: &Array, budget: &Budget) -> Result<bool> {
-        let Kept::Typed(buf) = &mut self.items else { return Ok(false) };
-        let n = v.len();
-        if self.shape.len() != 1 || v.rank() > 1 {
-            return Ok(false);
-        }
-        let done = match v.data() {
-            Data::Num(x) => buf.append(View::F64(&[*x]), budget)?,
-            Data::Char(c) => buf.append(View::Char(&[*c]), budget)?,
-            Data::Dense(storage) => buf.append(storage.view(), budget)?,
-            _ => false,
-        };
-        if done {
-            self.shape[0] += n;
-        }
-        Ok(done)
-    }
-
     /// Errors: WS FULL, LIMIT (depth).
     pub fn finish(self, proto: Array, budget: &Budget) -> Result<Array> {
         match self.items {
@@ -104,6 +86,106 @@ impl Changing {
             },
             Kept::Loose(items) => Array::collect(self.shape, items, Some(proto), budget),
         }
+    }
+}
+
+impl Array {
+    /// The items of `v` behind this array's own along its first axis: in its own room, which grows
+    /// by half as much again, if nobody else holds it, else in one copy that has such room. So a
+    /// loop of appends copies each item a few times only. `v` is one cell of this array, or an
+    /// array of such cells. False, and nothing changed: `v` is no such thing, or the two do not fit
+    /// in one buffer, or one of them is empty, where the type of the result is the other's. Errors:
+    /// WS FULL, with nothing changed.
+    pub fn grow(&mut self, v: &Array, budget: &Budget) -> Result<bool> {
+        let Some((&own, cell)) = self.shape.split_first() else { return Ok(false) };
+        let more = match v.shape.split_first() {
+            _ if v.shape.as_slice() == cell => 1,
+            Some((&n, rest)) if rest == cell => n,
+            _ => return Ok(false),
+        };
+        if self.is_empty() || v.is_empty() {
+            return Ok(false);
+        }
+        let grown = match &mut self.data {
+            Data::Dense(storage) => grow_buffer(storage, v, budget)?,
+            Data::Items(items) => Items::grow(items, v, budget)?,
+            _ => false,
+        };
+        if grown {
+            self.shape[0] = own + more;
+        }
+        Ok(grown)
+    }
+}
+
+fn grow_buffer(storage: &mut Arc<dyn Storage>, v: &Array, budget: &Budget) -> Result<bool> {
+    let (number, character, held);
+    let items = match &v.data {
+        Data::Num(x) => {
+            number = [*x];
+            View::F64(&number)
+        }
+        Data::Char(c) => {
+            character = [*c];
+            View::Char(&character)
+        }
+        Data::Dense(more) => {
+            // The buffer may be its own: it is held twice then, and this one is copied below.
+            held = more.clone();
+            held.view()
+        }
+        _ => return Ok(false),
+    };
+    if !Buf::can_append(storage.dtype(), items) {
+        return Ok(false);
+    }
+    if let Some(buf) = Arc::get_mut(storage).and_then(Storage::as_buf) {
+        return buf.append(items, budget);
+    }
+    let mut buf = Buf::copied(&**storage, budget)?;
+    let done = buf.append(items, budget)?;
+    if done {
+        *storage = Arc::new(buf);
+    }
+    Ok(done)
+}
+
+impl Items {
+    /// As `Array::grow`, of arrays and of items of several kinds, which nothing that is added
+    /// makes simple.
+    fn grow(own: &mut Rc<Items>, v: &Array, budget: &Budget) -> Result<bool> {
+        if v.pending().is_some() {
+            return Ok(false);
+        }
+        let more = v.to_items(budget)?;
+        if more.iter().any(|a| a.frame().is_some() || a.depth() >= MOST_DEPTH) {
+            return Ok(false);
+        }
+        let depth = more.iter().map(Array::depth).max().unwrap_or(0).saturating_add(1);
+        let nodes = more.iter().fold(0u64, |n, a| n.saturating_add(a.nodes()));
+        let lazy = more.iter().any(Array::holds_lazy);
+        if Rc::get_mut(own).is_none_or(|items| items.listed().is_none()) {
+            let mut list = budget.room(own.len() + more.len())?;
+            let mut ticks = budget.ticks();
+            for item in own.iter() {
+                ticks.tick()?;
+                list.push(item);
+            }
+            let (depth, nodes, lazy) = (own.depth, own.nodes, own.lazy);
+            *own = Rc::new(Items { held: Held::Items(list), proto: None, depth, nodes, lazy });
+        }
+        let Some(items) = Rc::get_mut(own) else { return Ok(false) };
+        let Held::Items(list) = &mut items.held else { return Ok(false) };
+        if list.len() + more.len() > list.capacity() {
+            let room = more.len().max(list.len() / 2);
+            budget.has_room((room * size_of::<Array>()) as u64)?;
+            list.reserve(room);
+        }
+        list.extend(more);
+        items.depth = items.depth.max(depth);
+        items.nodes = items.nodes.saturating_add(nodes);
+        items.lazy |= lazy;
+        Ok(true)
     }
 }
 

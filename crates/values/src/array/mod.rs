@@ -464,6 +464,10 @@ impl Array {
                 Array { shape, data: Data::Dense(Arc::new(Buf::one_char(*c))) }
             }
             Data::Dense(b) => Array::dense(shape, b.clone()),
+            // The frame of rows is the shape of the array that they are items of.
+            Data::Items(items) if let (Some(rows), 1..) = (items.split(), shape.len()) => {
+                Array::rows(rows.reframed(&shape).node, shape.len())
+            }
             data => Array { shape, data: data.clone() },
         }
     }

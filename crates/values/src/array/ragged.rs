@@ -171,7 +171,7 @@ impl Ragged {
             end = next;
             ends.push(end);
         }
-        Ok(Buf::stretches(runs, budget)?.and_then(|made| {
+        Ok(Buf::widened(runs, budget)?.and_then(|made| {
             Ragged::new(Array::dense([end as usize].as_slice(), Arc::new(made)), ends)
         }))
     }

@@ -7,6 +7,7 @@
 use super::{Array, Buf, DType, Data, Ragged, Shape, View, elements};
 use crate::dag::ix::Ix;
 use crate::dag::{Cell, Meta, Node, Read, kinds};
+use crate::prim::moves::Move;
 use std::sync::Arc;
 
 /// A uniform array seen as a frame of cells.
@@ -27,6 +28,18 @@ impl Split {
     /// The extents of a cell.
     pub fn cell(&self) -> &[usize] {
         &self.node.shape()[self.at..]
+    }
+
+    /// The same cells in another frame of as many.
+    pub fn reframed(&self, frame: &[usize]) -> Split {
+        let node = self.node.settled();
+        let shape: Shape = frame.iter().chain(self.cell()).copied().collect();
+        let at = frame.len();
+        let Some(cell) = node.pending() else { return Split { node: node.reshaped(shape), at } };
+        let Move { name, shape, read, onto } = Move::reshape("⍴", node.shape(), &shape);
+        let meta = Meta { shape, ..cell.meta().clone() };
+        let moved = Node::Transform(kinds::Transform { name, src: node.clone(), read, onto });
+        Split { node: Array::lazy(Cell::new(moved, meta, cell.seq())), at }
     }
 
     /// Cell `k` in row-major order of the frame: a read of a pending node, a copy out of a buffer.

@@ -359,6 +359,34 @@ impl Buf {
         Ok(Some(Buf { items, _charge: Some(charge) }))
     }
 
+    /// The same of stretches of real numbers of several types, in one that holds all; the type of
+    /// one without items does not count. Errors: WS FULL.
+    pub fn widened(
+        all: &[(&dyn Storage, Range<usize>)],
+        budget: &Budget,
+    ) -> aplomb_ground::error::Result<Option<Buf>> {
+        let filled = || all.iter().filter(|(_, r)| !r.is_empty()).map(|(s, _)| s.dtype());
+        let Some(first) = filled().next() else { return Buf::stretches(all, budget) };
+        let is_char = |d: DType| d == DType::Char;
+        if all.iter().any(|(s, _)| is_char(s.dtype()) != is_char(first)) {
+            return Ok(None);
+        }
+        if filled().all(|d| d == first) {
+            let same: Vec<_> = all.iter().filter(|(s, _)| s.dtype() == first).cloned().collect();
+            return Buf::stretches(&same, budget);
+        }
+        if !filled().all(|d| d.is_integer() || d == DType::F64) {
+            return Ok(None);
+        }
+        let wide = filled().fold(first, DType::max);
+        let mut numbers = budget.room(all.iter().map(|(_, r)| r.len()).sum())?;
+        for (s, r) in all {
+            let view = s.view();
+            numbers.extend(r.clone().map(|k| view.number(k)));
+        }
+        Buf::stored(&numbers, wide, budget).map(Some)
+    }
+
     /// The items at these places, unless they are complex. Errors: WS FULL.
     pub fn picked(
         storage: &dyn Storage,
@@ -460,6 +488,16 @@ impl Buf {
         true
     }
 
+    /// Whether `append` takes these items behind items of that type.
+    pub fn can_append(own: DType, items: View<'_>) -> bool {
+        let is_real = |d: DType| d.is_number() && d != DType::Complex && d != DType::F32;
+        match items {
+            View::Char(_) => own == DType::Char,
+            View::Complex(_) | View::F32(_) => false,
+            _ => is_real(own),
+        }
+    }
+
     /// Puts the items of a buffer of numbers, or of characters, behind those of this one, which
     /// widens where it must. Room is taken by half as much again, so that appends one by one move
     /// each item a few times only. False, and nothing changed: the two are of different kinds.
@@ -473,10 +511,9 @@ impl Buf {
             grow(own, more.iter().copied(), more.len(), &mut self._charge, budget)?;
             return Ok(true);
         }
-        let is_real = |d: DType| d.is_number() && d != DType::Complex && d != DType::F32;
         let more: &dyn Fn(usize) -> f64 = &|k| items.number(k);
         let own = self.dtype();
-        if matches!(items, View::Char(_) | View::Complex(_) | View::F32(_)) || !is_real(own) {
+        if !Buf::can_append(own, items) {
             return Ok(false);
         }
         let wide = |wanted: Option<DType>, k| super::change::wide_enough(wanted?, more(k));

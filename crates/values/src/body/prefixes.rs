@@ -113,6 +113,87 @@ impl<'a> Prefixes<'a> {
         Ok(Some(()))
     }
 
+    /// The scan by one call an item, in place, of a function that is associative by its text. None,
+    /// and nothing changed: nothing says that it is, or a call fails.
+    ///
+    /// Why it is right: (1) a choice of ⍺ or ⍵ by a test of one of them alone. By ⍵: `a f b f c` is
+    /// c, b or a, the last whose test says itself, however it is bracketed; by ⍺ it is the first.
+    /// Its values are items, so no rounding can differ. (2) `m|⍺+⍵` and `m|⍺×⍵` of whole numbers
+    /// so small that sums and products are exact: both bracketings are the one remainder.
+    pub fn running<E>(
+        &self,
+        items: &mut [f64],
+        mut tick: impl FnMut(usize) -> Result<(), E>,
+    ) -> Result<Option<()>, E> {
+        if !self.chooses() && !self.is_remainder(items) {
+            return Ok(None);
+        }
+        let before = items.to_vec();
+        let mut values = Vec::new();
+        for k in 1..items.len() {
+            tick(k)?;
+            let Some(z) = self.call(&mut values, items[k - 1], items[k]) else {
+                items.copy_from_slice(&before);
+                return Ok(None);
+            };
+            items[k] = z;
+        }
+        Ok(Some(()))
+    }
+
+    fn what(&self, value: u32) -> Option<&What> {
+        self.body.steps.get(value as usize).map(|step| &step.what)
+    }
+
+    /// The argument that a value is, if it is one: 0 is ⍺, 1 is ⍵.
+    fn argument(&self, value: u32) -> Option<u32> {
+        match self.what(value) {
+            Some(What::Arg(k)) if *k < 2 => Some(*k),
+            _ => None,
+        }
+    }
+
+    /// Whether the value is ⍺ or ⍵, by a test of one of them.
+    fn chooses(&self) -> bool {
+        let Some(What::Select { cond, yes, no }) = self.what(self.body.next[0]) else {
+            return false;
+        };
+        let both = (self.argument(*yes), self.argument(*no));
+        if !matches!(both, (Some(0), Some(1)) | (Some(1), Some(0))) {
+            return false;
+        }
+        let (mut seen, mut waiting) = ([false; 2], vec![*cond]);
+        while let Some(value) = waiting.pop() {
+            match self.argument(value) {
+                Some(k) => seen[k as usize] = true,
+                None => waiting.extend(self.what(value).iter().flat_map(|what| what.args())),
+            }
+        }
+        seen != [true, true]
+    }
+
+    /// Whether the value is `m|⍺+⍵` or `m|⍺×⍵`, and exact on these items.
+    fn is_remainder(&self, items: &[f64]) -> bool {
+        let whole = |x: f64, most: f64| x == x.trunc() && x.abs() <= most;
+        let Some(What::Op { op: Op::Residue, args, .. }) = self.what(self.body.next[0]) else {
+            return false;
+        };
+        let [m, of] = args[..] else { return false };
+        let modulus = match self.what(m) {
+            Some(What::Const(x)) => *x,
+            Some(What::Arg(k)) if *k >= 2 => self.given[*k as usize - 2],
+            _ => return false,
+        };
+        let Some(What::Op { op: Op::Add | Op::Mul, args, .. }) = self.what(of) else {
+            return false;
+        };
+        let both: Vec<_> = args.iter().map(|v| self.argument(*v)).collect();
+        matches!(both[..], [Some(0), Some(1)] | [Some(1), Some(0)])
+            && whole(modulus, f64::from(1 << 20))
+            && modulus > 0.0
+            && items.iter().all(|x| whole(*x, f64::from(1 << 30)))
+    }
+
     /// The scan with each prefix folded by itself. `tick` is told how many calls were made since.
     pub fn folded<E>(
         &self,
@@ -268,6 +349,38 @@ mod tests {
         let wanted = by_definition(&less, &[], &items);
         let mapped = Prefixes::new(&less, &[]).mapped(&mut items, |_| Ok::<_, ()>(()));
         assert_eq!((mapped, items), (Ok(Some(())), wanted));
+    }
+
+    #[test]
+    fn what_is_associative_by_its_text_runs() {
+        let float = |what| Step::new(what, DType::F64, ());
+        let arguments = [float(What::Arg(0)), float(What::Arg(1)), float(What::Arg(2))];
+        let chosen = |by: u32, yes: u32, no: u32| {
+            let test = What::op(Op::Gt, 0.0, [by, 2]);
+            let more = [float(test), float(What::Select { cond: 3, yes, no })];
+            Rounds { count: 1, until: None, steps: [&arguments[..], &more].concat(), next: vec![4] }
+        };
+        let rest = |op: Op| {
+            let more =
+                [float(What::op(op, 0.0, [1, 0])), float(What::op(Op::Residue, 0.0, [2, 3]))];
+            Rounds { count: 1, until: None, steps: [&arguments[..], &more].concat(), next: vec![4] }
+        };
+        let bodies =
+            [chosen(1, 0, 1), chosen(1, 1, 0), chosen(0, 0, 1), rest(Op::Add), rest(Op::Mul)];
+        for body in &bodies {
+            let items: Vec<f64> = (0..400).map(|k| f64::from(k * 37 % 101)).collect();
+            let mut ran = items.clone();
+            let done = Prefixes::new(body, &[50.0]).running(&mut ran, |_| Ok::<_, ()>(()));
+            assert_eq!((done, ran), (Ok(Some(())), by_definition(body, &[50.0], &items)));
+        }
+        // By a test of both, or of numbers that are not whole: nothing says so.
+        let mut both = chosen(1, 0, 1);
+        both.steps[3] = float(What::op(Op::Gt, 0.0, [1, 0]));
+        for (body, item) in [(&both, 1.0), (&bodies[3], 0.5)] {
+            let mut items = vec![item; 9];
+            let done = Prefixes::new(body, &[50.0]).running(&mut items, |_| Ok::<_, ()>(()));
+            assert_eq!((done, items), (Ok(None), vec![item; 9]));
+        }
     }
 
     #[test]

@@ -281,6 +281,15 @@ impl Frame {
 
     fn index(&mut self, walk: &Walk, origin: f64, reg: usize, start: usize, n: usize) -> bool {
         let out = self.own(reg);
+        let picked = walk.repeats((start, n), |at, part| {
+            for (k, place) in part.places.iter().enumerate() {
+                // SAFETY: parts lie within n.
+                unsafe { *out.add(at + k) = (part.base + place) as f64 + origin };
+            }
+        });
+        if picked {
+            return true;
+        }
         walk.pieces(start, n, &mut self.place, |at, piece| {
             if let Piece::From { at: from, step, len } = piece {
                 for k in 0..len {
@@ -295,6 +304,18 @@ impl Frame {
     fn guard(&mut self, walk: &Walk, x: Arg, reg: usize, start: usize, n: usize) -> bool {
         let (from, one) = self.operand(x, &0.0);
         let out = self.own(reg);
+        let picked = walk.repeats((start, n), |at, part| {
+            for k in 0..part.places.len() {
+                // SAFETY: parts lie within n, which both hold (a number only its one element).
+                unsafe {
+                    let own = || one.unwrap_or_else(|| *from.add(at + k));
+                    *out.add(at + k) = part.fill(k).unwrap_or_else(own);
+                }
+            }
+        });
+        if picked {
+            return true;
+        }
         walk.pieces(start, n, &mut self.place, |at, piece| {
             for k in at..at + piece.len() {
                 // SAFETY: pieces lie within n, which both hold (a number only its one element).
@@ -310,6 +331,25 @@ impl Frame {
     }
 
     fn part(&mut self, walk: &Walk, yes: Arg, no: Arg, reg: usize, start: usize, n: usize) -> bool {
+        let (ny, nn) = (number(yes), number(no));
+        let ((py, _), (pn, _)) = (self.operand(yes, &ny), self.operand(no, &nn));
+        let (sy, sn) = (stride(yes), stride(no));
+        if walk.repeats_soon() {
+            let out = self.own(reg);
+            walk.repeats((start, n), |from, part| {
+                for k in 0..part.places.len() {
+                    let at = from + k;
+                    // SAFETY: parts lie within n, which both hold (a number only its one element).
+                    unsafe {
+                        *out.add(at) = match part.fill(k) {
+                            None => *py.add(at * sy),
+                            Some(_) => *pn.add(at * sn),
+                        }
+                    }
+                }
+            });
+            return true;
+        }
         let mut whole = None;
         walk.pieces(start, n, &mut self.place, |at, piece| {
             let taken = if matches!(piece, Piece::From { .. }) { yes } else { no };
@@ -322,9 +362,6 @@ impl Frame {
             self.at[reg] = self.at[from];
             return true;
         }
-        let (ny, nn) = (number(yes), number(no));
-        let ((py, _), (pn, _)) = (self.operand(yes, &ny), self.operand(no, &nn));
-        let (sy, sn) = (stride(yes), stride(no));
         let out = self.own(reg);
         walk.pieces(start, n, &mut self.place, |at, piece| {
             let (from, step) =

@@ -212,3 +212,12 @@ pub fn converts(isa: Isa) -> Converts {
         _ => portable::ALL,
     }
 }
+
+/// The bits of a number as an item of a type.
+pub fn bits(dtype: DType, x: f64) -> u64 {
+    match dtype {
+        DType::F64 => x.to_bits(),
+        DType::F32 => u64::from((x as f32).to_bits()),
+        _ => x as i64 as u64,
+    }
+}

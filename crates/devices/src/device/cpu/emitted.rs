@@ -2,7 +2,7 @@
 //! with their inputs brought together.
 
 use super::chunk::{CHUNK, Env, Frame, inside};
-use super::convert::Source;
+use super::convert::{Source, bits};
 use super::emit::{Aside, Feed, Goal, HEAD, HOLDING, Line, Part, Parts, Segment, tests};
 use super::program::Do;
 use super::walk::Piece;
@@ -112,6 +112,15 @@ impl Frame {
     ) -> *const u8 {
         let Some(walk) = tests(&env.program.insts[inst]) else { return std::ptr::null() };
         let (mut all, fine) = (false, n <= CHUNK && !room.is_null());
+        if fine && walk.repeats_soon() {
+            walk.repeats((start, n), |at, part| {
+                for k in 0..part.places.len() {
+                    // SAFETY: the room holds a chunk, in which the parts lie.
+                    unsafe { *room.add(at + k) = u8::from(part.fill(k).is_none()) };
+                }
+            });
+            return room;
+        }
         walk.pieces(start, n, &mut self.place, |at, piece| {
             let holds = matches!(piece, Piece::From { .. });
             all |= holds && piece.len() == n && n <= HOLDING.len();
@@ -277,11 +286,7 @@ unsafe fn copy(source: Source, at: i64, step: i64, n: usize, to: *mut u8) {
 
 /// The same number n times. Safety: `to` holds n items of the type.
 unsafe fn fill(dtype: DType, with: f64, n: usize, to: *mut u8) {
-    let bits = match dtype {
-        DType::F64 => with.to_bits(),
-        DType::F32 => u64::from((with as f32).to_bits()),
-        _ => with as i64 as u64,
-    };
+    let bits = bits(dtype, with);
     by_size!(dtype.size(), T => {
         // SAFETY: the caller's.
         unsafe { std::slice::from_raw_parts_mut(to.cast::<T>(), n) }.fill(bits as T)

@@ -1,105 +1,212 @@
-//! Reads over short rows: where a block of them lies is written down once, and each block is
-//! picked from its first place on.
+//! Reads over short rows, or that repeat after a few elements: where a block of them lies is written
+//! down once, and each block is picked from its first place on.
 //!
-//! A straight piece costs some nanoseconds however short it is; rows of four elements, or a number
-//! for each row, are a piece every few elements. Where a read is affine the places of a block of
-//! rows less the place of its first are those of every other, so they are known beforehand.
+//! A straight piece costs some nanoseconds however short it is; rows of four elements, a number for
+//! each row, parts side by side in a row, or a short vector over and over are a piece every few
+//! elements. Where the places of a block of rows less the place of its first are those of every
+//! other, they are known beforehand, and so is what tests say of them.
+//!
+//! Why it is right: a block is so many rows along one axis. `shift` says by how much an index grows
+//! with a block, or with one step of an axis around, if it is by the same everywhere; only such
+//! reads are patterns, and tests only if it is by nothing.
 
-use super::convert::{Source, with_type};
+use super::convert::{Source, bits, with_type};
 use aplomb_values::array::DType;
-use aplomb_values::dag::ix::Ix;
+use aplomb_values::dag::Test;
+use aplomb_values::dag::ix::{Atom, Ix};
 use std::ops::Range;
 
-/// Places that a block has at most.
+/// Places that a block has at most, and one that is not affine: each is computed by itself.
 const MOST: usize = 1024;
-/// Longer rows are pieces.
+const FEW: usize = 512;
+/// Longer rows are pieces, unless they repeat.
 const SHORT: usize = 32;
 /// A smaller domain is not worth a block.
 const LEAST: usize = 4096;
+/// The place of what a test fills.
+const FILL: i64 = i64::MIN;
 
 /// The places of a block of rows, less its first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pattern {
     places: Vec<i64>,
-    /// The least and the greatest of these.
+    /// What stands where a place is `FILL`; empty: none is.
+    fills: Vec<f64>,
+    /// The least and the greatest place.
     ends: (i64, i64),
     /// The outermost axis that a block has more than one of, and how many.
     axis: usize,
     of_axis: usize,
     /// Elements of the axes behind it.
     inner: usize,
+    /// The growth of a place with one step along each axis around, and with a block.
+    steps: Vec<i64>,
 }
 
 /// A part of a block.
 pub struct Part<'a> {
-    /// The place of the block's first element in the source.
+    /// What each place begins at in the source.
     pub base: i64,
     pub places: &'a [i64],
+    fills: &'a [f64],
+}
+
+/// The growth of an index with so many more along an axis; None: it differs from place to place.
+fn shift(ix: &Ix, axis: usize, by: i64) -> Option<i64> {
+    ix.terms.iter().try_fold(0i64, |sum, (times, atom)| {
+        let own = match atom {
+            Atom::Axis(k) => by * i64::from(usize::from(*k) == axis),
+            Atom::Div(x, d) => shift(x, axis, by).filter(|s| s % d == 0)? / d,
+            Atom::Mod(x, d) => shift(x, axis, by).filter(|s| s % d == 0).map(|_| 0)?,
+            Atom::Clamp(x, ..) => shift(x, axis, by).filter(|s| *s == 0)?,
+        };
+        Some(sum + times * own)
+    })
+}
+
+/// The divisors in an index of what grows with an axis, as their least common multiple. None: it
+/// is large.
+fn period(ix: &Ix, axis: usize, of: usize) -> Option<usize> {
+    ix.terms.iter().try_fold(of, |of, (_, atom)| match atom {
+        Atom::Axis(_) => Some(of),
+        Atom::Clamp(x, ..) => period(x, axis, of),
+        Atom::Div(x, d) | Atom::Mod(x, d) => {
+            let of = period(x, axis, of)?;
+            if !x.mentions(axis) {
+                return Some(of);
+            }
+            let (d, mut a, mut b) = (usize::try_from(*d).ok()?, of, usize::try_from(*d).ok()?);
+            while b > 0 {
+                (a, b) = (b, a % b);
+            }
+            (of / a).checked_mul(d).filter(|all| *all <= FEW)
+        }
+    })
 }
 
 impl Pattern {
-    /// None: rows are long, the domain is small, or the read is not affine.
-    pub fn new(offset: &Ix, extents: &[usize]) -> Option<Pattern> {
+    /// None: rows are long and do not repeat soon, the domain is small, or blocks differ.
+    pub fn new(offset: &Ix, tests: &[Test], extents: &[usize]) -> Option<Pattern> {
         let last = *extents.last()?;
         let all = extents.iter().fold(1usize, |all, n| all.saturating_mul(*n));
-        if !(1..=SHORT).contains(&last) || all < LEAST || !offset.is_affine() {
+        if last == 0 || all < LEAST {
             return None;
         }
+        let plain = tests.is_empty() && offset.is_affine();
+        let most = if plain { MOST } else { FEW };
         let (mut axis, mut inner) = (extents.len() - 1, 1);
-        while axis > 0 && inner * extents[axis] <= MOST {
+        while axis > 0 && inner * extents[axis] <= most {
             inner *= extents[axis];
             axis -= 1;
         }
-        let of_axis = extents[axis].min(MOST / inner);
-        let mut places = vec![0];
-        for (k, &n) in extents.iter().enumerate().skip(axis) {
-            let n = if k == axis { of_axis } else { n };
-            let step = offset.coefficient(k);
-            places = places.iter().flat_map(|p| (0..n as i64).map(move |j| p + step * j)).collect();
+        let indices = || std::iter::once(offset).chain(tests.iter().map(|t| &t.ix));
+        let mut of_axis = extents[axis].min(most / inner);
+        if of_axis < extents[axis] {
+            let period = indices().try_fold(1, |of, ix| period(ix, axis, of))?;
+            if last > SHORT && !(2..=SHORT).contains(&period) {
+                return None;
+            }
+            of_axis -= of_axis % period;
         }
-        let ends = (*places.iter().min()?, *places.iter().max()?);
-        (places.len() > last).then_some(Pattern { places, ends, axis, of_axis, inner })
+        if of_axis == 0 || last > SHORT && plain {
+            return None;
+        }
+        // The blocks around, and those along the axis where it has several.
+        let several = of_axis < extents[axis];
+        let around = (0..axis).map(|k| (k, 1, extents[k] > 1));
+        let moved = around.chain([(axis, of_axis as i64, several)]);
+        let mut steps = Vec::with_capacity(axis + 1);
+        for (k, by, moves) in moved {
+            let step = if moves { shift(offset, k, by)? } else { 0 };
+            if moves && tests.iter().any(|t| shift(&t.ix, k, by) != Some(0)) {
+                return None;
+            }
+            steps.push(step);
+        }
+        let (mut places, mut fills) = (vec![offset.c], Vec::new());
+        if plain {
+            for (k, &n) in extents.iter().enumerate().skip(axis) {
+                let n = if k == axis { of_axis } else { n };
+                let step = offset.coefficient(k);
+                places =
+                    places.iter().flat_map(|p| (0..n as i64).map(move |j| p + step * j)).collect();
+            }
+        } else {
+            let mut place = vec![0; extents.len()];
+            places.clear();
+            for _ in 0..of_axis * inner {
+                let outside = tests.iter().find(|t| !(t.lo..t.hi).contains(&t.ix.at(&place)));
+                places.push(outside.map_or_else(|| offset.at(&place), |_| FILL));
+                fills.push(outside.map_or(0.0, |t| t.fill));
+                aplomb_values::array::advance(&mut place, extents);
+            }
+            if !places.contains(&FILL) {
+                fills.clear();
+            }
+        }
+        let real = || places.iter().copied().filter(|p| *p != FILL);
+        let ends = (real().min().unwrap_or(0), real().max().unwrap_or(0));
+        let worth = places.len() > last || last > SHORT;
+        worth.then_some(Pattern { places, fills, ends, axis, of_axis, inner, steps })
     }
 
-    /// The parts of `len` elements from flat index `start` on, with where they begin in the range;
-    /// false: one leaves the source.
+    /// The parts of `len` elements from flat index `start` on, with where they begin in the range.
     pub fn parts(
         &self,
-        (offset, extents): (&Ix, &[usize]),
-        source: Source,
+        extents: &[usize],
         (start, len): (usize, usize),
         mut each: impl FnMut(usize, Part),
-    ) -> bool {
+    ) {
         let mut done = 0;
         while done < len {
             let mut rest = (start + done) / self.inner;
             let at = rest % extents[self.axis];
             let first = at - at % self.of_axis;
-            let mut base = offset.c + offset.coefficient(self.axis) * first as i64;
+            let mut base = self.steps[self.axis] * (first / self.of_axis) as i64;
             rest /= extents[self.axis];
             for k in (0..self.axis).rev() {
-                base += offset.coefficient(k) * (rest % extents[k]) as i64;
+                base += self.steps[k] * (rest % extents[k]) as i64;
                 rest /= extents[k];
-            }
-            if base + self.ends.0 < 0 || base + self.ends.1 >= source.len as i64 {
-                // The last block of an axis may be a part of one.
-                let rows = extents[self.axis] - first;
-                let own = &self.places[..self.places.len().min(rows * self.inner)];
-                if own.iter().any(|p| base + p < 0 || base + p >= source.len as i64) {
-                    return false;
-                }
             }
             let from = (at - first) * self.inner + (start + done) % self.inner;
             let ends = (extents[self.axis] - first).min(self.of_axis) * self.inner;
             let part: Range<usize> = from..ends.min(from + len - done);
-            each(done, Part { base, places: &self.places[part.clone()] });
-            done += part.len();
+            let fills = self.fills.get(part.clone()).unwrap_or(&[]);
+            let places = &self.places[part];
+            each(done, Part { base, places, fills });
+            done += places.len();
         }
-        true
+    }
+
+    /// The same, of places that lie in a source; false: one leaves it.
+    pub fn parts_of(
+        &self,
+        extents: &[usize],
+        source: Source,
+        range: (usize, usize),
+        mut each: impl FnMut(usize, Part),
+    ) -> bool {
+        let mut fits = true;
+        self.parts(extents, range, |at, part| {
+            let inside = |p: i64| p >= 0 && p < source.len as i64;
+            // A block may have more places than are wanted of it.
+            let all = inside(part.base + self.ends.0) && inside(part.base + self.ends.1);
+            fits &= all || part.places.iter().all(|p| *p == FILL || inside(part.base + p));
+            if fits {
+                each(at, part);
+            }
+        });
+        fits
     }
 }
 
 impl Part<'_> {
+    /// The fill that stands for the k-th place, if one does.
+    #[inline]
+    pub fn fill(&self, k: usize) -> Option<f64> {
+        (self.places[k] == FILL).then(|| self.fills[k])
+    }
+
     /// The items as f64. Safety: they lie in the source, and `out` holds as many.
     #[allow(clippy::useless_conversion)]
     #[inline]
@@ -107,8 +214,13 @@ impl Part<'_> {
         with_type!(source.dtype, T => {
             let from = source.at.cast::<T>().wrapping_offset(self.base as isize);
             for (k, &place) in self.places.iter().enumerate() {
-                // SAFETY: the function's contract.
-                unsafe { *out.add(k) = f64::from(*from.offset(place as isize)) };
+                // SAFETY: the function's contract; a fill is no place.
+                unsafe {
+                    *out.add(k) = match place {
+                        FILL => self.fills[k],
+                        place => f64::from(*from.wrapping_offset(place as isize)),
+                    }
+                };
             }
         });
     }
@@ -120,8 +232,13 @@ impl Part<'_> {
             ($t:ty) => {{
                 let from = source.at.cast::<$t>().wrapping_offset(self.base as isize);
                 for (k, &place) in self.places.iter().enumerate() {
-                    // SAFETY: the function's contract.
-                    unsafe { *out.cast::<$t>().add(k) = *from.offset(place as isize) };
+                    // SAFETY: as in `numbers`.
+                    unsafe {
+                        *out.cast::<$t>().add(k) = match place {
+                            FILL => bits(source.dtype, self.fills[k]) as $t,
+                            place => *from.wrapping_offset(place as isize),
+                        }
+                    };
                 }
             }};
         }
@@ -139,40 +256,71 @@ mod tests {
     use super::super::tests::Dice;
     use super::*;
 
+    /// An index of the axes, with divisions, remainders and clamps of short ones.
+    fn random(dice: &mut Dice, extents: &[usize]) -> Ix {
+        let mut out = Ix::constant(40_000);
+        for k in 0..extents.len() {
+            let axis = Ix::axis(k).offset(dice.roll(3) as i64);
+            let by = dice.roll(7) as i64 - 3;
+            out = match dice.roll(6) {
+                0 => out.plus(&axis.modulo(1 + dice.roll(6) as i64, extents), by),
+                1 => out.plus(&axis.div(1 + dice.roll(4) as i64, extents), by),
+                2 => out.plus(&axis.clamped(1, 4, extents), by),
+                _ => out.plus(&Ix::axis(k), by),
+            };
+        }
+        out
+    }
+
     #[test]
     fn parts_have_the_places_of_the_index_expression() {
         let mut dice = Dice(5);
-        let mut seen = 0;
-        for _ in 0..300 {
+        let (mut seen, mut filled, mut long) = (0, 0, 0);
+        for _ in 0..2_000 {
             let rank = 1 + dice.roll(4);
             let extents: Vec<usize> = (0..rank)
                 .map(|k| if k == 0 { 300 + dice.roll(5000) } else { 1 + dice.roll(9) })
                 .collect();
-            let mut offset = Ix::constant(40_000);
-            for k in 0..rank {
-                offset = offset.plus(&Ix::axis(k), dice.roll(7) as i64 - 3);
-            }
-            let Some(pattern) = Pattern::new(&offset, &extents) else { continue };
+            let offset = random(&mut dice, &extents);
+            let tests: Vec<Test> = (0..dice.roll(3))
+                .map(|k| {
+                    let own = dice.roll(rank);
+                    let ix = match dice.roll(3) {
+                        0 => Ix::axis(own).modulo(2 + dice.roll(5) as i64, &extents),
+                        _ => Ix::axis(own),
+                    };
+                    let lo = dice.roll(4) as i64 - 1;
+                    Test { ix, lo, hi: lo + 1 + dice.roll(6) as i64, fill: k as f64 + 0.5 }
+                })
+                .collect();
+            let Some(pattern) = Pattern::new(&offset, &tests, &extents) else { continue };
             let all: usize = extents.iter().product();
             let (start, len) = (dice.roll(all), 1 + dice.roll(4000));
             let len = len.min(all - start);
+            let mut got = vec![Err(f64::NAN); len];
             let source = Source { at: std::ptr::null(), dtype: DType::I8, len: 80_000 };
-            let mut got = vec![i64::MIN; len];
-            let fits = pattern.parts((&offset, &extents), source, (start, len), |at, part| {
+            let fits = pattern.parts_of(&extents, source, (start, len), |at, part| {
                 for (k, place) in part.places.iter().enumerate() {
-                    got[at + k] = part.base + place;
+                    got[at + k] = part.fill(k).map_or_else(|| Ok(part.base + place), Err);
                 }
             });
             assert!(fits);
             for (k, got) in got.iter().enumerate() {
                 let mut place = vec![0; rank];
                 aplomb_values::reference::unravel(start + k, &extents, &mut place);
-                assert_eq!(*got, offset.at(&place), "{extents:?} {offset:?} {k}");
+                let outside = tests.iter().find(|t| !(t.lo..t.hi).contains(&t.ix.at(&place)));
+                let wanted = outside.map_or_else(|| Ok(offset.at(&place)), |t| Err(t.fill));
+                assert_eq!(*got, wanted, "{extents:?} {offset:?} {tests:?} {k}");
             }
-            let short = Source { len: got.iter().copied().max().unwrap() as usize, ..source };
-            assert!(!pattern.parts((&offset, &extents), short, (start, len), |_, _| ()));
+            let most = got.iter().filter_map(|p| p.ok()).max();
+            if let Some(most) = most {
+                let short = Source { len: most as usize, ..source };
+                assert!(!pattern.parts_of(&extents, short, (start, len), |_, _| ()));
+            }
             seen += 1;
+            filled += usize::from(!pattern.fills.is_empty());
+            long += usize::from(*extents.last().unwrap() > SHORT);
         }
-        assert!(seen > 50);
+        assert!(seen > 300 && filled > 50 && long > 10, "{seen} {filled} {long}");
     }
 }

@@ -3,9 +3,10 @@
 //! | read | strategy |
 //! |---|---|
 //! | the domain's own order, shifted | `flat`: one run over everything, an f64 source is used in place |
+//! | short rows, and what repeats after a few elements | picked by the places of a block (`pattern`) |
 //! | anything else | `Walk`: the longest straight piece from a place on: div, mod, clamp and tests end pieces |
 //!
-//! Not here: tiles for transposes; affine reads over short rows, which are picked (`pattern`).
+//! Not here: tiles for transposes.
 
 use super::convert::Source;
 use super::pattern::{Part, Pattern};
@@ -136,27 +137,24 @@ pub struct Walk {
 
 impl Walk {
     pub fn of_read(read: &Read, source: &[usize], domain: &[usize]) -> Walk {
-        let offset = linear(&read.ix, source, domain);
-        let plain = read.tests.is_empty();
-        let mut walk =
-            Walk { offset, tests: read.tests.clone(), extents: domain.to_vec(), pattern: None };
-        if plain && walk.flat().is_none() && walk.constant().is_none() {
-            walk.pattern = Pattern::new(&walk.offset, domain);
-        }
-        walk
+        Walk::new(linear(&read.ix, source, domain), &read.tests, domain)
     }
 
     pub fn of_tests(tests: &[Test], domain: &[usize]) -> Walk {
-        Walk {
-            offset: Ix::constant(0),
-            tests: tests.to_vec(),
-            extents: domain.to_vec(),
-            pattern: None,
-        }
+        Walk::new(Ix::constant(0), tests, domain)
     }
 
     pub fn of_ix(ix: &Ix, domain: &[usize]) -> Walk {
-        Walk { offset: ix.clone(), tests: Vec::new(), extents: domain.to_vec(), pattern: None }
+        Walk::new(ix.clone(), &[], domain)
+    }
+
+    fn new(offset: Ix, tests: &[Test], domain: &[usize]) -> Walk {
+        let mut walk =
+            Walk { offset, tests: tests.to_vec(), extents: domain.to_vec(), pattern: None };
+        if walk.flat().is_none() && walk.constant().is_none() {
+            walk.pattern = Pattern::new(&walk.offset, tests, domain);
+        }
+        walk
     }
 
     /// The element read at every place of the domain, if it is one and untested.
@@ -197,7 +195,17 @@ impl Walk {
         each: impl FnMut(usize, Part),
     ) -> Option<bool> {
         let pattern = self.pattern.as_ref()?;
-        Some(pattern.parts((&self.offset, &self.extents), source, range, each))
+        Some(pattern.parts_of(&self.extents, source, range, each))
+    }
+
+    /// Whether the read is a pattern.
+    pub fn repeats_soon(&self) -> bool {
+        self.pattern.is_some()
+    }
+
+    /// The same of places that lie in no source. False: the read is no pattern.
+    pub fn repeats(&self, range: (usize, usize), each: impl FnMut(usize, Part)) -> bool {
+        self.pattern.as_ref().map(|pattern| pattern.parts(&self.extents, range, each)).is_some()
     }
 
     /// Calls `each(from the start of the range, piece)` for the pieces of `len` elements from flat

@@ -270,11 +270,10 @@ impl Flat<'_, '_> {
                 let new = self.call(&f, Some(old), v)?;
                 self.name(call, *sym, new);
             }
-            Do::Append(sym) => {
+            Do::Append(sym, joins) => {
                 let v = popped(stack)?;
                 let old = self.named(call, *sym)?;
-                let comma = crate::table::find(',').ok_or_else(|| bug!("there is no ,"))?;
-                let new = self.call(&Rc::new(Func::Prim(comma)), Some(old), v)?;
+                let new = self.call(&Rc::new(Func::Prim(joins)), Some(old), v)?;
                 self.name(call, *sym, new.clone());
                 stack.push(new);
             }
@@ -329,7 +328,8 @@ impl Flat<'_, '_> {
         }
         match self.ev.st.globals.get(sym) {
             Some(Value::Array(a)) => Ok(Cells::Same(a.clone())),
-            _ => Err(value(format!("{} has no value", self.ev.st.symbols.name(sym)))),
+            Some(_) => refuse("a function stands where a value is needed"),
+            None => Err(value(format!("{} has no value", self.ev.st.symbols.name(sym)))),
         }
     }
 
@@ -337,7 +337,9 @@ impl Flat<'_, '_> {
     fn function(&mut self, call: &Rc<Call>, f: &FExpr) -> Result<Rc<Func>> {
         let at = At { ast: &call.frame.closure.ast, frame: Some(&call.frame) };
         let made = match f {
-            FExpr::Op1(op, g) => Func::Op1(self.ev.operator(at, op)?, self.operand_of(call, g)?),
+            FExpr::Op1(op, g) => {
+                Func::derived(self.ev.operator(at, op)?, self.operand_of(call, g)?)
+            }
             FExpr::Op2(op, g, h) => {
                 let h = self.operand_of(call, h)?;
                 Func::Op2(self.ev.operator(at, op)?, self.operand_of(call, g)?, h)
@@ -362,6 +364,7 @@ impl Flat<'_, '_> {
             | FExpr::Word(_)
             | FExpr::Dfn(_)
             | FExpr::System(_) => return self.ev.function(at, f),
+            FExpr::Code(_) => return refuse("a function is named within a line"),
         };
         Ok(Rc::new(made))
     }

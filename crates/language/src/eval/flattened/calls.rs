@@ -5,7 +5,6 @@ use super::body::Call;
 use super::{Cells, Flat, Steps, refuse};
 use crate::eval::env::Frame;
 use crate::eval::operators::each::flat_pass;
-use crate::eval::scope::TOGETHER;
 use crate::eval::system::Does;
 use crate::eval::value::{Closure, Func, Oper, Operand, Value};
 use crate::table::{self, Does as Means};
@@ -29,6 +28,10 @@ pub(super) enum Ends {
     Again(Rc<Func>, Option<Cells>, Cells),
 }
 
+/// A round of fewer cells goes cell by cell: a step for all of them costs some microseconds, a call
+/// a tenth of that.
+const FEW: usize = 64;
+
 /// A call that some cells make next.
 struct Round {
     f: Rc<Func>,
@@ -51,7 +54,7 @@ impl Flat<'_, '_> {
         }
         match &**f {
             Func::Prim(p) => match (p.glyph, x) {
-                ('⍎', _) => refuse("⍎ runs a text"),
+                ('⍎', x) => self.run_texts(f, x, y),
                 ('⊢', _) => self.here(&y),
                 ('⊣', Some(x)) => self.here(&x),
                 ('⊣', None) => self.here(&y),
@@ -81,6 +84,15 @@ impl Flat<'_, '_> {
                 refuse(format!("⎕{} is called once a cell", row.name))
             }
             _ => self.each(f, x, y),
+        }
+    }
+
+    /// `⍎` of texts that are numbers; any other may do whatever a text says.
+    fn run_texts(&mut self, f: &Rc<Func>, x: Option<Cells>, y: Cells) -> Result<Cells> {
+        let y = self.operand(&y)?;
+        match flat_pass(self.ev, f, None, &y)?.filter(|_| x.is_none()) {
+            Some(z) => Ok(self.each_of(z)),
+            None => refuse("⍎ runs a text"),
         }
     }
 
@@ -164,11 +176,14 @@ impl Flat<'_, '_> {
         };
         let of_op = |op: &Oper| match op {
             Oper::Dfn(c) => self.is_closed_dfn(c),
+            Oper::Trad(_) => false,
+            Oper::Curried(op, g) => self.is_closed(&Func::derived((**op).clone(), (**g).clone())),
             Oper::Prim(_) | Oper::System(_) => true,
         };
         match f {
             Func::Prim(_) | Func::System(_) => true,
             Func::Dfn(c) => self.is_closed_dfn(c),
+            Func::Trad(_) => false,
             Func::Op1(op, g) => of_op(op) && operand(g),
             Func::Op2(op, g, h) => of_op(op) && operand(g) && operand(h),
             Func::Outer(g) | Func::Axis(g, _) => operand(g),
@@ -213,7 +228,7 @@ impl Flat<'_, '_> {
         self.turn(f, x, y, &whole, &mut done, &mut waiting)?;
         while let Some(Round { f, cells, x, y }) = waiting.pop() {
             self.ev.cx.host.interrupt().check()?;
-            if cells.len() < TOGETHER && self.is_closed(&f) {
+            if cells.len() < FEW && self.is_closed(&f) {
                 let made = self.one_by_one(&f, x.as_ref(), &y, cells.len())?;
                 done.push((cells, made));
                 continue;

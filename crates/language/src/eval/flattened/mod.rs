@@ -22,7 +22,7 @@ mod parts;
 use super::operators::reduce::stretch;
 use super::run::Eval;
 use super::scope::TOGETHER;
-use super::value::Func;
+use super::value::{Func, Oper, Operand};
 use aplomb_ground::error::{Kind, Result, untraced};
 use aplomb_values::array::{Array, Shape, elements};
 use std::rc::Rc;
@@ -64,9 +64,19 @@ pub enum Steps {
     All,
 }
 
-/// The test for functions that have steps of their own.
+/// The test for functions that have steps of their own: those that `Flat::call` takes apart.
 fn has_steps(f: &Func) -> bool {
-    f.closure().is_some() || matches!(f, Func::Fork(..) | Func::Atop(..))
+    use Operand::{A, F};
+    match f {
+        Func::Fork(..) | Func::Atop(..) => true,
+        Func::Op1(Oper::Prim(p), F(_)) => p.glyph == '⍨',
+        Func::Op2(Oper::Prim(p), a, b) => match p.glyph {
+            '∘' => !matches!((a, b), (A(_), A(_))),
+            '⍥' | '⍤' => matches!((a, b), (F(_), F(_))),
+            _ => false,
+        },
+        f => f.closure().is_some(),
+    }
 }
 
 impl Eval<'_> {

@@ -9,7 +9,7 @@
 use crate::eval::cx::Cx;
 use crate::eval::scope::Inside;
 use crate::functions::amend::fits;
-use crate::functions::select::{bracket, places_of, select, whole_places};
+use crate::functions::select::{bracket, places_of, progression, select, whole_places};
 use aplomb_ground::error::{Result, untraced};
 use aplomb_values::array::{Array, Data, Shape, Split, View, elements};
 use aplomb_values::dag::ix::Ix;
@@ -183,6 +183,9 @@ impl Cx<'_> {
                 Chosen::All => Ix::axis(at),
                 Chosen::Line { shape, first, .. } if shape.is_empty() => Ix::constant(*first),
                 Chosen::Line { first, step, .. } => Ix::axis(at).times(*step).offset(*first),
+                Chosen::Array(i) if let Some((first, step)) = self.line_of_cells(i, extent) => {
+                    Ix::axis(0).times(step).offset(first)
+                }
                 Chosen::Array(i) => {
                     along.push(Along { axis: (own + k) as u8, times: 1, extent });
                     places.push(self.places_over(i, &frame, &full, at)?);
@@ -190,6 +193,13 @@ impl Cx<'_> {
                 }
             });
             at += c.shape(extent).len();
+        }
+        if places.is_empty() {
+            let onto = false;
+            let made = self.within(Inside::Unconditional, |cx| {
+                cx.apply_move(&node, Move { name: "[]", shape: full, read, onto })
+            })?;
+            return Ok(Array::framed(made, frame.len()));
         }
         let origin = self.sys.settings.io;
         // A cell that no guard lets through is read at the first place.
@@ -203,6 +213,13 @@ impl Cx<'_> {
             cx.gathered(&node, Spots { shape: full, read, along, places })
         })?;
         Ok(Array::framed(made, frame.len()))
+    }
+
+    /// First place and step of an index that is a number in each cell of one axis, and grows by the
+    /// same from cell to cell, all of whose places are there: then it is no index but a read.
+    fn line_of_cells(&self, i: &Array, extent: usize) -> Option<(i64, i64)> {
+        let cells = i.frame().filter(|cells| cells.at == 1 && cells.node.rank() == 1)?;
+        progression(self, &cells.node, extent)
     }
 
     /// An index over a whole frame and the cells of a result; its own axes stand at `at`.

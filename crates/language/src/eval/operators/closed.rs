@@ -1,6 +1,7 @@
 //! The arrays that a function closes over: those bound in it, and those that its text names in the
 //! scopes around.
 
+use crate::eval::env::Globals;
 use crate::eval::value::{Closure, Func, Oper, Operand, Value};
 use crate::syntax::ast::What;
 use aplomb_values::array::{Array, Shape};
@@ -10,7 +11,7 @@ use std::rc::Rc;
 const MOST: usize = 256;
 
 /// The longest frame of an array that a function sees beside its arguments.
-pub fn frame_of(f: &Rc<Func>) -> Option<Shape> {
+pub fn frame_of(f: &Rc<Func>, globals: &Globals) -> Option<Shape> {
     let mut longest: Option<Shape> = None;
     let mut see = |a: &Array| {
         if let Some(split) = a.frame()
@@ -40,7 +41,7 @@ pub fn frame_of(f: &Rc<Func>) -> Option<Shape> {
             if closures.iter().any(|known| Rc::ptr_eq(known, &c)) {
                 continue;
             }
-            for value in named(&c) {
+            for value in named(&c, globals) {
                 match value {
                     Value::Array(a) => see(&a),
                     Value::Func(f) => functions.push(f),
@@ -53,8 +54,9 @@ pub fn frame_of(f: &Rc<Func>) -> Option<Shape> {
     longest
 }
 
-/// The values of the names in a dfn's text, in the calls around it.
-fn named(c: &Closure) -> Vec<Value> {
+/// The values of the names in a dfn's text: in the calls around it, and the arrays among those of
+/// functions of lines, which stand where the workspace's do.
+fn named(c: &Closure, globals: &Globals) -> Vec<Value> {
     let span = c.ast.dfns[c.dfn.0 as usize].span;
     let inside =
         c.ast.items.iter().filter(|i| span.start <= i.span.start && i.span.end <= span.end);
@@ -67,7 +69,7 @@ fn named(c: &Closure) -> Vec<Value> {
             }
             scope = frame.closure.env.as_ref();
         }
-        None
+        globals.get(sym).filter(|v| matches!(v, Value::Array(_))).cloned()
     });
     found.collect()
 }

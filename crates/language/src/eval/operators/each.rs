@@ -6,8 +6,8 @@ use crate::eval::phrases::{folds, scans};
 use crate::eval::run::Eval;
 use crate::eval::scope::{TOGETHER, is_final};
 use crate::eval::value::{Func, Operand};
-use crate::functions::pieces;
 use crate::functions::shape::Axis;
+use crate::functions::{made, pieces};
 use crate::table::Does;
 use aplomb_ground::error::{Result, length, rank, syntax};
 use aplomb_values::array::{Array, Shape};
@@ -89,7 +89,10 @@ pub fn flat_pass(
         return Ok(Some(made.items(y.shape())));
     }
     match (&**f, y.pieces()) {
-        (Func::Prim(p), _) => pieces::each(&mut ev.cx, p, x, y),
+        (Func::Prim(p), _) => match made::each(&mut ev.cx, p, x, y)? {
+            None => pieces::each(&mut ev.cx, p, x, y),
+            made => Ok(made),
+        },
         (Func::System(row), Some(all))
             if matches!(row.does, crate::eval::system::Does::Mapping(_))
                 && x.is_none_or(|x| x.rank() == 0 && x.is_simple_scalar()) =>
@@ -102,10 +105,10 @@ pub fn flat_pass(
     }
 }
 
-/// The simple vector of numbers or characters that an enclosed scalar holds.
+/// The vector that an enclosed scalar holds.
 fn one_vector(y: &Array) -> Option<Array> {
     let inner = (y.rank() == 0 && !y.is_uniform()).then(|| y.disclosed())?;
-    (inner.is_uniform() && inner.rank() == 1 && !inner.is_empty()).then_some(inner)
+    (inner.frame().is_none() && inner.rank() == 1 && !inner.is_empty()).then_some(inner)
 }
 
 fn conform(x: Option<&Array>, y: &Array) -> Result<Shape> {

@@ -11,7 +11,7 @@ use crate::eval::tape::Mark;
 use crate::eval::value::Func;
 use aplomb_ground::error::{Error, Kind, Result, domain, untraced};
 use aplomb_ground::span::Place;
-use aplomb_values::array::{Array, Shape, elements};
+use aplomb_values::array::{Array, Shape, Split, elements};
 use aplomb_values::dag::Cell;
 use aplomb_values::prim::moves::Move;
 use std::rc::{Rc, Weak};
@@ -38,6 +38,11 @@ impl Run {
     /// Whether the run recorded the cell of that number.
     pub fn recorded(&self, seq: u64) -> bool {
         self.from.number() < seq && seq <= self.to.number()
+    }
+
+    /// Whether it began behind that mark.
+    pub fn began_behind(&self, mark: Mark) -> bool {
+        self.from >= mark
     }
 
     /// Whether its result is still pending, and somebody holds it.
@@ -146,7 +151,10 @@ impl Eval<'_> {
             .iter()
             .filter_map(|(cond, _)| cond.frame())
             .map(|s| s.frame().into());
-        let longest = guards.chain(super::closed::frame_of(f)).chain([own]).max_by_key(Shape::len);
+        let longest = guards
+            .chain(super::closed::frame_of(f, &self.st.globals))
+            .chain([own])
+            .max_by_key(Shape::len);
         longest.unwrap_or_default()
     }
 
@@ -372,25 +380,39 @@ impl Eval<'_> {
         Ok(Some(if outer.is_empty() { node } else { Array::framed(node, outer.len()) }))
     }
 
+    /// An argument of `∘.f` as the array that holds its items. None: they are of several shapes.
+    fn side(&mut self, a: &Array) -> Result<Option<Split>> {
+        let inner = if a.rank() == 0 { a.disclosed() } else { a.clone() };
+        match inner.is_uniform() {
+            true => Ok(Some(Split { at: a.rank(), node: inner })),
+            false if a.rank() == 0 => Ok(None),
+            false => self.cx.as_rows(a),
+        }
+    }
+
     /// `X∘.f Y`: X's frame is the outer part of the pairs', Y is spread along it.
     pub fn outer_framed(&mut self, f: &Rc<Func>, x: &Array, y: &Array) -> Result<Option<Array>> {
-        let plain = |a: &Array| a.is_uniform() && a.frame().is_none();
         let n = x.len().saturating_mul(y.len());
         let alone = self.longer(Shape::new(), f).is_empty();
-        if n == 0 || !self.frames(n, &[x, y]) || !plain(x) || !plain(y) || !alone {
+        let framed = x.frame().or(y.frame()).is_some();
+        if n == 0 || !self.frames(n, &[x, y]) || framed || !alone {
             return Ok(None);
         }
+        let (Some(a), Some(b)) = (self.side(x)?, self.side(y)?) else { return Ok(None) };
         let frame: Shape = x.shape().iter().chain(y.shape()).copied().collect();
         aplomb_values::array::checked_elements(&frame)?;
         let (r, s) = (x.rank(), frame.len());
-        let wide = |ev: &mut Self, a: &Array, at: std::ops::Range<usize>| match a.rank() {
-            0 => Ok(a.clone()),
-            _ => ev
-                .cx
-                .apply_move(a, Move::axes("⍴", frame.clone(), at.map(Some)))
-                .map(|a| Array::framed(a, s)),
+        let wide = |ev: &mut Self, a: Split, at: std::ops::Range<usize>| match at.len() {
+            0 => Ok(a.node),
+            _ => {
+                let cell = a.cell().to_vec();
+                let shape: Shape = frame.iter().chain(&cell).copied().collect();
+                let to = at.chain(s..shape.len()).map(Some);
+                let moved = ev.cx.apply_move(&a.node, Move::axes("⍴", shape, to))?;
+                Ok(Array::framed(moved, s))
+            }
         };
-        let (a, b) = (wide(self, x, 0..r)?, wide(self, y, r..s)?);
+        let (a, b) = (wide(self, a, 0..r)?, wide(self, b, r..s)?);
         let (f2, x2, y2) = (f.clone(), x.clone(), y.clone());
         let again: Fallback = Rc::new(move |ev| super::products::all_pairs(ev, &f2, &x2, &y2));
         let Some(node) = self.once(f, Some(&a), &b, &frame, again)? else { return Ok(None) };

@@ -10,7 +10,7 @@ use crate::eval::flattened::Steps;
 use crate::eval::run::Eval;
 use crate::eval::value::{Func, Operand};
 use crate::functions::cells;
-use crate::functions::search::{Groups, groups};
+use crate::functions::groups::{Groups, groups};
 use crate::functions::shape::{Axis, reshaped};
 use crate::table::Does;
 use aplomb_ground::error::{Result, length};

@@ -6,9 +6,10 @@
 
 use super::{prim, scalar_op};
 use crate::eval::value::{Closure, Func, Operand};
-use crate::syntax::ast::{Guard, What};
+use crate::syntax::ast::{Guard, ItemId, What};
 use crate::syntax::token::Word;
 use crate::table::{self, Prim};
+use aplomb_values::array::Array;
 use std::rc::Rc;
 
 /// Functions that are no scalar ones, of which folds and scans know more than that they call them.
@@ -22,6 +23,29 @@ pub fn primitive(f: &Operand) -> Option<Operand> {
     let row = dyadic(c)?;
     let made = Operand::F(Rc::new(Func::Prim(row)));
     (scalar_op(&made).is_some() || JOINS.contains(row.glyph)).then_some(made)
+}
+
+/// The array that a dfn puts between its arguments, which it joins: `{⍺,',',⍵}`. None for what is
+/// no such dfn.
+pub fn between(f: &Operand) -> Option<Array> {
+    let Operand::F(f) = f else { return None };
+    let Func::Dfn(c) = &**f else { return None };
+    let [stmt] = c.ast.dfn(c.dfn).stmts.as_slice() else { return None };
+    let what = |id: &ItemId| &c.ast.item(*id).what;
+    let [x, first, put, second, y] = c.ast.phrase(stmt.phrase).items.as_slice() else {
+        return None;
+    };
+    let joins = |id| matches!(what(id), What::Glyph(','));
+    let sides = (what(x), what(y));
+    let own = matches!(sides, (What::Word(Word::Alpha), What::Word(Word::Omega)));
+    if !own || !joins(first) || !joins(second) || stmt.guard != Guard::None {
+        return None;
+    }
+    match what(put) {
+        What::Number(x) => Some(Array::num(*x)),
+        What::Literal(a) => Some(a.clone()),
+        _ => None,
+    }
 }
 
 /// `⍺ f ⍵`; where the sides may be swapped also `⍵ f ⍺`; one side alone.

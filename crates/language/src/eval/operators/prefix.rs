@@ -1,8 +1,8 @@
 //! `f\` with a function of one's own whose calls can be recorded: each prefix by the function's
 //! body, without a call of the evaluator.
 //!
-//! Few values (booleans, small codes): maps that compose, one step an item. Else prefixes side by
-//! side, which is quadratic, and said. None: the calls run one by one.
+//! Few values (booleans, small codes): maps that compose, one step an item. What is associative by
+//! its text: one call an item. Else prefixes side by side, which is quadratic, and said. None: the calls run one by one.
 
 use crate::eval::run::Eval;
 use crate::eval::scope::TOGETHER;
@@ -40,6 +40,7 @@ impl Eval<'_> {
             let steps = |k: usize| if k.is_multiple_of(STRETCH) { stop.check() } else { Ok(()) };
             let done = match prefixes.mapped(&mut line, steps)? {
                 Some(()) => &line,
+                None if prefixes.running(&mut line, steps)?.is_some() => &line,
                 None => {
                     let folded = prefixes.folded(&line, &mut out, |made| {
                         calls += made;

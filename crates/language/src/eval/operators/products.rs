@@ -2,6 +2,7 @@
 
 use super::frames::Fallback;
 use super::{function, scalar_op};
+use crate::eval::flattened::Steps;
 use crate::eval::run::Eval;
 use crate::eval::value::{Func, Oper, Operand};
 use crate::functions::shape::{Axis, reshaped};
@@ -35,10 +36,36 @@ pub fn outer(ev: &mut Eval<'_>, f: &Operand, x: Option<&Array>, y: &Array) -> Re
         };
         return ev.cx.map2(op, &a, &b);
     }
-    match ev.outer_framed(func, x, y)? {
-        Some(z) => Ok(z),
-        None => all_pairs(ev, func, x, y),
+    if let Some(z) = ev.outer_framed(func, x, y)? {
+        return Ok(z);
     }
+    let work = ev.cx.begin_work(n);
+    let z = match paired(ev, func, x, y, &shape)? {
+        Some(z) => z,
+        None => all_pairs(ev, func, x, y)?,
+    };
+    ev.tell_interpreted(work, &z);
+    Ok(z)
+}
+
+/// All pairs as cells that run step by step together. None: cells go one by one.
+fn paired(
+    ev: &mut Eval<'_>,
+    func: &Rc<Func>,
+    x: &Array,
+    y: &Array,
+    shape: &Shape,
+) -> Result<Option<Array>> {
+    if !ev.runs_together(elements(shape)) {
+        return Ok(None);
+    }
+    let r = x.rank();
+    let mut spread = |a: &Array, at: std::ops::Range<usize>| match a.rank() {
+        0 => Ok(a.clone()),
+        _ => ev.cx.apply_move(a, Move::axes("⍴", shape.clone(), at.map(Some))),
+    };
+    let (left, right) = (spread(x, 0..r)?, spread(y, r..shape.len())?);
+    ev.flattened(func, Some(&left), &right, shape, Steps::All)
 }
 
 /// Calls the function on pair after pair.
@@ -49,14 +76,17 @@ pub fn all_pairs(ev: &mut Eval<'_>, func: &Rc<Func>, x: &Array, y: &Array) -> Re
     let mut out = ev.cx.budget().room(n)?;
     let _held = ev.cx.budget().charge_elements(n, size_of::<Array>())?;
     let item = |a: &Array, k: usize| if a.rank() == 0 { a.disclosed() } else { a.item(k) };
-    let mut ticks = ev.cx.budget().ticks();
-    for i in 0..x.len() {
-        for j in 0..y.len() {
-            ticks.tick()?;
-            let z = ev.apply(func, Some(&item(&x, i)), &item(&y, j))?;
-            out.push(z);
+    ev.one_by_one(n, |ev| {
+        let mut ticks = ev.cx.budget().ticks();
+        for i in 0..x.len() {
+            for j in 0..y.len() {
+                ticks.tick()?;
+                let z = ev.apply(func, Some(&item(&x, i)), &item(&y, j))?;
+                out.push(z);
+            }
         }
-    }
+        Ok(())
+    })?;
     super::reduce::finished(ev, &shape, out, Array::num(0.0))
 }
 
@@ -87,6 +117,7 @@ fn pervades(f: &Operand, arguments: usize) -> bool {
         },
         Func::System(_)
         | Func::Dfn(_)
+        | Func::Trad(_)
         | Func::Op1(..)
         | Func::Op2(..)
         | Func::Outer(_)

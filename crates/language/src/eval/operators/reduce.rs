@@ -129,14 +129,32 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
     }
     // Parts of one array one behind the other: that array.
     match (y.split(), y.pieces()) {
-        (Some(rows), _) if glyph == Some(',') && rows.at == 1 && rows.cell().len() == 1 => {
+        (Some(rows), _)
+            if rows.at == 1
+                && (glyph == Some('⍪') || glyph == Some(',') && rows.cell().len() == 1) =>
+        {
             let all = rows.node.clone();
-            return crate::functions::shape::reshaped(&mut ev.cx, &all, &[all.len()])?.enclosed();
+            let shape: Shape =
+                [n * rows.cell()[0]].into_iter().chain(rows.cell()[1..].iter().copied()).collect();
+            return crate::functions::shape::reshaped(&mut ev.cx, &all, &shape)?.enclosed();
         }
         (_, Some(pieces)) if glyph == Some(',') && y.rank() == 1 => {
             return pieces.flat().clone().enclosed();
         }
         _ => {}
+    }
+    // Items of one shape are folded as the array that holds them, in the order of its folds.
+    if scalar_op(f).is_some()
+        && let Some(rows) = ev.cx.as_rows(y)?
+    {
+        let made = reduce(ev, f, None, &rows.node, None, axis)?;
+        return if shape.is_empty() { made.enclosed() } else { Ok(Array::rows(made, shape.len())) };
+    }
+    if let Some(put) = own::between(f)
+        && y.rank() == 1
+        && let Some(made) = joined_by(ev, &put, y)?
+    {
+        return Ok(made);
     }
     if prim(f).is_none() && n > 2 {
         in_order(ev, f);
@@ -169,6 +187,25 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
         }
         _ => fold_each(ev, func, &y, axis),
     }
+}
+
+/// Items one behind the other with an array between each two, as one item. None: one of them is no
+/// scalar or vector.
+fn joined_by(ev: &mut Eval<'_>, put: &Array, y: &Array) -> Result<Option<Array>> {
+    let n = y.len();
+    let y = ev.cx.ready_outer(y)?;
+    let _items = ev.cx.budget().charge_elements(n, 4 * size_of::<Array>())?;
+    let (mut parts, mut ticks) = (ev.cx.budget().room(2 * n - 1)?, ev.cx.budget().ticks());
+    for a in y.in_turn() {
+        ticks.tick()?;
+        for part in [put, &a].into_iter().skip(usize::from(parts.is_empty())) {
+            if part.rank() > 1 {
+                return Ok(None);
+            }
+            parts.push(crate::functions::shape::reshaped(&mut ev.cx, part, &[part.len()])?);
+        }
+    }
+    cells::join(&mut ev.cx, &parts, 0)?.enclosed().map(Some)
 }
 
 fn items_are(y: &Array, is: impl Fn(&Array) -> bool) -> bool {

@@ -1,6 +1,6 @@
 //! `⎕` and `⍞` as values: what someone types.
 
-use crate::eval::run::{At, Eval};
+use crate::eval::run::{At, Eval, Outcome};
 use aplomb_ground::error::{Error, Kind, Result, value};
 use aplomb_values::array::Array;
 
@@ -48,8 +48,8 @@ impl Eval<'_> {
                 text => {
                     let text = self.cx.text(text)?;
                     match self.execute_text(at, &text) {
-                        Ok(Some(a)) => return Ok(a),
-                        Ok(None) => {}
+                        Ok(Outcome::Array(a)) => return Ok(a),
+                        Ok(_) => {}
                         Err(e) if e.kind() == Kind::Exit => return Err(e),
                         Err(e) => self
                             .cx

@@ -53,6 +53,8 @@ impl Args<'_> {
 pub enum Does {
     /// Cannot be assigned.
     Constant(Get),
+    /// Cannot be assigned either; it tells of names and of what runs.
+    Live(fn(&mut Eval<'_>) -> Result<Array>),
     /// Can be assigned.
     Variable {
         /// Gives the value.
@@ -110,11 +112,11 @@ const ABSENT: &str = "AN ARBIN ARBOUT AT ATX AVU BASE CLASS CLEAR CMD CONV CS CY
                       EXCEPTION EXPORT FAPPEND FAVAIL \
 FCHK FCOPY FCREATE FDROP FERASE FHIST FHOLD FLIB FNAMES FNUMS FPROPS FRDAC FRDCI FREAD FRENAME \
 FREPLACE FRESIZE FSIZE FSTAC \
-FSTIE FTIE FUNTIE FX INSTANCES KL LC LOAD LOCK LX MAP MKDIR MONITOR NA NAPPEND NATTRIBUTES NCOPY \
+FSTIE FTIE FUNTIE INSTANCES KL LOAD LOCK LX MAP MKDIR MONITOR NA NAPPEND NATTRIBUTES NCOPY \
 NCREATE NERASE NEW NINFO \
 NLOCK NMOVE NNAMES NNUMS NPARTS NQ NREAD NRENAME NREPLACE NRESIZE NS NSI NSIZE NTIE NULL NUNTIE \
 NXLATE OPT OR PATH PFKEY \
-PROFILE REFS RSI RTL SAVE SD SE SH SHADOW SHELL SI SIZE SM SR SRC STACK STATE STOP SVC SVO SVQ SVR \
+PROFILE REFS RSI RTL SAVE SD SE SH SHADOW SHELL SIZE SM SR SRC STACK STATE STOP SVC SVO SVQ SVR \
 SVS TALLOC TCNUMS TGET \
 THIS TID TKILL TNAME TNUMS TPOOL TPUT TRACE TRAP TREQ TSYNC USING VERIFY VGET VSET WC WG WN WS \
 WSID WX XML XSI XT";
@@ -134,10 +136,15 @@ impl Row {
     /// Array, function or operator.
     pub fn class(&self) -> Class {
         match self.does {
-            Does::Constant(_) | Does::Variable { .. } => Class::Array,
+            Does::Constant(_) | Does::Live(_) | Does::Variable { .. } => Class::Array,
             Does::Function(_) | Does::Mapping(_) => Class::Func,
             Does::Operator(_) => Class::Dyadic,
         }
+    }
+
+    /// Whether it can be assigned.
+    pub fn is_variable(&self) -> bool {
+        matches!(self.does, Does::Variable { .. })
     }
 
     /// Errors: SYNTAX for what cannot be assigned, DOMAIN for a value that is not allowed.
@@ -187,6 +194,15 @@ const fn constant(
     get: Get,
 ) -> Row {
     Row { name, help, example, options: &[], does: Does::Constant(get) }
+}
+
+const fn live(
+    name: &'static str,
+    help: &'static str,
+    example: (&'static str, &'static str),
+    get: fn(&mut Eval<'_>) -> Result<Array>,
+) -> Row {
+    Row { name, help, example, options: &[], does: Does::Live(get) }
 }
 
 /// The options of one call, by name; a later one of the same name counts.
@@ -282,6 +298,7 @@ impl Eval<'_> {
     pub fn system_value(&mut self, row: &'static Row) -> Result<Array> {
         match row.does {
             Does::Constant(get) | Does::Variable { get, .. } => get(&mut self.cx),
+            Does::Live(get) => get(self),
             _ => Err(syntax(format!("⎕{} is a function", row.name))),
         }
     }

@@ -1,22 +1,29 @@
 //! Names and what they hold: ⎕NC ⎕NL ⎕EX, the source of functions, scripts, the end of a program.
 
 use super::files::path;
-use super::{Args, Row, function, misused, text_matrix, text_vector, texts};
+use super::{Args, Row, function, live, misused, text_matrix, text_vector, texts};
+use crate::eval::cx::Cx;
 use crate::eval::run::{At, Eval};
-use crate::eval::value::{Func, Oper, Operand, Value};
+use crate::eval::steps::Walk;
+use crate::eval::tradfn::Call;
+use crate::eval::value::{Func, Oper, Operand, Value, listing};
 use crate::syntax::Sym;
+use crate::syntax::ast::{ItemId, What};
 use crate::syntax::resolve::Class;
+use crate::syntax::steps::{Act, Step};
 use crate::syntax::token::{is_name_part, is_name_start};
-use aplomb_ground::error::{Result, domain, leaving, limit, value};
+use aplomb_ground::error::{Error, Result, domain, leaving, limit};
+use aplomb_ground::limits::Limits;
 use aplomb_ground::span::Source;
 use aplomb_values::array::Array;
 use std::rc::Rc;
+use std::sync::Arc;
 
 pub static ROWS: &[Row] = &[
     function(
         "NC",
         "What a name is: 2 array, 3 function, 4 operator, 0 free, ¯1 no name; for a vector of \
-         names 2.1, 3.2 a dfn, 3.3 another.",
+         names 2.1, 3.1 a ∇ function, 3.2 a dfn, 3.3 another.",
         ("x1←1 ⋄ ⎕NC'x1' 'y1'", "2.1 0"),
         name_class,
     ),
@@ -34,9 +41,17 @@ pub static ROWS: &[Row] = &[
     ),
     function(
         "CR",
-        "The source of a function, as a matrix.",
+        "The source of a function, as a matrix; of a derived one or a train its parts.",
         ("f←{⍵+1} ⋄ ⎕CR'f'", "f←{⍵+1}"),
         |ev, a| {
+            if let Some(Value::Func(f)) = ev.held(&name_of(a.y)?)
+                && !matches!(&*f, Func::Dfn(_) | Func::Trad(_))
+            {
+                let mut arrays = Vec::new();
+                f.arrays(&mut arrays);
+                ev.cx.settle(&arrays, "⎕CR")?;
+                return made_of(&ev.cx, &f).map(Some);
+            }
             let lines = source(ev, a.y)?;
             text_matrix(&ev.cx, &lines).map(Some)
         },
@@ -54,7 +69,26 @@ pub static ROWS: &[Row] = &[
         "VR",
         "The source of a function with line numbers.",
         ("f←{⍵+1} ⋄ ⎕VR'f'", "     ∇ f←{⍵+1}\n     ∇"),
-        listing,
+        numbered,
+    ),
+    function(
+        "FX",
+        "Defines a ∇ function, or a dfn, by its lines: its name, or the number of the line that is \
+         wrong.",
+        ("⊢⎕FX'r←twice x' 'r←2×x' ⋄ twice 4", "twice\n8"),
+        define,
+    ),
+    live(
+        "SI",
+        "The names of the ∇ functions that run, the last one first.",
+        ("∇r←f\n r←⎕SI\n∇\nf", " f "),
+        |ev| running(ev, |ev, call| ev.cx.text(&ev.st.symbols.name(call.trad.tradfn().name))),
+    ),
+    live(
+        "LC",
+        "The lines of the ∇ functions that run, the last one first.",
+        ("∇r←f\n r←⎕LC\n∇\nf", "1"),
+        |ev| running(ev, |_, call| Ok(Array::num(f64::from(call.line)))),
     ),
     function(
         "FIX",
@@ -91,6 +125,11 @@ impl Eval<'_> {
             }
             frame = f.closure.env.as_ref();
         }
+        if self.st.frame.is_none()
+            && let Some((_, v)) = self.below(sym)
+        {
+            return Some(v);
+        }
         self.st.globals.get(sym).cloned()
     }
 
@@ -123,8 +162,13 @@ fn class_of(ev: &Eval<'_>, name: &str) -> f64 {
     };
     match held {
         Some(Value::Array(_)) => 2.1,
-        Some(Value::Func(f)) if matches!(&*f, Func::Dfn(_)) => 3.2,
-        Some(Value::Func(_)) => 3.3,
+        Some(Value::Func(f)) => match &*f {
+            Func::Trad(_) => 3.1,
+            Func::Dfn(_) => 3.2,
+            f if f.hybrid().is_some() => 4.3,
+            _ => 3.3,
+        },
+        Some(Value::Oper(Oper::Trad(_))) => 4.1,
         Some(Value::Oper(Oper::Dfn(_))) => 4.2,
         Some(Value::Oper(_)) => 4.3,
         None => 0.0,
@@ -208,31 +252,113 @@ fn erase(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     ev.shy(result)
 }
 
-/// `f←{…}` by lines; none where the name holds no function.
-fn source(ev: &mut Eval<'_>, y: &Array) -> Result<Vec<String>> {
+/// One name. Errors: DOMAIN.
+fn name_of(y: &Array) -> Result<String> {
     let name = y.to_text().ok_or_else(|| domain("a name is text"))?;
     let name = name.trim();
-    if !is_name(name) {
-        return Err(domain(format!("'{name}' is no name")));
+    match is_name(name) {
+        true => Ok(name.into()),
+        false => Err(domain(format!("'{name}' is no name"))),
     }
+}
+
+/// The parts of a derived function: operands, and operators as characters.
+fn made_of(cx: &Cx<'_>, f: &Func) -> Result<Array> {
+    let sign = |text: String| match text.chars().count() {
+        1 => Ok(Array::char(text.chars().fold(' ', |_, c| c))),
+        _ => cx.text(&text),
+    };
+    let part = |o: &Operand| match o {
+        Operand::A(a) => Ok(a.settled()),
+        Operand::F(f) => match &**f {
+            Func::Prim(_) | Func::System(_) | Func::Dfn(_) | Func::Trad(_) => sign(f.text()),
+            f => made_of(cx, f),
+        },
+    };
+    let parts = match f {
+        Func::Op1(op, f) => vec![part(f)?, sign(op.text())?],
+        Func::Op2(op, f, g) => vec![part(f)?, sign(op.text())?, part(g)?],
+        Func::Outer(f) => vec![Array::char('∘'), Array::char('.'), part(f)?],
+        Func::Axis(f, k) => vec![part(f)?, k.settled()],
+        Func::Fork(f, g, h) => vec![part(f)?, part(g)?, part(h)?],
+        Func::Atop(g, h) => vec![part(g)?, part(h)?],
+        f => vec![sign(f.text())?],
+    };
+    cx.collect(&[parts.len()], parts, None)
+}
+
+/// `f←{…}` by lines; none where the name holds no function.
+fn source(ev: &mut Eval<'_>, y: &Array) -> Result<Vec<String>> {
+    let name = &name_of(y)?;
     let text = match ev.held(name) {
-        Some(Value::Func(f)) => f.text(),
+        Some(Value::Func(f)) => match &*f {
+            Func::Trad(t) => return Ok(t.tradfn().lines(&t.ast)),
+            f => f.text(),
+        },
+        Some(Value::Oper(Oper::Trad(t))) => return Ok(t.tradfn().lines(&t.ast)),
         Some(Value::Oper(op)) => op.text(),
         _ => return Ok(Vec::new()),
     };
     Ok(format!("{name}←{text}").lines().map(String::from).collect())
 }
 
-fn listing(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
+fn numbered(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let lines = source(ev, a.y)?;
-    let Some((first, rest)) = lines.split_first() else { return ev.cx.text("").map(Some) };
-    let mut out = format!("     ∇ {first}\n");
-    for (k, line) in rest.iter().enumerate() {
-        let number = format!("[{}]", k + 1);
-        out += &format!("{number:7}{line}\n");
-    }
-    out += "     ∇";
-    ev.cx.text(&out).map(Some)
+    let text = if lines.is_empty() { String::new() } else { listing(&lines) };
+    ev.cx.text(&text).map(Some)
+}
+
+/// A function of its lines: the name that it gets, or the number of the line that is wrong.
+fn define(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
+    let lines = texts(a.y, "a function").map_err(|_| misused("FX", "the lines of a function"))?;
+    ev.cx.unframed("⎕FX")?;
+    let limits = ev.cx.host.limits().clone();
+    let source = Source::new("⎕FX", lines.join("\n"));
+    let at = |e: &Error| {
+        let before = e.parts().place.as_ref().map_or(0, |p| p.span.start as usize);
+        let line = source.text.chars().take(before).filter(|c| *c == '\n').count();
+        line as f64
+    };
+    let name = match crate::syntax::function(&source, &mut ev.st.symbols, &limits) {
+        Ok((ast, id)) => {
+            let (ast, frame) = (Rc::new(ast), ev.st.frame.clone());
+            let value = ev.tradfn(&ast, id);
+            let sym = ast.tradfn(id).name;
+            ev.set(At { ast: &ast, frame: frame.as_ref() }, sym, value)?;
+            ev.st.symbols.name(sym)
+        }
+        Err(e) => match dfn(ev, &source, &limits)? {
+            Some(name) => name,
+            None => {
+                let line = at(&e) + ev.cx.sys.settings.io;
+                return ev.shy(Array::num(line));
+            }
+        },
+    };
+    let name = ev.cx.text(&name)?;
+    ev.shy(name)
+}
+
+/// The name of the dfn or dop that a text defines, once it has. None: it is no such text.
+fn dfn(ev: &mut Eval<'_>, source: &Arc<Source>, limits: &Limits) -> Result<Option<Rc<str>>> {
+    let Ok(ast) = crate::syntax::parse(source, &mut ev.st.symbols, limits) else { return Ok(None) };
+    let [Step { act: Act::Run(phrase), .. }] = ast.steps.steps.as_slice() else { return Ok(None) };
+    let what = |id: &ItemId| &ast.item(*id).what;
+    let [name, arrow, body] = ast.phrase(*phrase).items.as_slice() else { return Ok(None) };
+    let (What::Name(sym), What::Assign, What::Dfn(_)) = (what(name), what(arrow), what(body))
+    else {
+        return Ok(None);
+    };
+    let (sym, phrase, frame) = (*sym, *phrase, ev.st.frame.clone());
+    ev.phrase(At { ast: &Rc::new(ast), frame: frame.as_ref() }, phrase, false)?;
+    Ok(Some(ev.st.symbols.name(sym)))
+}
+
+/// A fact of each ∇ function that runs, the last one first.
+fn running(ev: &mut Eval<'_>, fact: fn(&Eval<'_>, &Call) -> Result<Array>) -> Result<Array> {
+    let facts = ev.st.calls.iter().rev().map(|call| fact(ev, call)).collect::<Result<Vec<_>>>()?;
+    let proto = facts.is_empty().then(|| Array::num(0.0));
+    ev.cx.collect(&[facts.len()], facts, proto)
 }
 
 /// A script's statements in the workspace, as if they stood in its lines.
@@ -278,20 +404,17 @@ fn fix(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     ev.shy(made)
 }
 
-fn script(
-    ev: &mut Eval<'_>,
-    source: &std::sync::Arc<Source>,
-    limits: &aplomb_ground::limits::Limits,
-) -> Result<()> {
+fn script(ev: &mut Eval<'_>, source: &Arc<Source>, limits: &Limits) -> Result<()> {
     let ast = Rc::new(crate::syntax::parse(source, &mut ev.st.symbols, limits)?);
-    for stmt in ast.stmts.iter().filter(|s| !ast.phrase(s.phrase).items.is_empty()) {
+    let (steps, mut walk) = (&ast.steps, Walk::new(&ast.steps));
+    while let Some(step) = steps.steps.get(walk.at) {
         ev.cx.host.interrupt().check()?;
-        if stmt.guard != crate::syntax::ast::Guard::None {
-            return Err(value("a guard stands only inside { }")
-                .at(&ast.place(ast.phrase(stmt.phrase).span)));
+        let now = walk.at;
+        let done = ev.act(At { ast: &ast, frame: None }, steps, &mut walk, false);
+        let done = done.map_err(|e| e.at(&step.place(&ast)));
+        if let Err(e) = done {
+            ev.cx.sys.error = Some(walk.catch(steps, now, e)?);
         }
-        let place = ast.place(ast.phrase(stmt.phrase).span);
-        ev.top(At { ast: &ast, frame: None }, stmt.phrase, false).map_err(|e| e.at(&place))?;
     }
     Ok(())
 }

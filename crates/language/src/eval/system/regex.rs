@@ -335,7 +335,9 @@ impl Search<'_> {
 
     /// % for each match makes more than there was.
     fn filled(&self, m: &Match<'_>, text: &str, out: &mut String, budget: &Budget) -> Result<()> {
+        let mut ticks = budget.ticks();
         for part in self.template(m.pattern).map_or(&[][..], |t| &t.0) {
+            ticks.tick()?;
             let (piece, case) = match part {
                 Part::Plain(text) => (text.as_str(), Case::Same),
                 Part::Line(case) => (text, *case),

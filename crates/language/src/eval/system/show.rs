@@ -6,6 +6,7 @@ use super::{Args, Options, Row, function, misused, optional, texts};
 use crate::eval::run::Eval;
 use aplomb_ground::chart::{Chart, KINDS, Kind, Series};
 use aplomb_ground::error::{Result, domain, length, limit, rank};
+use aplomb_ground::limits::Budget;
 use aplomb_values::array::Array;
 use aplomb_values::prim::scalar::near_integer;
 
@@ -67,9 +68,9 @@ fn plot(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let kind = KINDS.iter().map(|k| k.0).collect::<Vec<_>>();
     let kind = a.options.word("Kind", &kind)?;
     let kind = KINDS.iter().find(|k| k.0 == kind).map_or(Kind::Lines, |k| k.1);
-    let rows = rows(a.y, kind)?;
+    let rows = rows(a.y, kind, ev.cx.budget())?;
     let first = ev.cx.sys.settings.io;
-    let x = a.options.get("X").map(|x| numbers(x, "option 'X'")).transpose()?;
+    let x = a.options.get("X").map(|x| numbers(x, "option 'X'", ev.cx.budget())).transpose()?;
     let names = named(a.options, "Names", rows.len())?;
     let series = rows.into_iter().enumerate().map(|(k, y)| {
         let x = match &x {
@@ -91,7 +92,7 @@ fn plot(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         names: [axis(0), axis(1)],
         logs: [log.contains('x'), log.contains('y')],
         series: series.collect::<Result<_>>()?,
-        size: size(a.options)?,
+        size: size(a.options, ev.cx.budget())?,
     };
     let columns = ev.cx.sys.settings.pw;
     let svg = ev.cx.world()?.plot(&chart, columns)?;
@@ -100,7 +101,8 @@ fn plot(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
 }
 
 /// The numbers of each series. Errors: RANK, DOMAIN, LIMIT.
-fn rows(y: &Array, kind: Kind) -> Result<Vec<Vec<f64>>> {
+fn rows(y: &Array, kind: Kind, budget: &Budget) -> Result<Vec<Vec<f64>>> {
+    let numbers = |a: &Array, what: &str| numbers(a, what, budget);
     let rows: Vec<Vec<f64>> = match (y.is_simple(), y.shape()) {
         (true, [] | [_]) => vec![numbers(y, "what ⎕PLOT draws")?],
         (true, [_, columns]) => {
@@ -119,8 +121,8 @@ fn rows(y: &Array, kind: Kind) -> Result<Vec<Vec<f64>>> {
     }
 }
 
-fn numbers(a: &Array, what: &str) -> Result<Vec<f64>> {
-    let found = a.to_numbers().filter(|_| !a.is_char() && !a.is_complex());
+fn numbers(a: &Array, what: &str, budget: &Budget) -> Result<Vec<f64>> {
+    let found = a.numbers_within(budget)?.filter(|_| !a.is_char() && !a.is_complex());
     found.ok_or_else(|| domain(format!("{what} is real numbers")))
 }
 
@@ -135,11 +137,13 @@ fn named(options: &Options, name: &str, n: usize) -> Result<Vec<String>> {
 }
 
 /// Points across and down.
-fn size(options: &Options) -> Result<[u32; 2]> {
+fn size(options: &Options, budget: &Budget) -> Result<[u32; 2]> {
     let Some(given) = options.get("Size") else { return Ok([640, 400]) };
     let whole = |x: &f64| near_integer(*x, 1e-14).filter(|n| (100..=4_000).contains(n));
-    let found: Option<Vec<u32>> =
-        numbers(given, "option 'Size'")?.iter().map(|x| whole(x).map(|n| n as u32)).collect();
+    let found: Option<Vec<u32>> = numbers(given, "option 'Size'", budget)?
+        .iter()
+        .map(|x| whole(x).map(|n| n as u32))
+        .collect();
     match found.as_deref() {
         Some([across, down]) => Ok([*across, *down]),
         _ => Err(domain("option 'Size' is two whole numbers from 100 to 4000")),

@@ -111,8 +111,8 @@ pub enum Do {
     AssignSystem(&'static Row),
     /// `x f←`
     Modify(Sym, FExpr),
-    /// `x←x,…`
-    Append(Sym),
+    /// `x←x,…` and `x←x⍪…`
+    Append(Sym, &'static Prim),
     /// `x[i]←`, `x[i]f←`: value below, indices on top.
     AssignIndex {
         /// The name.
@@ -243,6 +243,8 @@ pub enum FExpr {
     Fork(Box<Operand>, Box<FExpr>, Box<FExpr>),
     /// `f g`.
     Atop(Box<FExpr>, Box<FExpr>),
+    /// Code that gives it, and names it on the way.
+    Code(Rc<Code>),
 }
 
 impl Do {
@@ -317,6 +319,10 @@ pub enum OpExpr {
     Dfn(DfnId),
     /// A ⎕ name.
     System(&'static Row),
+    /// One with two operands that has its right one already.
+    Curried(Box<OpExpr>, Box<Operand>),
+    /// Code that gives it, and names it on the way.
+    Code(Rc<Code>),
 }
 
 /// An operand of an operator.
@@ -351,7 +357,9 @@ impl FExpr {
             FExpr::Outer(f) | FExpr::Axis(f, _) => f.mentions(glyph),
             FExpr::Fork(f, g, h) => operand(f) || g.mentions(glyph) || h.mentions(glyph),
             FExpr::Atop(g, h) => g.mentions(glyph) || h.mentions(glyph),
-            FExpr::Name(_) | FExpr::Word(_) | FExpr::Dfn(_) | FExpr::System(_) => false,
+            FExpr::Name(_) | FExpr::Word(_) | FExpr::Dfn(_) | FExpr::System(_) | FExpr::Code(_) => {
+                false
+            }
         }
     }
 
@@ -368,7 +376,7 @@ impl FExpr {
     pub fn folded(self) -> FExpr {
         let made = match &self {
             FExpr::Op1(op, f) => match (op.fixed(), f.fixed()) {
-                (Some(op), Some(f)) => Some(Func::Op1(op, f)),
+                (Some(op), Some(f)) => Some(Func::derived(op, f)),
                 _ => None,
             },
             FExpr::Op2(op, f, g) => match (op.fixed(), f.fixed(), g.fixed()) {
@@ -401,6 +409,10 @@ impl OpExpr {
         match self {
             OpExpr::Prim(p) => Some(value::Oper::Prim(p)),
             OpExpr::System(row) => Some(value::Oper::System(row)),
+            OpExpr::Curried(op, g) => {
+                let (op, g) = (op.fixed()?, g.fixed()?);
+                Some(value::Oper::Curried(Box::new(op), Box::new(g)))
+            }
             _ => None,
         }
     }

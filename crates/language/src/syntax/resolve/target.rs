@@ -6,6 +6,7 @@ use super::{Class, Key, Resolver, Right};
 use crate::eval::system;
 use crate::syntax::ast::{ItemId, Sym, What};
 use crate::syntax::token::Word;
+use crate::table::Role;
 use aplomb_ground::error::{Result, nonce};
 use aplomb_ground::span::Span;
 
@@ -198,7 +199,11 @@ impl Resolver<'_> {
         match right {
             Right::Func(f, y) => match target {
                 Target::Name(sym) => {
-                    self.given.insert(Key::Sym(sym), Class::Func);
+                    let class = match &f {
+                        FExpr::Prim(p) if p.role == Role::Hybrid => Class::Hybrid,
+                        _ => Class::Func,
+                    };
+                    self.given.insert(Key::Sym(sym), class);
                     push(ins, Do::AssignFunc(sym, f), y);
                     Ok(Right::Func(FExpr::Name(sym), at.join(y)))
                 }
@@ -280,7 +285,7 @@ fn appends(ins: &mut Vec<Ins>, sym: Sym) -> Option<Ins> {
     else {
         return None;
     };
-    let append = Ins { what: Do::Append(sym), at: *at, x: *x, y: *y };
-    let own = *read == sym && p.glyph == ',';
+    let append = Ins { what: Do::Append(sym, p), at: *at, x: *x, y: *y };
+    let own = *read == sym && matches!(p.glyph, ',' | '⍪');
     own.then(|| ins.truncate(ins.len() - 2)).map(|()| append)
 }

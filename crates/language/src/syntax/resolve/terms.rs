@@ -5,7 +5,7 @@ use super::{CHAIN, Class, Key, Resolver, glyph, vector};
 use crate::eval::system;
 use crate::syntax::ast::{ItemId, PhraseId, What};
 use crate::syntax::token::Word;
-use crate::table::{Prim, Role};
+use crate::table::Role;
 use aplomb_ground::error::{Result, limit, nonce};
 use aplomb_ground::span::Span;
 use aplomb_values::array::Array;
@@ -35,7 +35,7 @@ enum Ent {
     Func(FExpr),
     Mon(OpExpr),
     Dya(OpExpr),
-    Hybrid(&'static Prim),
+    Hybrid(FExpr, OpExpr),
     Outer,
     Index(Vec<Option<Code>>),
 }
@@ -143,6 +143,7 @@ impl Resolver<'_> {
             What::Name(sym) => match self.class_of(Key::Sym(*sym)) {
                 Class::Array => Self::push(Do::Name(*sym), at),
                 Class::Func => Ent::Func(FExpr::Name(*sym)),
+                Class::Hybrid => Ent::Hybrid(FExpr::Name(*sym), OpExpr::Name(*sym)),
                 Class::Monadic => Ent::Mon(OpExpr::Name(*sym)),
                 Class::Dyadic => Ent::Dya(OpExpr::Name(*sym)),
             },
@@ -159,7 +160,7 @@ impl Resolver<'_> {
             What::System(name) => match system::find(name) {
                 Ok(row) => match row.class() {
                     Class::Array => Self::push(Do::System(row), at),
-                    Class::Func => Ent::Func(FExpr::System(row)),
+                    Class::Func | Class::Hybrid => Ent::Func(FExpr::System(row)),
                     Class::Monadic => Ent::Mon(OpExpr::System(row)),
                     Class::Dyadic => Ent::Dya(OpExpr::System(row)),
                 },
@@ -171,7 +172,9 @@ impl Resolver<'_> {
                     Role::Function => Ent::Func(FExpr::Prim(prim)),
                     Role::Monadic => Ent::Mon(OpExpr::Prim(prim)),
                     Role::Dyadic => Ent::Dya(OpExpr::Prim(prim)),
-                    Role::Hybrid | Role::Missing => Ent::Hybrid(prim),
+                    Role::Hybrid | Role::Missing => {
+                        Ent::Hybrid(FExpr::Prim(prim), OpExpr::Prim(prim))
+                    }
                 }
             }
             What::Quad => Self::push(Do::Input { evaluated: true }, at),
@@ -200,17 +203,21 @@ impl Resolver<'_> {
         Ok(match code.gives {
             Gives::Nothing => return Err(self.error("() holds nothing", at)),
             Gives::Array => Ent::Array(Part::Push(code.ins)),
-            Gives::Func(f) if code.ins.is_empty() => Ent::Func(f),
-            Gives::Oper(op) if code.ins.is_empty() => match &op {
-                OpExpr::Prim(p) if p.role == Role::Hybrid => Ent::Hybrid(p),
-                op if self.is_dyadic(op) => Ent::Dya(op.clone()),
-                op => Ent::Mon(op.clone()),
+            Gives::Func(f) if code.ins.is_empty() => match f {
+                FExpr::Prim(p) if p.role == Role::Hybrid => Ent::Hybrid(f, OpExpr::Prim(p)),
+                FExpr::Name(sym) if self.class_of(Key::Sym(sym)) == Class::Hybrid => {
+                    Ent::Hybrid(f, OpExpr::Name(sym))
+                }
+                f => Ent::Func(f),
             },
-            _ => {
-                return Err(aplomb_ground::error::nonce(
-                    "naming a function inside () in a longer line",
-                )
-                .at(&self.ast.place(at)));
+            Gives::Func(_) => Ent::Func(FExpr::Code(Rc::new(code))),
+            Gives::Oper(ref op) => {
+                let dyadic = self.is_dyadic(op);
+                let op = match code.ins.is_empty() {
+                    true => op.clone(),
+                    false => OpExpr::Code(Rc::new(code)),
+                };
+                if dyadic { Ent::Dya(op) } else { Ent::Mon(op) }
             }
         })
     }
@@ -222,6 +229,11 @@ impl Resolver<'_> {
             OpExpr::DelDel => self.class_of(Key::Word(Word::DelDel)) == Class::Dyadic,
             OpExpr::Dfn(d) => self.ast.dfn(*d).operands > 1,
             OpExpr::System(row) => row.class() == Class::Dyadic,
+            OpExpr::Curried(..) => false,
+            OpExpr::Code(code) => match &code.gives {
+                Gives::Oper(op) => self.is_dyadic(&op.clone()),
+                _ => false,
+            },
         }
     }
 
@@ -289,7 +301,7 @@ impl Resolver<'_> {
                     (Operand::A(term.code()), at)
                 }
                 Ent::Func(f) => (Operand::F(f), at),
-                Ent::Hybrid(p) => (Operand::F(FExpr::Prim(p)), at),
+                Ent::Hybrid(f, _) => (Operand::F(f), at),
                 Ent::Outer => {
                     let (f, end) = self.right_operand(&mut ents, at)?;
                     let Operand::F(f) = f else {
@@ -299,6 +311,15 @@ impl Resolver<'_> {
                 }
                 Ent::Mon(op) | Ent::Dya(op) if alone => {
                     out.push(Term::Oper(op, at));
+                    continue;
+                }
+                Ent::Dya(op) if out.is_empty() && ents.peek().is_some() => {
+                    let (g, end) = self.right_operand(&mut ents, at)?;
+                    if ents.peek().is_some() {
+                        return Err(self.error("this operator has no operand on its left", at));
+                    }
+                    let op = OpExpr::Curried(Box::new(op), Box::new(g));
+                    out.push(Term::Oper(op, at.join(end)));
                     continue;
                 }
                 Ent::Mon(_) | Ent::Dya(_) => {
@@ -331,8 +352,8 @@ impl Resolver<'_> {
                 return Err(limit(says).at(&self.ast.place(here)));
             }
             let f = match ent {
-                Ent::Mon(op) => FExpr::Op1(op, Box::new(left)),
-                Ent::Hybrid(p) => FExpr::Op1(OpExpr::Prim(p), Box::new(left)),
+                Ent::Mon(OpExpr::Curried(op, g)) => FExpr::Op2(*op, Box::new(left), g),
+                Ent::Mon(op) | Ent::Hybrid(_, op) => FExpr::Op1(op, Box::new(left)),
                 Ent::Dya(op) => {
                     let (g, end) = self.right_operand(ents, here)?;
                     at = at.join(end);
@@ -374,7 +395,7 @@ impl Resolver<'_> {
     ) -> Result<(Operand, Span)> {
         match ents.next() {
             Some((Ent::Func(f), at)) => Ok((Operand::F(f), at)),
-            Some((Ent::Hybrid(p), at)) => Ok((Operand::F(FExpr::Prim(p)), at)),
+            Some((Ent::Hybrid(f, _), at)) => Ok((Operand::F(f), at)),
             Some((Ent::Outer, at)) => {
                 let (f, end) = self.right_operand(ents, at)?;
                 match f {

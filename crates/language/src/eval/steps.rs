@@ -1,0 +1,285 @@
+//! Steps: statements with jumps, as functions of lines and texts with control words have them.
+//!
+//! `Walk` is where a run of steps stands: the next step, the loops, what is selected, the traps. A
+//! step is done by `Eval::act`; who walks (a call of a function, a text at the top) decides what an
+//! error ends.
+
+use super::run::{At, Eval, Holds, Outcome};
+use super::value::{Func, Oper, Trad, Value};
+use crate::functions::search::matches;
+use crate::syntax::Ast;
+use crate::syntax::ast::{PhraseId, TradId};
+use crate::syntax::resolve::Pattern;
+use crate::syntax::steps::{Act, Steps};
+use aplomb_ground::error::{
+    Error, Kind, Result, bug, domain, leaving, length, rank, syntax, untraced, value,
+};
+use aplomb_values::array::Array;
+use std::rc::Rc;
+
+/// The place where a run of steps stands.
+#[derive(Default)]
+pub struct Walk {
+    /// The next step.
+    pub at: usize,
+    slots: Vec<Slot>,
+    /// The events of each trap, once it began.
+    events: Vec<Vec<i64>>,
+    /// The numbers of the error that a trap caught last.
+    caught: Option<Rc<Error>>,
+}
+
+/// The state of a loop or a selection.
+#[derive(Clone, Default)]
+enum Slot {
+    #[default]
+    None,
+    /// Items of an array, one a turn.
+    Items {
+        of: Array,
+        next: usize,
+    },
+    /// Items of as many arrays as names, side by side.
+    Each {
+        of: Vec<Array>,
+        turns: usize,
+        next: usize,
+    },
+    Selected(Array),
+}
+
+impl Walk {
+    /// A run that begins.
+    pub fn new(steps: &Steps) -> Walk {
+        let slots = std::iter::repeat_n(Slot::None, steps.slots).collect();
+        let events = std::iter::repeat_n(Vec::new(), steps.traps.len()).collect();
+        Walk { slots, events, ..Walk::default() }
+    }
+
+    /// The innermost trap around a step that catches an error.
+    fn trap(&self, steps: &Steps, step: usize, e: &Error) -> Option<usize> {
+        let around = |k: &usize| (steps.traps[*k].from..steps.traps[*k].to).contains(&step);
+        let catches = |k: &usize| catches(&self.events[*k], e);
+        (0..steps.traps.len()).rev().filter(around).find(catches)
+    }
+
+    /// Whether a trap stands around a step.
+    pub fn is_trapped(&self, steps: &Steps, step: usize) -> bool {
+        steps.traps.iter().any(|t| (t.from..t.to).contains(&step))
+    }
+
+    /// Goes on where the trap around a step sends an error to. Err: none catches it.
+    pub fn catch(&mut self, steps: &Steps, step: usize, e: Error) -> Result<Rc<Error>> {
+        let Some(trap) = self.trap(steps, step, &e) else { return Err(e) };
+        self.at = steps.traps[trap].handler;
+        let e = Rc::new(e);
+        self.caught = Some(e.clone());
+        Ok(e)
+    }
+}
+
+/// Whether an error is one of some events: 0 is any error, 1000 an interrupt.
+pub fn catches(events: &[i64], e: &Error) -> bool {
+    match e.kind() {
+        Kind::Interrupt => events.contains(&1000) || events.contains(&1003),
+        Kind::Internal | Kind::Untraced | Kind::Exit => false,
+        _ => events.contains(&0) || events.contains(&i64::from(e.number())),
+    }
+}
+
+impl Eval<'_> {
+    /// Does the next step of a walk. A statement's value is shown, or kept and given back.
+    pub fn act(
+        &mut self,
+        at: At<'_>,
+        steps: &Steps,
+        walk: &mut Walk,
+        keep: bool,
+    ) -> Result<Option<Array>> {
+        let now = walk.at;
+        walk.at += 1;
+        match &steps.steps[now].act {
+            Act::Run(phrase) => return self.top(at, *phrase, keep),
+            Act::Jump(to) => walk.at = *to,
+            Act::Test { cond, holds, to } => {
+                let truth = match self.holds(at, *cond, "a condition")? {
+                    Holds::Yes => true,
+                    Holds::No => false,
+                    Holds::Cells(_) => {
+                        return Err(untraced("a control word's condition is each cell's own"));
+                    }
+                };
+                if truth == *holds {
+                    walk.at = *to;
+                }
+            }
+            Act::Next { slot, done } => {
+                let Act::For { names, .. } = &steps.steps[now - 1].act else {
+                    return Err(bug!("a turn of no loop"));
+                };
+                if !self.turn_of(at, names, &mut walk.slots[*slot])? {
+                    walk.at = *done;
+                }
+            }
+            Act::For { slot, names, each, of } => {
+                let of = self.worth(at, *of)?;
+                let of = self.cx.ready_outer(&of)?;
+                walk.slots[*slot] = match each {
+                    false => Slot::Items { of, next: 0 },
+                    true => self.side_by_side(names, &of)?,
+                };
+            }
+            Act::Branch(to) => self.branch(at, steps, walk, *to)?,
+            Act::Define(id) => {
+                let made = self.tradfn(at.ast, *id);
+                self.set(at, at.ast.tradfn(*id).name, made)?;
+            }
+            Act::Select { slot, of } => {
+                let of = self.worth(at, *of)?;
+                walk.slots[*slot] = Slot::Selected(self.cx.ready(&of, "select")?);
+            }
+            Act::Case { slot, of, list, otherwise } => {
+                let of = self.worth(at, *of)?;
+                let of = self.cx.ready(&of, "select")?;
+                let Slot::Selected(selected) = &walk.slots[*slot] else {
+                    return Err(syntax("this case belongs to no selection that began"));
+                };
+                let values = if *list { of.in_turn().collect() } else { vec![of] };
+                let mut found = false;
+                for value in values {
+                    let same = matches(&mut self.cx, selected, &value.disclosed(), None)?;
+                    found |= same.number_scalar() == Some(1.0);
+                }
+                if !found {
+                    walk.at = *otherwise;
+                }
+            }
+            Act::Trap { trap, events } => {
+                self.cx.unframed("a trap")?;
+                let events = self.events(at, *events)?;
+                // What was written before the trap fails outside of it.
+                self.cx.settle(&[], "trap")?;
+                walk.events[*trap] = events;
+            }
+            Act::Caught { events, otherwise } => {
+                let events = self.events(at, *events)?;
+                if !walk.caught.as_ref().is_some_and(|e| catches(&events, e)) {
+                    walk.at = *otherwise;
+                }
+            }
+            Act::Evaluate(phrase) => {
+                self.worth(at, *phrase)?;
+            }
+            Act::Misplaced(says) => return Err(syntax(*says)),
+        }
+        Ok(None)
+    }
+
+    /// The value of a phrase that must have one.
+    fn worth(&mut self, at: At<'_>, phrase: PhraseId) -> Result<Array> {
+        match self.phrase(at, phrase, false)?.0 {
+            Outcome::Array(a) => Ok(a),
+            Outcome::Nothing => Err(value("a value is needed here")),
+            _ => Err(syntax("a value is needed here, not a function")),
+        }
+    }
+
+    fn events(&mut self, at: At<'_>, phrase: PhraseId) -> Result<Vec<i64>> {
+        let events = self.worth(at, phrase)?;
+        self.cx.integers(&events, "an event number")
+    }
+
+    /// The arrays of `:InEach`, one a name.
+    fn side_by_side(&mut self, names: &Pattern, of: &Array) -> Result<Slot> {
+        let count = match names {
+            Pattern::All(names) => names.len(),
+            _ => 1,
+        };
+        if of.rank() > 1 {
+            return Err(rank(":InEach takes a vector of arrays, one for each name"));
+        }
+        if of.len() != count {
+            return Err(length(format!("{count} names for {} arrays", of.len())));
+        }
+        let items = (0..count).map(|k| self.cx.ready_outer(&of.item(k)));
+        let of: Vec<Array> = items.collect::<Result<_>>()?;
+        let turns = of.iter().filter(|a| a.rank() > 0).map(Array::len).max();
+        if of.iter().any(|a| a.rank() > 0 && Some(a.len()) != turns) {
+            return Err(length("the arrays of :InEach differ in length"));
+        }
+        Ok(Slot::Each { of, turns: turns.map_or(1, |n| n), next: 0 })
+    }
+
+    /// The names of a loop get their next items. False: there are none.
+    fn turn_of(&mut self, at: At<'_>, names: &Pattern, slot: &mut Slot) -> Result<bool> {
+        match slot {
+            Slot::Items { of, next } => {
+                if *next >= of.len() {
+                    return Ok(false);
+                }
+                let item = if of.rank() == 0 { of.disclosed() } else { of.item(*next) };
+                *next += 1;
+                self.spread(at, names, None, &item)?;
+            }
+            Slot::Each { of, turns, next } => {
+                if next >= turns {
+                    return Ok(false);
+                }
+                for (k, a) in of.iter().enumerate() {
+                    let item = if a.rank() == 0 { a.disclosed() } else { a.item(*next) };
+                    let name = match names {
+                        Pattern::All(names) => &names[k],
+                        one => one,
+                    };
+                    self.spread(at, name, None, &item)?;
+                }
+                *next += 1;
+            }
+            _ => return Err(syntax("this loop was entered by a branch: it has no items")),
+        }
+        Ok(true)
+    }
+
+    /// `→`: to the line that is the first item; nothing where there is none.
+    fn branch(&mut self, at: At<'_>, steps: &Steps, walk: &mut Walk, to: PhraseId) -> Result<()> {
+        let phrase = at.ast.phrase(to);
+        if self.st.calls.is_empty() {
+            return match phrase.items.is_empty() {
+                true => Err(leaving()),
+                false => Err(syntax("→ goes to a line of a ∇ function, and none runs here")),
+            };
+        }
+        if phrase.items.is_empty() {
+            return Err(leaving());
+        }
+        let to = match self.phrase(at, to, false)?.0 {
+            Outcome::Array(a) => a,
+            Outcome::Nothing => return Ok(()),
+            _ => return Err(domain("a branch goes to the number of a line")),
+        };
+        if to.rank() > 1 {
+            return Err(rank("a branch goes to the number of a line"));
+        }
+        let to = self.cx.ready_outer(&to)?;
+        if to.is_empty() {
+            return Ok(());
+        }
+        let first = if to.rank() == 0 { to.clone() } else { to.item(0) };
+        let line = self.cx.one_integer(&first, "the number of a line")?;
+        let known = u32::try_from(line).ok().filter(|line| *line > 0);
+        walk.at = match known {
+            Some(line) => steps.steps.partition_point(|s| s.line < line),
+            None => steps.steps.len(),
+        };
+        Ok(())
+    }
+
+    /// A function of lines as a value.
+    pub fn tradfn(&mut self, ast: &Rc<Ast>, id: TradId) -> Value {
+        let made = Rc::new(Trad { ast: ast.clone(), id });
+        match made.tradfn().operands.is_empty() {
+            true => Value::Func(Rc::new(Func::Trad(made))),
+            false => Value::Oper(Oper::Trad(made)),
+        }
+    }
+}

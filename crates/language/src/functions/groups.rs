@@ -1,0 +1,268 @@
+//! Groups of equal cells: by places where they are whole numbers of a narrow range, by one hash of
+//! runs where they are rows, texts or groups, else by `Table`.
+//!
+//! What is compared is seen as *runs*: pieces of one flat vector, whether they are the items of a
+//! nested vector (words, rows, a list of vectors) or the major cells of a matrix.
+
+use super::search::{IN_TABLE, Table, ct_of, keys};
+use crate::eval::cx::Cx;
+use aplomb_ground::error::Result;
+use aplomb_ground::limits::Budget;
+use aplomb_values::array::{Array, Data, Ragged, View, elements, storage};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Major cells that are equal: where each group begins, and the group of every cell. In order of
+/// first sight.
+pub struct Groups {
+    /// The first cell of each group.
+    pub firsts: Vec<usize>,
+    /// The group of each cell.
+    pub of: Vec<u32>,
+}
+
+/// Keys whose places make a table: at most so many for each item, and always some.
+const PLACES: (i64, i64) = (4, 1 << 16);
+
+/// Groups in order of first sight, by the number that `known` has for a cell; it is given the
+/// number of the next group, and says whether the cell is the first of it.
+fn in_order(budget: &Budget, n: usize, mut known: impl FnMut(usize, u32) -> u32) -> Result<Groups> {
+    let mut out = Groups { firsts: Vec::new(), of: budget.room(n)? };
+    let mut ticks = budget.ticks();
+    for k in 0..n {
+        ticks.tick()?;
+        let group = known(k, out.firsts.len() as u32);
+        if group as usize == out.firsts.len() {
+            out.firsts.push(k);
+        }
+        out.of.push(group);
+    }
+    Ok(out)
+}
+
+/// Groups of whole numbers or characters: by a table of places where they lie in a narrow range,
+/// else by hash. None: these are others, or cells.
+fn groups_of_whole(y: &Array, budget: &Budget) -> Result<Option<Groups>> {
+    fn placed<T: Copy + Into<i64>>(items: &[T], budget: &Budget) -> Result<Option<Groups>> {
+        let n = items.len() as i64;
+        let (mut lo, mut hi) = (i64::MAX, i64::MIN);
+        for &x in items {
+            (lo, hi) = (lo.min(x.into()), hi.max(x.into()));
+        }
+        if n == 0 {
+            return Ok(None);
+        }
+        if hi - lo >= (n * PLACES.0).max(PLACES.1) {
+            let mut table: HashMap<u64, u32, BuildHasherDefault<Hashed>> = HashMap::default();
+            let _held = budget.charge_elements(items.len(), IN_TABLE)?;
+            let group = |k: usize, next: u32| *table.entry(mixed(items[k].into())).or_insert(next);
+            return in_order(budget, items.len(), group).map(Some);
+        }
+        let size = (hi - lo + 1) as usize;
+        let _held = budget.charge_elements(size, 4)?;
+        let mut table = budget.filled(u32::MAX, size)?;
+        let group = |k: usize, next: u32| {
+            let at = &mut table[(items[k].into() - lo) as usize];
+            *at = (*at).min(next);
+            *at
+        };
+        in_order(budget, items.len(), group).map(Some)
+    }
+    match storage(y).filter(|_| y.rank() == 1).map(|s| s.view()) {
+        Some(View::Bool(v)) => placed(v, budget),
+        Some(View::I8(v)) => placed(v, budget),
+        Some(View::I16(v)) => placed(v, budget),
+        Some(View::I32(v)) => placed(v, budget),
+        Some(View::Char(v)) => {
+            // A character is its code point, which no type of the library widens to i64.
+            let mut points: Vec<u32> = budget.room(v.len())?;
+            points.extend(v.iter().map(|&c| u32::from(c)));
+            placed(&points, budget)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// A hash of a whole number that no other of 64 bits has: each step can be undone.
+fn mixed(x: i64) -> u64 {
+    let h = (x as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    h ^ (h >> 29)
+}
+
+/// Groups of equal pieces, where equal means the same: of characters and whole numbers.
+pub fn groups_of_pieces(pieces: &Ragged, budget: &Budget) -> Result<Option<Groups>> {
+    fn same<T: Copy + Eq + Into<u64>>(
+        items: &[T],
+        pieces: &Ragged,
+        budget: &Budget,
+    ) -> Result<Option<Groups>> {
+        // The groups of one hash: their first pieces, and their numbers.
+        let mut table: HashMap<u64, Vec<(u32, u32)>, BuildHasherDefault<Hashed>> =
+            HashMap::default();
+        let _held = budget.charge_elements(pieces.count(), IN_TABLE)?;
+        let group = |k: usize, next: u32| {
+            let piece = &items[pieces.range(k)];
+            let mix = |h: u64, &x: &T| (h ^ x.into()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let hash = piece.iter().fold(piece.len() as u64, |h, x| mix(h.rotate_left(23), x));
+            let bucket = table.entry(hash ^ (hash >> 29)).or_default();
+            let found =
+                bucket.iter().find(|(first, _)| items[pieces.range(*first as usize)] == *piece);
+            match found {
+                Some((_, group)) => *group,
+                None => {
+                    bucket.push((k as u32, next));
+                    next
+                }
+            }
+        };
+        in_order(budget, pieces.count(), group).map(Some)
+    }
+    match storage(pieces.flat()).map(|s| s.view()) {
+        Some(View::Char(v)) => {
+            let mut points: Vec<u32> = budget.room(v.len())?;
+            points.extend(v.iter().map(|&c| u32::from(c)));
+            same(&points, pieces, budget)
+        }
+        Some(View::Bool(v)) => same(v, pieces, budget),
+        Some(View::I8(v)) => {
+            let mut whole: Vec<u8> = budget.room(v.len())?;
+            whole.extend(v.iter().map(|&x| x as u8));
+            same(&whole, pieces, budget)
+        }
+        Some(View::I16(v)) => {
+            let mut whole: Vec<u16> = budget.room(v.len())?;
+            whole.extend(v.iter().map(|&x| x as u16));
+            same(&whole, pieces, budget)
+        }
+        Some(View::I32(v)) => {
+            let mut whole: Vec<u32> = budget.room(v.len())?;
+            whole.extend(v.iter().map(|&x| x as u32));
+            same(&whole, pieces, budget)
+        }
+        Some(View::F64(v)) if v.iter().all(|&x| is_whole(x)) => {
+            let mut whole: Vec<u64> = budget.room(v.len())?;
+            whole.extend(v.iter().map(|&x| x as i64 as u64));
+            same(&whole, pieces, budget)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Whether a number is whole, and so small that another whole one is never equal within ⎕CT.
+fn is_whole(x: f64) -> bool {
+    x == x.trunc() && x.abs() < (1u64 << 31) as f64
+}
+
+/// A hash that is one already.
+#[derive(Default)]
+struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|b| self.0 = self.0.rotate_left(8) ^ u64::from(*b));
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+/// The cells of so many axes as runs: the items of a nested array, which are simple vectors of one
+/// kind, or the rows of a simple one. None: they are no such thing. Errors: WS FULL, INTERRUPT.
+pub fn runs(cx: &mut Cx<'_>, a: &Array, cell: usize) -> Result<Option<Ragged>> {
+    if a.is_uniform() {
+        let size = elements(&a.shape()[a.rank() - cell..]);
+        return if cell == 0 { Ok(None) } else { cut_up(cx, a, size) };
+    }
+    if cell > 0 || a.frame().is_some() {
+        return Ok(None);
+    }
+    if let Some(pieces) = a.pieces() {
+        return Ok(Some(pieces.clone()));
+    }
+    if let Some(split) = a.split() {
+        let fits = split.cell().len() == 1;
+        let size = elements(split.cell());
+        return if fits { cut_up(cx, &split.node, size) } else { Ok(None) };
+    }
+    let budget = cx.budget();
+    let Data::Items(items) = a.data() else { return Ok(None) };
+    let Some(items) = items.listed() else { return Ok(None) };
+    let mut runs = budget.room(a.len())?;
+    for item in items {
+        match storage(item).filter(|_| item.rank() == 1) {
+            Some(held) => runs.push((held, 0..item.len())),
+            None => return Ok(None),
+        }
+    }
+    Ragged::of_runs(&runs, budget)
+}
+
+/// A ready array in pieces of one size.
+fn cut_up(cx: &mut Cx<'_>, a: &Array, size: usize) -> Result<Option<Ragged>> {
+    let a = cx.ready(a, "search")?;
+    let n = a.len();
+    if size == 0 || n == 0 || u32::try_from(n).is_err() {
+        return Ok(None);
+    }
+    let flat = super::shape::reshaped(cx, &a, &[n])?;
+    let mut ends = cx.budget().room(n / size)?;
+    ends.extend((1..=n / size).map(|k| (k * size) as u32));
+    Ok(Ragged::new(flat, ends))
+}
+
+/// The first place among cells of so many axes of each cell of another array, or their number.
+/// None: they are no runs, or equal only within ⎕CT.
+pub fn places_of_runs(
+    cx: &mut Cx<'_>,
+    have: &Array,
+    want: &Array,
+    cell: usize,
+) -> Result<Option<Vec<usize>>> {
+    let (Some(have), Some(want)) = (runs(cx, have, cell)?, runs(cx, want, cell)?) else {
+        return Ok(None);
+    };
+    let budget = cx.budget();
+    let Some(all) = Ragged::joined(&[&have, &want], budget)? else { return Ok(None) };
+    let Some(Groups { firsts, of }) = groups_of_pieces(&all, budget)? else { return Ok(None) };
+    let n = have.count();
+    let mut out = budget.room(want.count())?;
+    out.extend(of[n..].iter().map(|&group| firsts[group as usize].min(n)));
+    Ok(Some(out))
+}
+
+/// Groups of major cells under ⎕CT; a cell belongs to the first group whose first cell it equals.
+pub fn groups(cx: &mut Cx<'_>, y: &Array) -> Result<Groups> {
+    let y = &cx.ready(y, "search")?;
+    let made = match runs(cx, y, y.rank().max(1) - 1)? {
+        Some(pieces) => groups_of_pieces(&pieces, cx.budget())?,
+        None => groups_of_whole(y, cx.budget())?,
+    };
+    if let Some(made) = made {
+        return Ok(made);
+    }
+    let all = keys(cx, y, y.rank().max(1) - 1)?;
+    let ct = ct_of(cx, y, y);
+    let _held = cx.budget().charge_elements(all.len(), 16 + IN_TABLE)?;
+    let mut seen = Table::empty(&all, ct);
+    let mut out = Groups { firsts: Vec::new(), of: cx.budget().room(all.len())? };
+    // The group whose first cell is this one.
+    let mut number = cx.budget().filled(0, all.len())?;
+    for (k, cell) in all.iter().enumerate() {
+        if k % 4_096 == 0 {
+            cx.host.interrupt().check()?;
+        }
+        let first = seen.find(cell).unwrap_or_else(|| {
+            seen.insert(k);
+            number[k] = out.firsts.len() as u32;
+            out.firsts.push(k);
+            k
+        });
+        out.of.push(number[first]);
+    }
+    Ok(out)
+}

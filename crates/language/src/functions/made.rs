@@ -1,0 +1,202 @@
+//! Pieces that are made of simple arrays in one pass: copies by counts, ends of one vector, texts of
+//! numbers and numbers of texts.
+
+use super::search::{first_places, found};
+use crate::eval::cx::Cx;
+use crate::syntax::numerals;
+use crate::table::Prim;
+use aplomb_ground::error::Result;
+use aplomb_values::array::format::grid;
+use aplomb_values::array::{Array, Data, Ragged, View, storage};
+
+/// `f¨Y` or `X f¨Y` of arrays whose items are numbers or characters, or pieces of a text that are
+/// to be run. None: it goes another way, and says there what is wrong with it. Errors: WS FULL,
+/// INTERRUPT.
+pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<Option<Array>> {
+    let known = |a: &Array| a.is_uniform() && a.frame().is_none() && !a.is_complex();
+    match (p.glyph, x) {
+        ('⍎', None) => match y.pieces() {
+            Some(all) => run_pieces(cx, all, y.shape()),
+            None if known(y) && y.is_char() && y.rank() > 0 => run_digits(cx, y),
+            None => Ok(None),
+        },
+        ('⍳', Some(x)) if x.rank() == 0 => sought(cx, x, y, |cx, x, y| first_places(cx, x, y)),
+        ('∊', Some(x)) if y.rank() == 0 => sought(cx, y, x, |cx, y, x| found(cx, x, y)),
+        ('⍕', None) if known(y) && !y.is_char() && y.rank() > 0 => texts(cx, y),
+        ('⍴' | '/' | '⌿', Some(x)) if known(x) && known(y) && x.shape() == y.shape() => {
+            copies(cx, x, y)
+        }
+        ('↑' | '↓', Some(x)) if known(x) && x.rank() > 0 && y.rank() == 0 && !known(y) => {
+            let whole = y.disclosed();
+            match known(&whole) && whole.rank() == 1 {
+                true => ends(cx, x, &whole, p.glyph == '↑'),
+                false => Ok(None),
+            }
+        }
+        _ => Ok(None),
+    }
+}
+
+/// A search in one vector for what each item encloses, as one search for all: `V⍳¨⊂¨W`. None: the
+/// items are no enclosed arrays.
+fn sought(
+    cx: &mut Cx<'_>,
+    list: &Array,
+    items: &Array,
+    search: impl FnOnce(&mut Cx<'_>, &Array, &Array) -> Result<Array>,
+) -> Result<Option<Array>> {
+    let (list, Data::Items(all)) = (list.disclosed(), items.data()) else { return Ok(None) };
+    let wrapped = |a: &Array| a.rank() == 0 && !a.is_simple_scalar() && a.pending().is_none();
+    let Some(all) = all.listed().filter(|all| all.iter().all(wrapped)) else { return Ok(None) };
+    if list.rank() != 1 || list.frame().is_some() || items.rank() == 0 {
+        return Ok(None);
+    }
+    let mut wanted = cx.budget().room(all.len())?;
+    wanted.extend(all.iter().map(Array::disclosed));
+    let wanted = cx.collect(items.shape(), wanted, None)?;
+    search(cx, &list, &wanted).map(Some)
+}
+
+/// Whole counts, none below 0. None: some are others.
+fn counts(cx: &mut Cx<'_>, x: &Array) -> Result<Option<Vec<u32>>> {
+    if !x.dtype().is_integer() || x.is_empty() {
+        return Ok(None);
+    }
+    let x = cx.ready(x, "each")?;
+    let numbers = x.ready_numbers()?;
+    if numbers.iter().any(|&n| n < 0.0) {
+        return Ok(None);
+    }
+    let mut out = cx.budget().room(numbers.len())?;
+    out.extend(numbers.iter().map(|&n| n as u32));
+    Ok(Some(out))
+}
+
+/// Where pieces of these lengths end. None: they hold too much.
+fn ends_of(cx: &Cx<'_>, lengths: &[u32]) -> Result<Option<Vec<u32>>> {
+    let (mut ends, mut end) = (cx.budget().room(lengths.len())?, 0u32);
+    for &n in lengths {
+        let Some(next) = end.checked_add(n) else { return Ok(None) };
+        end = next;
+        ends.push(end);
+    }
+    Ok(Some(ends))
+}
+
+/// `c⍴¨V`, `c/¨V`: each item so many times.
+fn copies(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array>> {
+    let Some(lengths) = counts(cx, x)? else { return Ok(None) };
+    let Some(ends) = ends_of(cx, &lengths)? else { return Ok(None) };
+    let (n, shape) = (y.len(), y.shape().to_vec());
+    let flat = |cx: &mut Cx<'_>, a: &Array| super::shape::reshaped(cx, a, &[n]);
+    let (x, y) = (flat(cx, x)?, flat(cx, y)?);
+    let all = super::select::replicate_first(cx, &x, &y, None)?;
+    let all = cx.ready(&all, "each")?;
+    Ok(Ragged::new(all, ends).map(|made| made.items(&shape)))
+}
+
+/// `K↑¨⊂V` and `K↓¨⊂V`, where nothing is filled.
+fn ends(cx: &mut Cx<'_>, x: &Array, whole: &Array, front: bool) -> Result<Option<Array>> {
+    let Some(mut lengths) = counts(cx, x)? else { return Ok(None) };
+    let n = whole.len();
+    if lengths.iter().any(|&k| k as usize > n) {
+        return Ok(None);
+    }
+    if !front {
+        lengths.iter_mut().for_each(|k| *k = n as u32 - *k);
+    }
+    let whole = cx.ready(whole, "each")?;
+    let Some(held) = storage(&whole) else { return Ok(None) };
+    let mut runs = cx.budget().room(lengths.len())?;
+    runs.extend(lengths.iter().map(|&k| match front {
+        true => (held, 0..k as usize),
+        false => (held, n - k as usize..n),
+    }));
+    let made = Ragged::of_runs(&runs, cx.budget())?;
+    Ok(made.map(|made| made.items(x.shape())))
+}
+
+/// Numbers of at most so many digits print as they are, whatever ⎕PP.
+const PLAIN: f64 = 1e6;
+
+/// `⍕¨V`: the text of each number.
+fn texts(cx: &mut Cx<'_>, y: &Array) -> Result<Option<Array>> {
+    let pp = cx.sys.settings.pp;
+    let y = cx.ready(y, "each")?;
+    let numbers = y.ready_numbers()?;
+    if numbers.is_empty() {
+        return Ok(None);
+    }
+    let mut ends: Vec<u32> = cx.budget().room(numbers.len())?;
+    let mut all: Vec<char> = cx.budget().room(numbers.len().saturating_mul(4))?;
+    let mut ticks = cx.budget().ticks();
+    for x in numbers {
+        ticks.tick()?;
+        if x == x.trunc() && x.abs() < PLAIN && pp > 6 {
+            let (mut rest, from) = (x.abs() as u32, all.len());
+            if x < 0.0 {
+                all.push('¯');
+            }
+            let digits = all.len();
+            loop {
+                all.push(char::from(b'0' + (rest % 10) as u8));
+                rest /= 10;
+                if rest == 0 {
+                    break;
+                }
+            }
+            all[digits..].reverse();
+            debug_assert!(all.len() > from);
+        } else {
+            let lines = grid(&Array::num(x), pp, cx.budget())?;
+            let [line] = lines.as_slice() else { return Ok(None) };
+            if all.len() + line.len() > all.capacity() {
+                cx.budget().has_room(4 * all.len() as u64)?;
+            }
+            all.extend(line.chars());
+        }
+        let Ok(end) = u32::try_from(all.len()) else { return Ok(None) };
+        ends.push(end);
+    }
+    let flat = Array::chars([all.len()].as_slice(), all, cx.budget())?;
+    Ok(Ragged::new(flat, ends).map(|made| made.items(y.shape())))
+}
+
+/// `⍎¨'123'`: digits are numbers. None: some are no digits.
+fn run_digits(cx: &mut Cx<'_>, y: &Array) -> Result<Option<Array>> {
+    let y = cx.ready(y, "each")?;
+    let Some(View::Char(v)) = storage(&y).map(|s| s.view()) else { return Ok(None) };
+    if !v.iter().all(char::is_ascii_digit) {
+        return Ok(None);
+    }
+    let mut out = cx.budget().room(v.len())?;
+    out.extend(v.iter().map(|&c| f64::from(u32::from(c) - u32::from('0'))));
+    Array::numbers(y.shape(), out, cx.budget()).map(Some)
+}
+
+/// `⍎¨W`, where each text is a list of numbers: one number each, or some each. None: some are other
+/// texts, or some are one number and others are lists.
+fn run_pieces(cx: &mut Cx<'_>, all: &Ragged, shape: &[usize]) -> Result<Option<Array>> {
+    let Some(View::Char(v)) = storage(all.flat()).map(|s| s.view()) else { return Ok(None) };
+    let mut out: Vec<f64> = cx.budget().room(v.len() / 2 + 1)?;
+    let mut ends: Vec<u32> = cx.budget().room(all.count())?;
+    let mut ticks = cx.budget().ticks();
+    for k in 0..all.count() {
+        ticks.tick()?;
+        let before = out.len();
+        if !numerals(&v[all.range(k)], |x| out.push(x)) || out.len() == before {
+            return Ok(None);
+        }
+        ends.push(out.len() as u32);
+    }
+    let single = |k: usize| ends[k] - k.checked_sub(1).map_or(0, |k| ends[k]) == 1;
+    let ones = (0..ends.len()).filter(|&k| single(k)).count();
+    if ones == ends.len() {
+        return Array::numbers(shape, out, cx.budget()).map(Some);
+    }
+    if ones > 0 {
+        return Ok(None);
+    }
+    let flat = Array::numbers([out.len()].as_slice(), out, cx.budget())?;
+    Ok(Ragged::new(flat, ends).map(|made| made.items(shape)))
+}
