@@ -264,6 +264,36 @@ fn bar_10_several_functions_are_one_module() {
     );
 }
 
+/// A function that is called twice with one argument is written once, and so is what two names
+/// hold.
+#[test]
+fn what_is_equal_is_written_once() {
+    let mut session = session();
+    run(&mut session, "norm←{(+/⍵*2)*0.5}\nf←{(norm ⍵)+⍵÷norm ⍵}");
+    let text = module(&[of(&mut session, "f", "f64[n]").unwrap()], "p.apl").unwrap();
+    assert_eq!(
+        (text.matches("xp.sum(").count(), text.matches("xp.sqrt(").count()),
+        (1, 1),
+        "{text}"
+    );
+}
+
+/// Parts of an array that are one beside the other have its blocks; what does not split says so,
+/// with its line.
+#[test]
+fn what_does_not_split_into_blocks_says_so() {
+    let mut session = session();
+    run(&mut session, "f←{(2↓⍵)-¯2↓⍵}\ng←{\n  a←⍵×2\n  a[⍋a]\n}");
+    let text = module(&[of(&mut session, "f", "f64[n]").unwrap()], "p.apl").unwrap();
+    assert!(text.contains("_blocks(a[2:], a) - _blocks(a[:n - 2], a)"), "{text}");
+    assert!(!text.contains("Does not split"), "{text}");
+    let text = module(&[of(&mut session, "g", "f64[n]").unwrap()], "p.apl").unwrap();
+    assert!(
+        text.contains("Does not split into blocks: ⍋ in line 4 (the order of all items)"),
+        "{text}"
+    );
+}
+
 /// BAR-09: names and parameters are those that were asked for, and nothing but.
 #[test]
 fn bar_09_the_head_declares_what_was_asked_for() {

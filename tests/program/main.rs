@@ -14,6 +14,7 @@ mod standin;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod bad_input;
 mod bench;
 mod bounded;
 mod cli;

@@ -78,6 +78,8 @@ struct Written {
     kernels: String,
     /// For each launch the places of its failures among those of the function.
     sites: String,
+    /// The places that can fail.
+    failing: Vec<usize>,
 }
 
 fn defined(
@@ -102,6 +104,7 @@ fn defined(
         fit::settled(&texts, &sizes, &head.letters, fit::Style::C).map_err(|says| refused(&says))
     };
     let kernels = settled(&|w| w.kernels.clone())?;
+    let failing: Vec<usize> = written.iter().flat_map(|w| w.failing.clone()).collect();
     let notes = says::Notes::new(function, first, from);
     let conditions = conditions(&settled(&|w| w.conditions.clone())?);
     let (body, memory) =
@@ -202,7 +205,10 @@ fn defined(
     let ins_of: String = head.arguments.iter().map(|a| format!("{a}.view(), ")).collect();
     let outs_of: String = head.results.iter().map(|r| format!("{r}.view(), ")).collect();
     let host = texts::FUNCTION
-        .replace("{says}", &notes.says(&format!("aplomb_{name}"), &|_| true, texts::CODES))
+        .replace(
+            "{says}",
+            &notes.says(&format!("aplomb_{name}"), &|k| failing.contains(&k), texts::CODES),
+        )
         .replace("{about}", &about)
         .replace("{by_reference}", &by_reference)
         .replace("{by_value}", &by_value.join(", "))
@@ -257,6 +263,7 @@ impl Written {
             shapes: String::new(),
             kernels: String::new(),
             sites: String::new(),
+            failing: Vec::new(),
         };
         let mut buffers: BTreeMap<BufId, String> = BTreeMap::new();
         for (k, input) in inputs_of(plan) {
@@ -317,7 +324,12 @@ impl Written {
                 let more = if j == 0 { String::new() } else { format!("_{j}") };
                 kernel.name = format!("{name}_k{k}{more}");
             }
-            w.kernels += &kir::cuda(&code).text;
+            let text = kir::cuda(&code).text;
+            let fails = |own: usize| text.contains(&format!("Bad{{err, {own}, "));
+            for (_, site) in code.sites.iter().enumerate().filter(|(own, _)| fails(*own)) {
+                w.failing.extend(sites.iter().position(|s| s == site));
+            }
+            w.kernels += &text;
             w.kernels += "\n";
             let total = elements(&launch.domain) as u64;
             w.launch(&code, k, total, &buffers)?;

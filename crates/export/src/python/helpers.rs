@@ -131,6 +131,25 @@ const HELPERS: &[Helper] = &[
 "#,
     },
     Helper {
+        name: "_scan",
+        calls: &["_along"],
+        text: r#"def _scan(xp, x, axis, name):
+    """The fold of each prefix: of a Dask array of each block, then with what stands before it."""
+    if hasattr(x, "rechunk"):
+        import dask.array
+        import numpy
+
+        one = getattr(numpy, name)
+        first = {"maximum": -numpy.inf, "minimum": numpy.inf, "multiply": 1.0}[name]
+        scan = dask.array.reductions.cumreduction
+        return scan(one.accumulate, one, first, x, axis=axis, dtype=x.dtype)
+    parts = [_along(x, axis, 0)]
+    for k in range(1, x.shape[axis]):
+        parts.append(getattr(xp, name)(parts[-1], _along(x, axis, k)))
+    return xp.stack(parts, axis=axis)
+"#,
+    },
+    Helper {
         name: "_along",
         calls: &[],
         text: r#"def _along(x, axis, k):

@@ -51,7 +51,7 @@ pub fn value(w: &mut Writer, at: NodeId) -> Result<Value, Refused> {
             Some(product) => Ok(product),
             None => folded(w, *op, *axis as usize, *src, dtype),
         },
-        Node::Scan(Scan { op, axis, src }) => scanned(w, *op, *axis as usize, *src, dtype),
+        Node::Scan(Scan { op, axis, src }) => scanned(w, *op, *axis as usize, *src),
         Node::Select(Select { args }) => {
             let all: Vec<Value> = args.iter().map(|a| w.value(*a)).collect();
             let kind = common(&all[1..], dtype);
@@ -257,33 +257,23 @@ fn spread(dag: &Dag, at: NodeId) -> (NodeId, Vec<usize>) {
     (at, (0..rank).collect())
 }
 
-fn scanned(
-    w: &mut Writer,
-    op: Op,
-    axis: usize,
-    src: NodeId,
-    dtype: DType,
-) -> Result<Value, Refused> {
+fn scanned(w: &Writer, op: Op, axis: usize, src: NodeId) -> Result<Value, Refused> {
     let (x, of) = (w.value(src), w.dag.dtype(src));
     if op == Op::Add && of != DType::F32 {
         let x = x.to(Kind::F64).text;
         return Ok(Value::atom(format!("xp.cumulative_sum({x}, axis={axis})"), Kind::F64));
     }
-    if !op.is_associative() {
-        return Err(Refused::new(format!("the array API has no {}\\", op.glyph())));
-    }
-    w.needs_all("one item after the other");
-    let items = w.local("items", &x.to(Kind::F64).text);
-    let parts = w.local("parts", &format!("[_along({items}, {axis}, 0)]"));
-    w.line(&format!("for k in range(1, {}):", fit::whole(w.dag.shape(src)[axis] as i64)));
-    w.inside(|w| {
-        let item = Value::atom(format!("_along({items}, {axis}, k)"), Kind::F64);
-        let last = Value::atom(format!("{parts}[-1]"), Kind::F64);
-        let made = ops::value(w, op, 0.0, &[(last, of), (item, of)], dtype)?;
-        w.line(&format!("{parts}.append({})", made.to(Kind::F64).text));
-        Ok(())
-    })?;
-    Ok(Value::atom(format!("xp.stack({parts}, axis={axis})"), Kind::F64))
+    let bits = of == DType::Bool;
+    let name = match op {
+        Op::Max => "maximum",
+        Op::Min => "minimum",
+        Op::Mul => "multiply",
+        Op::Gcd if bits => "maximum",
+        Op::Lcm if bits => "minimum",
+        _ => return Err(Refused::new(format!("the array API has no {}\\", op.glyph()))),
+    };
+    let x = x.to(Kind::F64).text;
+    Ok(Value::atom(format!("_scan(xp, {x}, {axis}, \"{name}\")"), Kind::F64))
 }
 
 fn whole(w: &mut Writer, what: &Whole, args: &[NodeId]) -> Result<Value, Refused> {
