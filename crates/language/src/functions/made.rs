@@ -1,5 +1,5 @@
-//! Pieces that are made of simple arrays in one pass: copies by counts, ends of one vector, texts of
-//! numbers and numbers of texts.
+//! Pieces that are made of simple arrays in one pass: copies by counts, ends of one vector, texts
+//! of numbers and numbers of texts.
 
 use super::search::{first_places, found};
 use crate::eval::cx::Cx;
@@ -20,7 +20,7 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
             None if known(y) && y.is_char() && y.rank() > 0 => run_digits(cx, y),
             None => Ok(None),
         },
-        ('⍳', Some(x)) if x.rank() == 0 => sought(cx, x, y, |cx, x, y| first_places(cx, x, y)),
+        ('⍳', Some(x)) if x.rank() == 0 => sought(cx, x, y, first_places),
         ('∊', Some(x)) if y.rank() == 0 => sought(cx, y, x, |cx, y, x| found(cx, x, y)),
         ('⍕', None) if known(y) && !y.is_char() && y.rank() > 0 => texts(cx, y),
         ('⍴' | '/' | '⌿', Some(x)) if known(x) && known(y) && x.shape() == y.shape() => {
@@ -72,7 +72,7 @@ fn counts(cx: &mut Cx<'_>, x: &Array) -> Result<Option<Vec<u32>>> {
     Ok(Some(out))
 }
 
-/// Where pieces of these lengths end. None: they hold too much.
+/// The ends of pieces of these lengths. None: they hold too much.
 fn ends_of(cx: &Cx<'_>, lengths: &[u32]) -> Result<Option<Vec<u32>>> {
     let (mut ends, mut end) = (cx.budget().room(lengths.len())?, 0u32);
     for &n in lengths {

@@ -75,7 +75,7 @@ fn indexed(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<Arra
         && indices.iter().any(|i| i.as_ref().is_none_or(|i| i.rank() > 0))
         && indices.iter().flatten().all(|i| !i.is_empty() && i.frame().is_none())
     {
-        let all: Vec<_> = indices.iter().cloned().chain(vec![None; cells]).collect();
+        let all: Vec<_> = indices.iter().cloned().chain(std::iter::repeat_n(None, cells)).collect();
         if let Some(made) = cx.on_rows(a, |cx, node| indexed(cx, node, &all))? {
             return Ok(made);
         }

@@ -161,7 +161,7 @@ impl Items {
         if more.iter().any(|a| a.frame().is_some() || a.depth() >= MOST_DEPTH) {
             return Ok(false);
         }
-        let depth = more.iter().map(Array::depth).max().unwrap_or(0).saturating_add(1);
+        let depth = more.iter().fold(1, |most, a| most.max(a.depth().saturating_add(1)));
         let nodes = more.iter().fold(0u64, |n, a| n.saturating_add(a.nodes()));
         let lazy = more.iter().any(Array::holds_lazy);
         if Rc::get_mut(own).is_none_or(|items| items.listed().is_none()) {

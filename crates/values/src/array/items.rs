@@ -147,8 +147,8 @@ impl Array {
         (self.len() == N).then(|| std::array::from_fn(|k| self.item(k)))
     }
 
-    /// All items as real numbers, where a budget has room for eight bytes each. None: one is no real
-    /// number. Errors: WS FULL, INTERRUPT.
+    /// All items as real numbers, where a budget has room for eight bytes each. None: one is no
+    /// real number. Errors: WS FULL, INTERRUPT.
     pub fn numbers_within(&self, budget: &Budget) -> Result<Option<Vec<f64>>> {
         budget.has_room(self.len() as u64 * size_of::<f64>() as u64)?;
         Ok(self.to_numbers())

@@ -308,8 +308,11 @@ impl Frame {
             for k in 0..part.places.len() {
                 // SAFETY: parts lie within n, which both hold (a number only its one element).
                 unsafe {
-                    let own = || one.unwrap_or_else(|| *from.add(at + k));
-                    *out.add(at + k) = part.fill(k).unwrap_or_else(own);
+                    *out.add(at + k) = match (part.fill(k), one) {
+                        (Some(with), _) => with,
+                        (None, Some(one)) => one,
+                        (None, None) => *from.add(at + k),
+                    }
                 }
             }
         });

@@ -1,5 +1,5 @@
-//! Reads over short rows, or that repeat after a few elements: where a block of them lies is written
-//! down once, and each block is picked from its first place on.
+//! Reads over short rows, or that repeat after a few elements: where a block of them lies is
+//! written down once, and each block is picked from its first place on.
 //!
 //! A straight piece costs some nanoseconds however short it is; rows of four elements, a number for
 //! each row, parts side by side in a row, or a short vector over and over are a piece every few
@@ -30,7 +30,7 @@ const FILL: i64 = i64::MIN;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pattern {
     places: Vec<i64>,
-    /// What stands where a place is `FILL`; empty: none is.
+    /// The numbers that stand where a place is `FILL`; empty: none is.
     fills: Vec<f64>,
     /// The least and the greatest place.
     ends: (i64, i64),
@@ -45,7 +45,7 @@ pub struct Pattern {
 
 /// A part of a block.
 pub struct Part<'a> {
-    /// What each place begins at in the source.
+    /// The place in the source from which the others are counted.
     pub base: i64,
     pub places: &'a [i64],
     fills: &'a [f64],
@@ -115,7 +115,7 @@ impl Pattern {
         let several = of_axis < extents[axis];
         let around = (0..axis).map(|k| (k, 1, extents[k] > 1));
         let moved = around.chain([(axis, of_axis as i64, several)]);
-        let mut steps = Vec::with_capacity(axis + 1);
+        let mut steps = Vec::new();
         for (k, by, moves) in moved {
             let step = if moves { shift(offset, k, by)? } else { 0 };
             if moves && tests.iter().any(|t| shift(&t.ix, k, by) != Some(0)) {
@@ -132,7 +132,7 @@ impl Pattern {
                     places.iter().flat_map(|p| (0..n as i64).map(move |j| p + step * j)).collect();
             }
         } else {
-            let mut place = vec![0; extents.len()];
+            let mut place: Vec<usize> = extents.iter().map(|_| 0).collect();
             places.clear();
             for _ in 0..of_axis * inner {
                 let outside = tests.iter().find(|t| !(t.lo..t.hi).contains(&t.ix.at(&place)));
@@ -144,8 +144,9 @@ impl Pattern {
                 fills.clear();
             }
         }
-        let real = || places.iter().copied().filter(|p| *p != FILL);
-        let ends = (real().min().unwrap_or(0), real().max().unwrap_or(0));
+        let real = places.iter().copied().filter(|p| *p != FILL);
+        let wider = |(lo, hi): (i64, i64), p: i64| (lo.min(p), hi.max(p));
+        let ends = real.fold((i64::MAX, i64::MIN), wider);
         let worth = places.len() > last || last > SHORT;
         worth.then_some(Pattern { places, fills, ends, axis, of_axis, inner, steps })
     }
@@ -171,7 +172,7 @@ impl Pattern {
             let from = (at - first) * self.inner + (start + done) % self.inner;
             let ends = (extents[self.axis] - first).min(self.of_axis) * self.inner;
             let part: Range<usize> = from..ends.min(from + len - done);
-            let fills = self.fills.get(part.clone()).unwrap_or(&[]);
+            let fills = if self.fills.is_empty() { &[] } else { &self.fills[part.clone()] };
             let places = &self.places[part];
             each(done, Part { base, places, fills });
             done += places.len();
@@ -190,7 +191,8 @@ impl Pattern {
         self.parts(extents, range, |at, part| {
             let inside = |p: i64| p >= 0 && p < source.len as i64;
             // A block may have more places than are wanted of it.
-            let all = inside(part.base + self.ends.0) && inside(part.base + self.ends.1);
+            let (lo, hi) = self.ends;
+            let all = lo <= hi && inside(part.base + lo) && inside(part.base + hi);
             fits &= all || part.places.iter().all(|p| *p == FILL || inside(part.base + p));
             if fits {
                 each(at, part);

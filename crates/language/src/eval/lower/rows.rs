@@ -78,7 +78,7 @@ impl Cx<'_> {
     /// Rows with cells of one shape and kind one after another along an axis of their frames. None:
     /// one of these is no rows, or their cells differ.
     pub fn join_rows(&mut self, parts: &[Array], axis: usize) -> Result<Option<Array>> {
-        let mut nodes = Vec::with_capacity(parts.len());
+        let mut nodes = self.budget().room(parts.len())?;
         for part in parts {
             let Some(rows) = part.split().filter(|rows| rows.node.frame().is_none()) else {
                 return Ok(None);

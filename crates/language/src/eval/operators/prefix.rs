@@ -2,7 +2,8 @@
 //! body, without a call of the evaluator.
 //!
 //! Few values (booleans, small codes): maps that compose, one step an item. What is associative by
-//! its text: one call an item. Else prefixes side by side, which is quadratic, and said. None: the calls run one by one.
+//! its text: one call an item. Else prefixes side by side, which is quadratic, and said. None: the
+//! calls run one by one.
 
 use crate::eval::run::Eval;
 use crate::eval::scope::TOGETHER;
