@@ -33,7 +33,7 @@ pub fn run(settings: Settings, args: ExportArgs) -> i32 {
         match files(session, language, &asked, &args.file) {
             Ok(files) => given(&files, args.out.as_deref()),
             Err(error) => {
-                eprint!("{}", report::render(&error, false));
+                eprintln!("{}", report::render(&error, false));
                 FAILED
             }
         }

@@ -137,15 +137,8 @@ static void show(double x) {
   unsigned long long w; memcpy(&w, &x, 8); printf(" %llx", w); }
 "#;
 
-/// Whether a row sums items. Where they are there, the interpreter takes them in the order of the
-/// array that holds them, and where they are recorded from the end: the last bits may differ.
-pub fn sums_items(row: &Row) -> bool {
-    row.code.contains("⊃+/")
-}
-
 struct Case {
     what: String,
-    sums_items: bool,
     wanted: Option<Vec<Vec<f64>>>,
     least: usize,
 }
@@ -198,7 +191,7 @@ fn held(rows: &[Row], folder: &Path) {
             calls.push(call(&function, sizes, &items, &lengths));
             let what = format!("{} at {sizes:?}", row.code.lines().last().unwrap_or_default());
             let least = sizes.iter().copied().min().unwrap_or(usize::MAX);
-            cases.push(Case { what, sums_items: sums_items(row), wanted, least });
+            cases.push(Case { what, wanted, least });
         }
         functions.push(function);
     }
@@ -254,11 +247,8 @@ fn compare(cases: &[Case], said: &str, extra: &[&str]) {
             Some(all) => {
                 let all: Vec<f64> = all.iter().flatten().copied().collect();
                 let found: Vec<f64> = found.into_iter().map(f64::from_bits).collect();
-                let apart = |x: f64, y: f64| match case.sums_items {
-                    true => (x - y).abs() > 1e-14 * x.abs().max(1.0),
-                    false => x.to_bits() != y.to_bits(),
-                };
-                let at = all.iter().zip(&found).position(|(x, y)| apart(*x, *y));
+                let apart = |(x, y): (&f64, &f64)| x.to_bits() != y.to_bits();
+                let at = all.iter().zip(&found).position(apart);
                 if all.len() != found.len() || at.is_some() {
                     let shown = at.map(|k| (all[k], found[k]));
                     wrong.push(format!("{what}: {shown:?} at {at:?}, {} items", found.len()));

@@ -2,7 +2,7 @@
 //! a program of their own: they give the interpreter's numbers, to the bit where nothing is folded.
 
 use crate::export::{Row, programs, rows, run};
-use crate::export_c::{argument, c_type, planned, sums_items, wanted, written};
+use crate::export_c::{argument, c_type, planned, wanted, written};
 use crate::support::session;
 use crate::{nvrtc, standin};
 use aplomb_export::{CudaFiles, Function, Planned, cuda};
@@ -119,7 +119,6 @@ fn held(rows: &[Row], folder: &Path) {
         };
         let (takes, free) = (function.takes.clone(), function.takes.free().len());
         let folds = function.samples[0].plan.launches.iter().any(|l| l.kind != Kind::Map);
-        let folds = folds || sums_items(row);
         let mut sizes: Vec<&[usize]> = SIZES.iter().map(|s| &s[..free]).collect();
         sizes.dedup();
         function.name = format!("f{k}");
