@@ -4,6 +4,7 @@ use super::frames::Fallback;
 use super::{function, scalar_op};
 use crate::eval::flattened::Steps;
 use crate::eval::run::Eval;
+use crate::eval::scope::TOGETHER;
 use crate::eval::value::{Func, Oper, Operand};
 use crate::functions::shape::{Axis, reshaped};
 use crate::table::Does;
@@ -76,6 +77,10 @@ pub fn all_pairs(ev: &mut Eval<'_>, func: &Rc<Func>, x: &Array, y: &Array) -> Re
     let mut out = ev.cx.budget().room(n)?;
     let _held = ev.cx.budget().charge_elements(n, size_of::<Array>())?;
     let item = |a: &Array, k: usize| if a.rank() == 0 { a.disclosed() } else { a.item(k) };
+    // A few pairs, each of which may be recorded, are no run cell by cell.
+    if n < TOGETHER {
+        ev.cx.sys.refused = None;
+    }
     ev.one_by_one(n, |ev| {
         let mut ticks = ev.cx.budget().ticks();
         for i in 0..x.len() {
