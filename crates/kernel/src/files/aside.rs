@@ -115,7 +115,7 @@ mod tests {
     fn what_could_not_be_written_is_refused() {
         let mut aside = Aside::default();
         let says = |r: Result<PathBuf>| r.unwrap_err().parts().says.clone();
-        assert!(says(aside.target(Path::new("/no/such/folder/x"))).contains("no such file"));
+        assert!(says(aside.target(Path::new("/no/such/folder/x"))).contains("no folder /no/such"));
         assert!(says(aside.target(&std::env::temp_dir())).contains("folder"));
         assert!(aside.delete(Path::new("/no/such/file")).is_err());
     }

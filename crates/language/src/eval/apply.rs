@@ -285,6 +285,8 @@ impl Eval<'_> {
             return Ok(None);
         }
         match numbers[..] {
+            // Longer statements are refused, whatever they say.
+            _ if numbers.len() > self.cx.host.limits().tokens => Ok(None),
             [] => Ok(None),
             [x] => Ok(Some(Array::num(x))),
             _ => self.cx.vector(numbers).map(Some),

@@ -151,49 +151,10 @@ impl Walk {
     fn new(offset: Ix, tests: &[Test], domain: &[usize]) -> Walk {
         let mut walk =
             Walk { offset, tests: tests.to_vec(), extents: domain.to_vec(), pattern: None };
-        while walk.merge() {}
         if walk.flat().is_none() && walk.constant().is_none() {
             walk.pattern = Pattern::new(&walk.offset, tests, domain);
         }
         walk
-    }
-
-    /// Makes one axis of the last two, where the source lies in their order and tests ask for the
-    /// outer one alone: then pieces go on from row to row. Row i is the elements from i×n on, so
-    /// `lo ≤ i < hi` is `lo×n ≤ place < hi×n`. False: they are not so.
-    fn merge(&mut self) -> bool {
-        let Some(last) = self.extents.len().checked_sub(1).filter(|last| *last > 0) else {
-            return false;
-        };
-        let (k, n) = (last - 1, self.extents[last] as i64);
-        let alone = |ix: &Ix| match ix.terms.as_slice() {
-            [(1, Atom::Axis(own))] => *own as usize == k,
-            _ => !ix.mentions(k) && !ix.mentions(last),
-        };
-        let straight = |(_, atom): &(i64, Atom)| match atom {
-            Atom::Axis(_) => true,
-            Atom::Div(x, _) | Atom::Mod(x, _) | Atom::Clamp(x, ..) => {
-                !x.mentions(k) && !x.mentions(last)
-            }
-        };
-        let in_order = self.offset.coefficient(k) == self.offset.coefficient(last) * n;
-        if !in_order
-            || !self.offset.terms.iter().all(straight)
-            || !self.tests.iter().all(|t| alone(&t.ix))
-        {
-            return false;
-        }
-        let step = self.offset.coefficient(last);
-        self.offset.terms.retain(|(_, a)| !matches!(a, Atom::Axis(x) if *x as usize >= k));
-        self.offset = self.offset.plus(&Ix::axis(k), step);
-        for test in self.tests.iter_mut().filter(|t| t.ix.mentions(k)) {
-            let c = test.ix.c;
-            (test.lo, test.hi) = ((test.lo - c).saturating_mul(n), (test.hi - c).saturating_mul(n));
-            test.ix = Ix::axis(k);
-        }
-        self.extents.pop();
-        self.extents[k] *= n as usize;
-        true
     }
 
     /// The element read at every place of the domain, if it is one and untested.
@@ -380,43 +341,5 @@ mod tests {
                 assert_eq!(walk.offset.at(&place), c + start as i64);
             }
         }
-    }
-
-    #[test]
-    fn rows_that_follow_each_other_are_one_axis() {
-        let mut dice = Dice(8);
-        let mut merged = 0;
-        for _ in 0..3_000 {
-            let domain: Vec<usize> =
-                (0..2 + dice.roll(2)).map(|_| 1 + dice.roll(6) as usize).collect();
-            let last = domain.len() - 1;
-            let step = dice.roll(3) - 1;
-            let mut offset = Ix::constant(dice.roll(5));
-            let mut stride = step;
-            for k in (0..=last).rev() {
-                offset = offset.plus(&Ix::axis(k), stride);
-                stride *= if dice.roll(4) > 0 { domain[k] as i64 } else { 7 };
-            }
-            let test = |dice: &mut Dice| {
-                let lo = dice.roll(5) - 2;
-                let ix = Ix::axis(dice.roll(last as i64 + 1) as usize).offset(dice.roll(3) - 1);
-                Test { ix, lo, hi: lo + dice.roll(6), fill: dice.roll(3) as f64 }
-            };
-            let tests: Vec<Test> = (0..dice.roll(3)).map(|_| test(&mut dice)).collect();
-            let walk = Walk::new(offset.clone(), &tests, &domain);
-            merged += usize::from(walk.extents.len() < domain.len());
-            let (mut own, mut place) = (Vec::new(), vec![0; domain.len()]);
-            for k in 0..domain.iter().product() {
-                aplomb_values::reference::unravel(k, &domain, &mut place);
-                walk.place(k, &mut own);
-                let found = |tests: &[Test], place: &[usize]| {
-                    let outside = tests.iter().find(|t| !(t.lo..t.hi).contains(&t.ix.at(place)));
-                    outside.map(|t| t.fill)
-                };
-                assert_eq!(found(&walk.tests, &own), found(&tests, &place), "{domain:?} {tests:?}");
-                assert_eq!(walk.offset.at(&own), offset.at(&place), "{domain:?} {offset:?}");
-            }
-        }
-        assert!(merged > 300, "{merged}");
     }
 }
