@@ -16,6 +16,7 @@ mod traffic;
 pub use math::{Math, Order};
 pub use traffic::{Traffic, product};
 
+use aplomb_ground::error::{Result, bug};
 use aplomb_values::array::{DType, Shape};
 use aplomb_values::body::{self, Rounds};
 use aplomb_values::dag::{NodeId, Read, Test, Whole};
@@ -239,6 +240,12 @@ pub struct Launch {
 }
 
 impl Launch {
+    /// The k-th array that an operation on whole arrays holds. Errors: INTERNAL, where it has none.
+    pub fn held(&self, finish: &Finish, k: usize) -> Result<BufId> {
+        let load = finish.held.get(k).and_then(|l| self.loads.get(*l as usize));
+        load.map(|l| l.buf).ok_or_else(|| bug!("an operation on whole arrays without its operand"))
+    }
+
     /// The shape that `after` runs over.
     pub fn outer(&self) -> Shape {
         if let Some(f) = &self.finish {

@@ -176,7 +176,7 @@ impl Hasher for Hashed {
 pub fn runs(cx: &mut Cx<'_>, a: &Array, cell: usize) -> Result<Option<Ragged>> {
     if a.is_uniform() {
         let size = elements(&a.shape()[a.rank() - cell..]);
-        return if cell == 0 { Ok(None) } else { cut_up(cx, a, size) };
+        return if cell == 0 { Ok(None) } else { cut_up(cx, a, size, "search") };
     }
     if cell > 0 || a.frame().is_some() {
         return Ok(None);
@@ -187,7 +187,7 @@ pub fn runs(cx: &mut Cx<'_>, a: &Array, cell: usize) -> Result<Option<Ragged>> {
     if let Some(split) = a.split() {
         let fits = split.cell().len() == 1;
         let size = elements(split.cell());
-        return if fits { cut_up(cx, &split.node, size) } else { Ok(None) };
+        return if fits { cut_up(cx, &split.node, size, "search") } else { Ok(None) };
     }
     let budget = cx.budget();
     let Data::Items(items) = a.data() else { return Ok(None) };
@@ -202,13 +202,19 @@ pub fn runs(cx: &mut Cx<'_>, a: &Array, cell: usize) -> Result<Option<Ragged>> {
     Ragged::of_runs(&runs, budget)
 }
 
-/// A ready array in pieces of one size.
-fn cut_up(cx: &mut Cx<'_>, a: &Array, size: usize) -> Result<Option<Ragged>> {
-    let a = cx.ready(a, "search")?;
+/// An array in pieces of one size, computed if it is pending: `why` says for what. None: there is
+/// no piece, or they hold too much.
+pub fn cut_up(
+    cx: &mut Cx<'_>,
+    a: &Array,
+    size: usize,
+    why: &'static str,
+) -> Result<Option<Ragged>> {
     let n = a.len();
     if size == 0 || n == 0 || u32::try_from(n).is_err() {
         return Ok(None);
     }
+    let a = cx.ready(a, why)?;
     let flat = super::shape::reshaped(cx, &a, &[n])?;
     let mut ends = cx.budget().room(n / size)?;
     ends.extend((1..=n / size).map(|k| (k * size) as u32));

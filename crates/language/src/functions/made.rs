@@ -133,7 +133,7 @@ fn texts(cx: &mut Cx<'_>, y: &Array) -> Result<Option<Array>> {
     for x in numbers {
         ticks.tick()?;
         if x == x.trunc() && x.abs() < PLAIN && pp > 6 {
-            let (mut rest, from) = (x.abs() as u32, all.len());
+            let mut rest = x.abs() as u32;
             if x < 0.0 {
                 all.push('¯');
             }
@@ -146,7 +146,6 @@ fn texts(cx: &mut Cx<'_>, y: &Array) -> Result<Option<Array>> {
                 }
             }
             all[digits..].reverse();
-            debug_assert!(all.len() > from);
         } else {
             let lines = grid(&Array::num(x), pp, cx.budget())?;
             let [line] = lines.as_slice() else { return Ok(None) };

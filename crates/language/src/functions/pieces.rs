@@ -5,7 +5,7 @@
 //! stretches (`↓`, `,`) copies these. Nothing here makes an array a piece. Scalar functions go to
 //! the flat vector by themselves; folds are launches with segments.
 
-use super::search;
+use super::{groups, search};
 use crate::eval::cx::Cx;
 use crate::table::Prim;
 use aplomb_ground::error::Result;
@@ -35,15 +35,10 @@ fn rows(cx: &mut Cx<'_>, a: &Array) -> Result<Option<Ragged>> {
     let Some(split) = a.split().filter(|s| s.cell().len() == 1 && a.rank() == s.at) else {
         return Ok(None);
     };
-    let (m, n) = (split.cell()[0], a.len());
-    if m == 0 || n == 0 || u32::try_from(m.saturating_mul(n)).is_err() || a.frame().is_some() {
+    if a.frame().is_some() {
         return Ok(None);
     }
-    let node = cx.ready(&split.node, "each")?;
-    let flat = super::shape::reshaped(cx, &node, &[m * n])?;
-    let mut ends = cx.budget().room(n)?;
-    ends.extend((1..=n).map(|k| (k * m) as u32));
-    Ok(Ragged::new(flat, ends))
+    groups::cut_up(cx, &split.node, split.cell()[0], "each")
 }
 
 fn side<'a>(cx: &mut Cx<'_>, a: &'a Array, n: usize, uneven: bool) -> Result<Option<Side<'a>>> {

@@ -74,6 +74,15 @@ struct Pass<'a> {
     stores: bool,
 }
 
+/// The passes of a launch's folds.
+fn passes(launch: &Launch) -> Vec<Pass<'_>> {
+    let all = launch.reductions.iter().enumerate();
+    let (trees, ordered): (Vec<_>, Vec<_>) = all.partition(|f| f.1.op.is_associative());
+    let stores = trees.is_empty();
+    let both = [Pass { folds: trees, stores: true }, Pass { folds: ordered, stores }];
+    both.into_iter().filter(|pass| !pass.folds.is_empty()).collect()
+}
+
 impl Lowering<'_> {
     fn loops(&mut self) -> Result<Vec<Stmt>> {
         let launch = self.launch;
@@ -222,21 +231,6 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn passes(&self) -> Vec<Pass<'_>> {
-        let all: Vec<(usize, &Reduction)> = self.launch.reductions.iter().enumerate().collect();
-        let is = |tree: bool| all.iter().copied().filter(move |f| f.1.op.is_associative() == tree);
-        let (trees, ordered): (Vec<_>, Vec<_>) = (is(true).collect(), is(false).collect());
-        let stores = trees.is_empty();
-        let mut out = Vec::new();
-        if !trees.is_empty() {
-            out.push(Pass { folds: trees, stores: true });
-        }
-        if !ordered.is_empty() {
-            out.push(Pass { folds: ordered, stores });
-        }
-        out
-    }
-
     /// Folds along the last axis: a result at a time.
     fn serial_rows(&mut self) -> Result<Vec<Stmt>> {
         let launch = self.launch;
@@ -251,14 +245,7 @@ impl Lowering<'_> {
             row.push(let_(&format!("t{k}"), Type::F64, nothing(r.op)));
             self.of_nothing(r, &extent, &mut row)?;
         }
-        let own = launch.reductions.clone();
-        let passes: Vec<(Vec<usize>, bool)> = self
-            .passes()
-            .iter()
-            .map(|p| (p.folds.iter().map(|f| f.0).collect(), p.stores))
-            .collect();
-        for (folds, stores) in passes {
-            let folds: Vec<(usize, &Reduction)> = folds.iter().map(|k| (*k, &own[*k])).collect();
+        for Pass { folds, stores } in passes(launch) {
             let last = axes[outer.len()].clone();
             if !folds[0].1.op.is_associative() {
                 row.push(self.folded_from_the_end(&folds, &axes, (&last, &extent), stores)?);
@@ -268,7 +255,7 @@ impl Lowering<'_> {
                 row.append(&mut self.blocks(&folds, &axes, (&last, &extent), stores)?);
             }
         }
-        let reduced: Vec<String> = (0..own.len()).map(|k| format!("t{k}")).collect();
+        let reduced: Vec<String> = (0..launch.reductions.len()).map(|k| format!("t{k}")).collect();
         self.after(&reduced, "o", &axes[..outer.len()], &mut row)?;
         let around: Vec<(String, usize)> =
             axes.iter().cloned().zip(outer.iter().copied()).collect();
@@ -430,25 +417,18 @@ impl Lowering<'_> {
         let (extent, wide) = (self.extent(domain[axis]), self.extent(domain[last]));
         let mut outer_axes = axes.clone();
         outer_axes.remove(axis);
-        let own = launch.reductions.clone();
         let column = || let_(&axes[last], Type::I64, "c + l".into());
         let mut tile =
             vec![let_("w", Type::I64, format!("{wide} - c < {COLUMNS} ? {wide} - c : {COLUMNS}"))];
         let local =
             |c: char, k: usize| Stmt::Local { name: format!("{c}{k}"), of: Type::F64, count: 64 };
         let mut begin = Vec::new();
-        for (k, r) in own.iter().enumerate() {
+        for (k, r) in launch.reductions.iter().enumerate() {
             tile.push(local('t', k));
             begin.push(store(&format!("t{k}"), "l", &nothing(r.op)));
         }
         tile.push(span("l", "w", "1", begin));
-        let passes: Vec<(Vec<usize>, bool)> = self
-            .passes()
-            .iter()
-            .map(|p| (p.folds.iter().map(|f| f.0).collect(), p.stores))
-            .collect();
-        for (folds, stores) in passes {
-            let folds: Vec<(usize, &Reduction)> = folds.iter().map(|k| (*k, &own[*k])).collect();
+        for Pass { folds, stores } in passes(launch) {
             let tree = folds[0].1.op.is_associative();
             let mut items = vec![column()];
             let o = self.place(&outer, &outer_axes);
@@ -501,10 +481,11 @@ impl Lowering<'_> {
         let mut finish = vec![column()];
         let o = self.place(&outer, &outer_axes);
         finish.push(let_("o", Type::I64, o));
-        for r in &own {
+        for r in &launch.reductions {
             self.of_nothing(r, &extent, &mut finish)?;
         }
-        let reduced: Vec<String> = (0..own.len()).map(|k| format!("t{k}[l]")).collect();
+        let reduced: Vec<String> =
+            (0..launch.reductions.len()).map(|k| format!("t{k}[l]")).collect();
         self.after(&reduced, "o", &outer_axes, &mut finish)?;
         tile.push(span("l", "w", "1", finish));
         let tiles = vec![span("c", &wide, &COLUMNS.to_string(), tile)];
@@ -554,7 +535,7 @@ impl Lowering<'_> {
             turn.push(Stmt::If(format!("j >= {block}"), steps));
             ends.push(set(&before, &format!("t{k}")));
         }
-        let reduced: Vec<String> = (0..own.len()).map(|k| format!("t{k}")).collect();
+        let reduced: Vec<String> = (0..launch.reductions.len()).map(|k| format!("t{k}")).collect();
         let mut after = Body::new("i");
         let at = At { reduced: &reduced, ..At::point(&axes, &domain) };
         self.steps(&launch.after, at, &mut after)?;

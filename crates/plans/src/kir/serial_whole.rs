@@ -7,7 +7,7 @@
 use super::lower::{At, Lowering, Spots, store};
 use super::serial::{Joined, let_, named, nothing, span};
 use super::{Expr, Stmt, Type};
-use crate::plan::{BufId, Finish, Reduction};
+use crate::plan::{Finish, Reduction};
 use aplomb_ground::error::{Result, bug};
 use aplomb_values::array::DType;
 use aplomb_values::body::Rounds;
@@ -202,11 +202,7 @@ impl Lowering<'_> {
         ct: f64,
     ) -> Result<Vec<Stmt>> {
         let launch = self.launch;
-        let held = |k: usize| -> Result<BufId> {
-            let load = finish.held.get(k).and_then(|l| launch.loads.get(*l as usize));
-            load.map(|l| l.buf).ok_or_else(|| bug!("a function of the library without its operand"))
-        };
-        let from = held(0)?;
+        let from = launch.held(finish, 0)?;
         let shape = self.plan.buffer(from).shape.clone();
         let n = shape.first().map_or(1, |n| *n as u64);
         let width = shape.iter().skip(1).map(|n| *n as u64).product::<u64>();
@@ -226,7 +222,7 @@ impl Lowering<'_> {
             Lib::GradeUp | Lib::GradeDown => "(double)order[o]".to_string(),
             Lib::SortUp | Lib::SortDown => "numbers[order[o]]".to_string(),
             Lib::IndexOf | Lib::Member => {
-                let y = self.item(held(1)?, "o")?;
+                let y = self.item(launch.held(finish, 1)?, "o")?;
                 let ct = self.number('p', Type::F64, ct);
                 let at = format!("order_find(numbers, order, {cells}, {y}, {ct})");
                 match of {

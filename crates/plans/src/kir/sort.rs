@@ -9,7 +9,7 @@
 use super::lower::{Lowering, stride};
 use super::{Expr, Spread, Stmt, Type};
 use crate::plan::{BufId, Finish};
-use aplomb_ground::error::{Result, bug, nonce};
+use aplomb_ground::error::{Result, nonce};
 use aplomb_values::dag::Lib;
 
 /// So many are sorted by one block.
@@ -68,11 +68,7 @@ impl Sorted {
 impl Lowering<'_> {
     pub(super) fn library(&mut self, finish: &Finish, of: Lib, origin: f64, ct: f64) -> Result<()> {
         let launch = self.launch;
-        let held = |k: usize| -> Result<BufId> {
-            let load = finish.held.get(k).and_then(|l| launch.loads.get(*l as usize));
-            load.map(|l| l.buf).ok_or_else(|| bug!("a function of the library without its operand"))
-        };
-        let from = held(0)?;
+        let from = launch.held(finish, 0)?;
         let shape = self.plan.buffer(from).shape.clone();
         let n = shape.first().map_or(1, |n| *n as u64);
         let width = shape.iter().skip(1).map(|n| *n as u64).product::<u64>();
@@ -98,7 +94,7 @@ impl Lowering<'_> {
                 format!("{x}[u0]")
             }
             Lib::IndexOf | Lib::Member => {
-                let y = self.item(held(1)?, "o")?;
+                let y = self.item(launch.held(finish, 1)?, "o")?;
                 let x = self.buffer(from, false)?.to_string();
                 self.keys_of(sorted);
                 self.items_of(sorted);

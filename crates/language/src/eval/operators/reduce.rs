@@ -146,6 +146,7 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
     // Items of one shape are folded as the array that holds them, where no order gives other bits:
     // items that are pending one by one are folded from the right.
     if let Some(op) = scalar_op(f)
+        && in_any_order(op, &y.item(0), n)
         && let Some(rows) = ev.cx.as_rows(y)?.filter(|rows| in_any_order(op, &rows.node, n))
     {
         let made = reduce(ev, f, None, &rows.node, None, axis)?;
