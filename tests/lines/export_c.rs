@@ -3,7 +3,7 @@
 //!
 //! The rows are those of `export.rs`: one for each kind of node, and the programs of the papers.
 
-use crate::export::{Row, programs, rows, run};
+use crate::export::{Row, programs, refuses, rows, run};
 use crate::support::{same_as, session};
 use aplomb_export::{Argument, CudaFiles, Declaration, Files, Function, Leaf, Planned, c, cuda};
 use aplomb_ground::error::Error;
@@ -154,7 +154,7 @@ fn held(rows: &[Row], folder: &Path) {
         let made = made.and_then(|f| c(std::slice::from_ref(&f), "one", "p.apl").map(|_| f));
         let mut function = match (made, &row.why_not_c) {
             (Ok(function), None) => function,
-            (Err(error), Some(why)) if error.to_string().contains(why) => continue,
+            (Err(error), Some(why)) if refuses(&error, why) => continue,
             (Err(error), _) => {
                 wrong.push(format!("{}: {error}", row.code));
                 continue;

@@ -1,7 +1,7 @@
 //! Functions exported to CUDA, built with g++ over the stand-in for CUDA's libraries and called by
 //! a program of their own: they give the interpreter's numbers, to the bit where nothing is folded.
 
-use crate::export::{Row, programs, rows, run};
+use crate::export::{Row, programs, refuses, rows, run};
 use crate::export_c::{argument, c_type, planned, wanted, written};
 use crate::support::session;
 use crate::{nvrtc, standin};
@@ -107,7 +107,7 @@ fn held(rows: &[Row], folder: &Path) {
         let made = made.and_then(|f| cuda(std::slice::from_ref(&f), "one", "p.apl").map(|_| f));
         let mut function = match (made, &row.why_not_cuda) {
             (Ok(function), None) => function,
-            (Err(error), Some(why)) if error.to_string().contains(why) => continue,
+            (Err(error), Some(why)) if refuses(&error, why) => continue,
             (Err(error), _) => {
                 wrong.push(format!("{} {}: {error}", row.name, row.takes));
                 continue;

@@ -11,7 +11,7 @@ pub use extents::{all as all_conditions, conditions as marked_conditions, open a
 
 use crate::declared::Extent;
 use crate::{Function, Given, Leaf, Planned, fit, names};
-use aplomb_ground::error::{Error, Result, bug, domain};
+use aplomb_ground::error::{Result, bug};
 use aplomb_plans::kir::{self, Code, ParamKind, Type};
 use aplomb_plans::plan::{BufId, From, Plan};
 use aplomb_values::array::{Array, DType, Data, elements};
@@ -312,20 +312,21 @@ impl Head {
 
 fn defined(function: &Function<Planned>, name: &str, from: &str) -> Result<Files> {
     let Function { takes, samples, .. } = function;
-    let refused = |says: &str| domain(format!("{} cannot be exported: {says}", function.name));
     let sizes = takes.samples();
     let Some(first) = samples.first().filter(|_| samples.len() == sizes.len()) else {
         return Err(bug!("{} plans of {} sizes", samples.len(), sizes.len()));
     };
+    let home = &first.home;
     let head = Head::new(function, first.results.len());
     let leaves = takes.leaves();
     let mut written: Vec<Written> = Vec::new();
     for sample in samples {
-        written.push(Written::of(sample, &head, &leaves, &refused)?);
+        written.push(Written::of(sample, &head, &leaves)?);
     }
     let settled = |part: &dyn Fn(&Written) -> String| {
         let texts: Vec<String> = written.iter().map(part).collect();
-        fit::settled(&texts, &sizes, &head.letters, fit::Style::C).map_err(|says| refused(&says))
+        fit::settled(&texts, &sizes, &head.letters, fit::Style::C)
+            .map_err(|says| home.placed(home.refused(&says)))
     };
     let conditions = extents::open(&settled(&|w| w.conditions.clone())?);
     let body = settled(&|w| w.body.clone())?;
@@ -334,7 +335,7 @@ fn defined(function: &Function<Planned>, name: &str, from: &str) -> Result<Files
     let notes = says::Notes::new(function, first, from);
     let dtypes: Vec<DType> = first.results.iter().map(|g| g.dtype(first)).collect();
     let parameters = head.parameters(&leaves, &dtypes);
-    let mut about = says::source(&function.name, &first.source);
+    let mut about = says::source(home);
     for (leaf, own) in leaves.iter().zip(&head.arguments) {
         about +=
             &format!("//   {own}: {} {}\n", type_of(leaf.dtype), extents_text(leaf, takes, &head));
@@ -411,12 +412,7 @@ struct Written {
 const MOST_ITEMS: usize = 1_000;
 
 impl Written {
-    fn of(
-        planned: &Planned,
-        head: &Head,
-        leaves: &[&Leaf],
-        refused: &dyn Fn(&str) -> Error,
-    ) -> Result<Written> {
+    fn of(planned: &Planned, head: &Head, leaves: &[&Leaf]) -> Result<Written> {
         let plan = &planned.plan;
         let mut w = Written {
             conditions: extents::conditions(planned),
@@ -424,7 +420,7 @@ impl Written {
             body: String::new(),
             shapes: String::new(),
         };
-        let mut buffers = w.inputs(planned, head, leaves, refused)?;
+        let mut buffers = w.inputs(planned, head, leaves)?;
         for (given, own) in planned.results.iter().zip(&head.results) {
             if let Given::Buffer(b) = given {
                 buffers.entry(*b).or_insert_with(|| own.clone());
@@ -449,7 +445,7 @@ impl Written {
         sites.dedup();
         for (k, launch) in plan.launches.iter().enumerate() {
             let code =
-                kir::in_order(plan, launch, k, &sites).map_err(|e| refused(&e.parts().says))?;
+                kir::in_order(plan, launch, k, &sites).map_err(|e| planned.refused(launch, &e))?;
             w.launch(&code, k, &buffers)?;
         }
         w.copies(planned, head, &buffers);
@@ -469,7 +465,6 @@ impl Written {
         planned: &Planned,
         head: &Head,
         leaves: &[&Leaf],
-        refused: &dyn Fn(&str) -> Error,
     ) -> Result<BTreeMap<BufId, String>> {
         let mut out = BTreeMap::new();
         for (k, input) in inputs_of(&planned.plan) {
@@ -480,7 +475,7 @@ impl Written {
                 None => {
                     let array = &planned.inputs[input as usize];
                     let name = format!("b{k}_");
-                    self.body += &held(array, &name, refused)?;
+                    self.body += &held(planned, array, &name)?;
                     name
                 }
             };
@@ -571,8 +566,9 @@ pub fn inputs_of(plan: &Plan) -> impl Iterator<Item = (usize, u32)> {
 }
 
 /// An array of the program as one of C.
-pub fn held(array: &Array, name: &str, refused: &dyn Fn(&str) -> Error) -> Result<String> {
+pub fn held(planned: &Planned, array: &Array, name: &str) -> Result<String> {
     let n = array.len();
+    let refused = |says: &str| planned.home.placed(planned.home.refused(says));
     if n > MOST_ITEMS {
         return Err(refused(&format!(
             "it uses an array of {n} items that the program holds; {MOST_ITEMS} are the most"

@@ -13,7 +13,7 @@ use crate::c::{
 };
 use crate::declared::Extent;
 use crate::{Function, Given, Planned, c::says, fit, names};
-use aplomb_ground::error::{Error, Result, bug, domain};
+use aplomb_ground::error::{Result, bug};
 use aplomb_plans::kir::{self, Code, Kernel, ParamKind, Spread, Type};
 use aplomb_plans::plan::{BufId, From, Kind};
 use aplomb_values::array::{DType, elements};
@@ -88,20 +88,21 @@ fn defined(
     from: &str,
 ) -> Result<(String, String, String)> {
     let Function { takes, samples, .. } = function;
-    let refused = |says: &str| domain(format!("{} cannot be exported: {says}", function.name));
     let sizes = takes.samples();
     let Some(first) = samples.first().filter(|_| samples.len() == sizes.len()) else {
         return Err(bug!("{} plans of {} sizes", samples.len(), sizes.len()));
     };
+    let home = &first.home;
     let head = Head::new(function, first.results.len());
     let leaves = takes.leaves();
     let mut written: Vec<Written> = Vec::new();
     for sample in samples {
-        written.push(Written::of(sample, name, &head, &refused)?);
+        written.push(Written::of(sample, name, &head)?);
     }
     let settled = |part: &dyn Fn(&Written) -> String| {
         let texts: Vec<String> = written.iter().map(part).collect();
-        fit::settled(&texts, &sizes, &head.letters, fit::Style::C).map_err(|says| refused(&says))
+        fit::settled(&texts, &sizes, &head.letters, fit::Style::C)
+            .map_err(|says| home.placed(home.refused(&says)))
     };
     let kernels = settled(&|w| w.kernels.clone())?;
     let failing: Vec<usize> = written.iter().flat_map(|w| w.failing.clone()).collect();
@@ -113,7 +114,7 @@ fn defined(
     let sites = settled(&|w| w.sites.clone())?;
     let dtypes: Vec<DType> = first.results.iter().map(|g| g.dtype(first)).collect();
 
-    let mut about = says::source(&function.name, &first.source);
+    let mut about = says::source(home);
     for (leaf, own) in leaves.iter().zip(&head.arguments) {
         about +=
             &format!("//   {own}: {} {}\n", type_of(leaf.dtype), extents_text(leaf, takes, &head));
@@ -249,12 +250,7 @@ fn defined(
 }
 
 impl Written {
-    fn of(
-        planned: &Planned,
-        name: &str,
-        head: &Head,
-        refused: &dyn Fn(&str) -> Error,
-    ) -> Result<Written> {
+    fn of(planned: &Planned, name: &str, head: &Head) -> Result<Written> {
         let plan = &planned.plan;
         let mut w = Written {
             conditions: crate::c::marked_conditions(planned),
@@ -272,7 +268,7 @@ impl Written {
                 Some(at) => head.arguments[at].clone(),
                 None => {
                     let (own, array) = (format!("b{k}_"), &planned.inputs[input as usize]);
-                    let table = held(array, &format!("{own}is"), refused)?;
+                    let table = held(planned, array, &format!("{own}is"))?;
                     let n = array.len().max(1);
                     let of = type_of(array.dtype());
                     w.body += &table;
@@ -309,7 +305,7 @@ impl Written {
         sites.dedup();
         for (k, launch) in plan.launches.iter().enumerate() {
             let mut code =
-                kir::any_extents(plan, launch, k).map_err(|e| refused(&e.parts().says))?;
+                kir::any_extents(plan, launch, k).map_err(|e| planned.refused(launch, &e))?;
             let place = |site: &u32| sites.iter().position(|s| s == site).map(|p| p.to_string());
             let own: Vec<String> = code.sites.iter().filter_map(place).collect();
             let own = if own.is_empty() { "0".into() } else { own.join(", ") };

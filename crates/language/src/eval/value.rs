@@ -8,6 +8,7 @@ use crate::syntax::ast::{DfnId, TradId};
 use crate::syntax::resolve::Class;
 use crate::syntax::tradfn::Tradfn;
 use crate::table::{Prim, Role};
+use aplomb_ground::span::{Place, Span};
 use aplomb_values::array::Array;
 use std::rc::Rc;
 
@@ -185,6 +186,16 @@ impl Func {
             Func::Dfn(c) | Func::Op1(Oper::Dfn(c), _) | Func::Op2(Oper::Dfn(c), ..) => Some(c),
             _ => None,
         }
+    }
+
+    /// The place where its text begins; None: it is made of others.
+    pub fn place(&self) -> Option<Place> {
+        let (ast, span) = match self {
+            Func::Dfn(c) => (&c.ast, c.ast.dfn(c.dfn).span),
+            Func::Trad(t) => (&t.ast, t.tradfn().span),
+            _ => return None,
+        };
+        Some(ast.place(Span::new(span.start, span.start + 1)))
     }
 
     /// `/ ⌿ \ ⍀`, which are functions and operators.
