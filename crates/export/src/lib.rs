@@ -1,8 +1,9 @@
 //! Functions as programs of other languages: their graphs or plans, recorded at a few sizes, become
 //! one text.
 //!
-//! Rows: BAR-09, BAR-10, ACL-45. `declared` reads what arguments are, `python` writes one graph,
-//! `c` and `cuda` one plan, and `fit` makes one text of those that several sizes gave.
+//! Rows: BAR-09, BAR-10, ACL-45. `declared` reads what arguments are, `example` takes it from a
+//! call, `python` writes one graph, `c` and `cuda` one plan, and `fit` makes one text of those that
+//! several sizes gave.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -10,6 +11,7 @@
 mod c;
 mod cuda;
 mod declared;
+mod example;
 mod fit;
 mod names;
 mod python;
@@ -17,6 +19,7 @@ mod python;
 pub use c::{Files, c};
 pub use cuda::{CudaFiles, cuda};
 pub use declared::{Argument, Declaration, Leaf};
+pub use example::of_example;
 pub use python::module;
 
 use aplomb_ground::error::{Error, domain};

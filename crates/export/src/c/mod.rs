@@ -12,7 +12,7 @@ pub use extents::{all as all_conditions, conditions as marked_conditions, open a
 use crate::declared::Extent;
 use crate::{Function, Given, Leaf, Planned, fit, names};
 use aplomb_ground::error::{Result, bug};
-use aplomb_plans::kir::{self, Code, ParamKind, Type};
+use aplomb_plans::kir::{self, Code, ParamKind, Scratch, Type};
 use aplomb_plans::plan::{BufId, From, Plan};
 use aplomb_values::array::{Array, DType, Data, elements};
 use std::collections::BTreeMap;
@@ -486,14 +486,8 @@ impl Written {
 
     fn launch(&mut self, code: &Code, k: usize, buffers: &BTreeMap<BufId, String>) -> Result<()> {
         let [kernel] = &code.kernels[..] else { return Err(bug!("a launch of several kernels")) };
-        for s in &code.scratch {
-            let of = kernel.params.iter().find(|p| p.name == s.name).map(|p| &p.what);
-            let of = match of {
-                Some(ParamKind::Scratch(of)) => *of,
-                _ => return Err(bug!("memory {} that nothing uses", s.name)),
-            };
-            let items = fit::whole((s.bytes / u64::from(of.bytes())) as i64);
-            self.take(of.cuda(), &format!("{}{k}_", s.name), &items);
+        for (name, of, items) in scratch(code)? {
+            self.take(of.cuda(), &format!("{name}{k}_"), &items);
         }
         self.body += &says::mark(k);
         self.body += "  {\n";
@@ -555,6 +549,23 @@ impl Written {
             }
         }
     }
+}
+
+/// The memory that a launch's kernels share: names, types, and how many items, marked.
+pub fn scratch(code: &Code) -> Result<Vec<(&str, Type, String)>> {
+    let of = |s: &Scratch| {
+        let uses = code.kernels.iter().flat_map(|kernel| &kernel.params);
+        let types = uses.filter(|p| p.name == s.name).map(|p| &p.what);
+        types.into_iter().find_map(|what| match what {
+            ParamKind::Scratch(of) => Some(*of),
+            _ => None,
+        })
+    };
+    let one = |s| {
+        let of: Type = of(s).ok_or_else(|| bug!("memory {} that nothing uses", s.name))?;
+        Ok((s.name.as_str(), of, fit::whole((s.bytes / u64::from(of.bytes())) as i64)))
+    };
+    code.scratch.iter().map(one).collect()
 }
 
 /// The buffers that are inputs, each with the input's number.

@@ -8,8 +8,8 @@
 mod texts;
 
 use crate::c::{
-    Head, all_conditions, conditions, extents_text, held, inputs_of, is_taken, shape_text, type_of,
-    unused,
+    Head, all_conditions, conditions, extents_text, held, inputs_of, is_taken, scratch, shape_text,
+    type_of, unused,
 };
 use crate::declared::Extent;
 use crate::{Function, Given, Planned, c::says, fit, names};
@@ -316,6 +316,10 @@ impl Written {
                 w.conditions +=
                     &axis.map_or(String::new(), |n| format!("\n{} > 0", fit::whole(*n as i64)));
             }
+            for bound in &code.bounds {
+                let count = fit::whole(bound.count as i64);
+                w.conditions += &format!("\n{count} < {}", bound.below);
+            }
             for (j, kernel) in code.kernels.iter_mut().enumerate() {
                 let more = if j == 0 { String::new() } else { format!("_{j}") };
                 kernel.name = format!("{name}_k{k}{more}");
@@ -373,15 +377,8 @@ impl Written {
         buffers: &BTreeMap<BufId, String>,
     ) -> Result<()> {
         self.body += &says::mark(k);
-        for s in &code.scratch {
-            let of = code.kernels.iter().flat_map(|kernel| &kernel.params);
-            let of = of.filter(|p| p.name == s.name).find_map(|p| match &p.what {
-                ParamKind::Scratch(of) => Some(*of),
-                _ => None,
-            });
-            let of = of.ok_or_else(|| bug!("memory {} that nothing uses", s.name))?;
-            let items = fit::whole((s.bytes / u64::from(of.bytes())) as i64);
-            self.take(of.cuda(), &format!("{}{k}_", s.name), &items);
+        for (name, of, items) in scratch(code)? {
+            self.take(of.cuda(), &format!("{name}{k}_"), &items);
         }
         for (j, kernel) in code.kernels.iter().enumerate() {
             self.kernel(code, kernel, (k, j), total, buffers)?;
@@ -414,8 +411,13 @@ impl Written {
             );
         }
         let (mut own, mut args) = (String::new(), Vec::new());
+        let blocks = match kernel.spread {
+            // A block for each of its own tickets.
+            Spread::Runs(_) => "runs_of",
+            _ => "blocks_of",
+        };
         own += &format!(
-            "    i64 points = {points};\n    u32 blocks = blocks_of(points, {});\n",
+            "    i64 points = {points};\n    u32 blocks = {blocks}(points, {});\n",
             kernel.per_block().max(1)
         );
         for p in &kernel.params {

@@ -111,6 +111,9 @@ inline void* taken(char** left, size_t bytes) {
 inline u32 blocks_of(i64 points, i64 each) {
   i64 all = (points + each - 1) / each;
   return all < 1 ? 1 : all > MOST_BLOCKS ? MOST_BLOCKS : (u32)all; }
+inline u32 runs_of(i64 points, i64 each) {
+  i64 all = (points + each - 1) / each;
+  return all < 1 ? 1 : (u32)all; }
 // Whether a view is of a type and a rank, its items together.
 inline bool alike(const aplomb_view& v, int dtype, int rank) {
   i64 step = 1;

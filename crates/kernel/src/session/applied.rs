@@ -39,7 +39,11 @@ impl Session {
         let asked = Source::new("export", format!("{name} {}", takes.text));
         let asked = Place::new(&asked, Span::new(0, name.chars().count() as u32));
         let (text, place) = match self.interp.get(name) {
-            Some(Value::Func(f)) => (f.text(), f.place()),
+            Some(Value::Func(f)) => match f.place() {
+                Some(place) => (f.text(), place),
+                // It is made of others.
+                None => (f.text(), asked),
+            },
             Some(_) => return Err(value(format!("{name} is no function")).at(&asked)),
             None => return Err(value(format!("there is no function {name}")).at(&asked)),
         };
@@ -53,7 +57,7 @@ impl Session {
             _ => return Err(bug!("a function of {} arguments", words.len())),
         };
         let call = Source::new(CALL, call.as_str());
-        let home = Home { name: name.into(), text, place: place.unwrap_or(asked), call };
+        let home = Home { name: name.into(), text, place, call };
         self.recorded(home.clone(), takes, sizes, &leaves).map_err(|e| home.placed(e))
     }
 

@@ -338,9 +338,11 @@ impl Eval<'_> {
                 .hint("one scalar goes to all names"));
         }
         let (scalar, cells) = (v.rank() == 0, v.frame().is_some());
-        let v = if cells { v.clone() } else { self.cx.ready_outer(v)? };
+        let ahead = self.cx.is_ahead(v);
+        let v = if cells || ahead { v.clone() } else { self.cx.ready_outer(v)? };
         for (k, name) in names.iter().enumerate() {
             let item = match () {
+                () if ahead => self.cx.item_ahead(&v, k)?,
                 () if scalar => v.disclosed(),
                 () if cells => self.cx.framed_item(&v, k)?,
                 () => v.item(k),

@@ -51,6 +51,24 @@ impl Cx<'_> {
         self.apply_move(a, Move { name: "⊃", shape: Shape::new(), read, onto: false })
     }
 
+    /// An index: whole numbers that are not there stay so, all else is computed.
+    pub fn index_ahead(&mut self, i: &Array) -> Result<Array> {
+        match self.is_ahead(i) && i.dtype().is_integer() {
+            true => Ok(i.clone()),
+            false => self.ready(i, "index"),
+        }
+    }
+
+    /// One place as a vector of one along its last axis: what is recorded has axes.
+    pub fn one_place_ahead(&mut self, indices: &mut [Option<Array>]) -> Result<()> {
+        if indices.iter().all(|i| i.as_ref().is_some_and(|i| i.rank() == 0))
+            && let Some(Some(last)) = indices.last_mut()
+        {
+            *last = reshaped(self, last, &[1])?;
+        }
+        Ok(())
+    }
+
     /// Items of one shape, some of whose values are not there, one behind the other in a frame.
     /// None: there are no such, or they differ.
     pub fn mixed_ahead(&mut self, frame: &[usize], items: &[Array]) -> Result<Option<Array>> {
