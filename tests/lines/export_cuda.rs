@@ -3,9 +3,9 @@
 
 use crate::export::{Row, programs, rows, run};
 use crate::export_cases::{Cases, Language, c_type, cases, compare, planned};
-use crate::support::session;
+use crate::support::{extras, found, program, session};
 use crate::{nvrtc, standin};
-use aplomb_export::{CudaFiles, Function, Planned, cuda};
+use aplomb_export::{CudaFiles, Declaration, Function, Planned, cuda};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -141,6 +141,47 @@ fn bar_09_every_program_of_the_papers_gives_its_numbers_in_cuda() {
     let folder = tempfile::tempdir().expect("a folder");
     let rows: Vec<Row> = programs().into_iter().map(|p| p.1).collect();
     held(&rows, folder.path());
+}
+
+/// The sample configures and builds a library that has the function, with g++ as the compiler of
+/// the language CUDA (`tests/cmake`).
+#[test]
+fn cmake_builds_the_sample() {
+    let Some(python) = extras("cmake") else { return };
+    let cmake = |words: &[&str]| {
+        Command::new(&python).args(["-m", "cmake"]).args(words).output().expect("python")
+    };
+    let there = cmake(&["--version"]).status.success();
+    if found(there.then_some(()), "cmake").and(program("make")).is_none() {
+        return;
+    }
+    let mut session = session();
+    run(&mut session, "rmse←{((+/(⍺-⍵)*2)÷≢⍺)*0.5}");
+    let takes = Declaration::parse("f64[n] f64[n]").unwrap();
+    let samples = takes.samples().iter().map(|s| session.planned("rmse", &takes, s)).collect();
+    let function = Function { name: "rmse".into(), takes, samples: Result::unwrap(samples) };
+    let CudaFiles { header, text, cmake: sample, .. } = cuda(&[function], "p", "p.apl").unwrap();
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in [("p.cuh", header), ("p.cu", text), ("CMakeLists.txt", sample)] {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    let (from, to) = (folder.path().display(), folder.path().join("build"));
+    let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cmake");
+    let told = |out: std::process::Output| {
+        let said = String::from_utf8_lossy(&out.stdout).into_owned();
+        assert!(out.status.success(), "{said}{}", String::from_utf8_lossy(&out.stderr));
+        said
+    };
+    let (from, to) = (from.to_string(), to.display().to_string());
+    let words = [
+        format!("-DCMAKE_MODULE_PATH={}", modules.display()),
+        format!("-DCMAKE_CUDA_COMPILER={}", modules.join("nvcc").display()),
+        "-DCMAKE_CUDA_ARCHITECTURES=90".into(),
+    ];
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    told(cmake(&[&["-G", "Unix Makefiles", "-S", &from, "-B", &to][..], &words].concat()));
+    let said = told(cmake(&["--build", &to, "--verbose"]));
+    assert!(said.contains(" -fmad=false ") && Path::new(&to).join("libp.a").exists(), "{said}");
 }
 
 /// The kernels of every row, as NVRTC makes PTX of them.
