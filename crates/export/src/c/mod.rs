@@ -329,7 +329,7 @@ fn defined(function: &Function<Planned>, name: &str, from: &str) -> Result<Files
             .map_err(|says| home.placed(home.refused(&says)))
     };
     let conditions = extents::open(&settled(&|w| w.conditions.clone())?);
-    let body = settled(&|w| w.body.clone())?;
+    let body = with_tables(&settled(&|w| w.body.clone())?, &head.letters);
     let memory = settled(&|w| w.memory.clone())?;
     let shapes = settled(&|w| w.shapes.clone())?;
     let notes = says::Notes::new(function, first, from);
@@ -377,12 +377,30 @@ fn defined(function: &Function<Planned>, name: &str, from: &str) -> Result<Files
     Ok(Files { header, text })
 }
 
+/// Whether a name stands in a text, its remarks left out.
+fn uses(text: &str, name: &str) -> bool {
+    let code = text.lines().filter_map(|line| line.split("//").next());
+    let mut words = code.flat_map(|l| l.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'));
+    words.any(|word| word == name)
+}
+
+/// A body whose tables are made anew in each call where their numbers follow from extents.
+pub fn with_tables(body: &str, letters: &[String]) -> String {
+    const TABLE: &str = "  static const ";
+    let mut parts = body.split(TABLE);
+    let mut out: String = parts.next().into_iter().collect();
+    for part in parts {
+        let table = part.split_once("};").map_or(part, |p| p.0);
+        let open = letters.iter().any(|l| uses(table, l));
+        out += if open { "  const " } else { TABLE };
+        out += part;
+    }
+    out
+}
+
 /// The lines that say of parameters that a text has no use for them.
 pub fn unused(names: &[String], text: &str) -> String {
-    let used = |name: &String| {
-        text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == name)
-    };
-    names.iter().filter(|n| !used(n)).map(|n| format!("  (void){n};\n")).collect()
+    names.iter().filter(|n| !uses(text, n)).map(|n| format!("  (void){n};\n")).collect()
 }
 
 pub fn extents_text(leaf: &Leaf, takes: &crate::Declaration, head: &Head) -> String {

@@ -9,7 +9,7 @@ mod texts;
 
 use crate::c::{
     Head, all_conditions, conditions, extents_text, held, inputs_of, is_taken, scratch, shape_text,
-    type_of, unused,
+    type_of, unused, with_tables,
 };
 use crate::declared::Extent;
 use crate::{Function, Given, Planned, c::says, fit, names};
@@ -108,8 +108,8 @@ fn defined(
     let failing: Vec<usize> = written.iter().flat_map(|w| w.failing.clone()).collect();
     let notes = says::Notes::new(function, first, from);
     let conditions = conditions(&settled(&|w| w.conditions.clone())?);
-    let (body, memory) =
-        (notes.put(&settled(&|w| w.body.clone())?), settled(&|w| w.memory.clone())?);
+    let body = notes.put(&with_tables(&settled(&|w| w.body.clone())?, &head.letters));
+    let memory = settled(&|w| w.memory.clone())?;
     let shapes: Vec<String> = settled(&|w| w.shapes.clone())?.lines().map(String::from).collect();
     let sites = settled(&|w| w.sites.clone())?;
     let dtypes: Vec<DType> = first.results.iter().map(|g| g.dtype(first)).collect();
@@ -344,7 +344,7 @@ impl Written {
                 }
                 Given::Number(x) => {
                     w.body += &format!(
-                        "  {{ static const double own = {}; if (cudaMemcpyAsync({own}, &own, \
+                        "  {{ const double own = {}; if (cudaMemcpyAsync({own}, &own, \
                          sizeof own, cudaMemcpyHostToDevice, stream)) return APLOMB_DEVICE; }}\n",
                         fit::number(*x)
                     );

@@ -77,6 +77,7 @@ impl Session {
             (_, _, Some(forced)) => return Err(looked_at(&home, &forced.recorded)),
             (Ok(made), ..) => made.ok_or_else(|| home.refused("it gives no value"))?,
         };
+        let made = self.opened(&made)?;
         let (results, several) = items(&home, &made)?;
         let mut world = World::new(&mut self.core, None, true).dry();
         // Nothing is computed, but what would be is known then.
@@ -124,27 +125,60 @@ impl Session {
         Ok(Planned { plan, leaves, inputs, results, home, trace: compiled.trace })
     }
 
+    /// A result in which numbers that hang on no argument are something to compute, as all else
+    /// is: they may follow from extents.
+    fn opened(&mut self, made: &Array) -> Result<Array> {
+        self.interp.set_record_all(true);
+        let opened = match made.data() {
+            Data::Items(all) if all.split().is_none() => {
+                let items = all.iter().map(|a| self.open(&a)).collect::<Result<Vec<_>>>()?;
+                Array::collect(made.shape(), items, all.proto.clone(), &self.core.budget)
+            }
+            _ => self.open(made),
+        };
+        self.interp.set_record_all(false);
+        opened
+    }
+
+    fn open(&mut self, a: &Array) -> Result<Array> {
+        match a.number_scalar() {
+            Some(x) if a.pending().is_none() && a.rank() == 0 => {
+                let item = Array::dense([1].as_slice(), Arc::new(Buf::uncounted(&[x], DType::F64)));
+                self.spread_out(&named(0), &item, &[])
+            }
+            None if a.is_plain() && !a.is_char() && a.pending().is_none() => {
+                let mut world = World::new(&mut self.core, None, true).dry();
+                self.interp.pending(a, &mut world)
+            }
+            _ => Ok(a.clone()),
+        }
+    }
+
+    /// One item everywhere in an array of this shape, which the name then has, and that nobody
+    /// may look behind.
+    fn spread_out(&mut self, name: &str, item: &Array, shape: &[usize]) -> Result<Array> {
+        let mut world = World::new(&mut self.core, None, true).dry();
+        let pending = self.interp.pending(item, &mut world)?;
+        self.interp.set(name, Value::Array(pending));
+        let shape: Vec<String> = shape.iter().map(usize::to_string).collect();
+        let shape = if shape.is_empty() { "⍬".into() } else { shape.join(" ") };
+        let text = Source::new("declaration", format!("{shape}⍴{name}"));
+        let spread = self.interp.eval_value(&text, &mut world)?;
+        let whole = spread.ok_or_else(|| bug!("a reshape gives no value"))?;
+        let whole = self.interp.pending(&whole, &mut world)?;
+        self.interp.set(name, Value::Array(whole.clone()));
+        Ok(whole)
+    }
+
     /// The arguments' arrays, each under a name: one item that is everywhere, so that extents cost
     /// nothing, behind an operation that leaves it as it is and that nobody may look behind.
     fn leaves(&mut self, takes: &Declaration, sizes: &[usize]) -> Result<Vec<Array>> {
         self.interp.set_record_all(true);
-        let mut world = World::new(&mut self.core, None, true).dry();
         let mut out = Vec::new();
         for (k, leaf) in takes.leaves().into_iter().enumerate() {
             let item = Buf::uncounted(&[0.0], leaf.dtype);
             let item = Array::dense([1].as_slice(), Arc::new(item));
-            let pending = self.interp.pending(&item, &mut world)?;
-            self.interp.set(&named(k), Value::Array(pending));
-            let shape = takes.shape(leaf, sizes);
-            let shape: Vec<String> = shape.iter().map(usize::to_string).collect();
-            let text = match &shape[..] {
-                [] => format!("⍬⍴{}", named(k)),
-                all => format!("{}⍴{}", all.join(" "), named(k)),
-            };
-            let spread = self.interp.eval_value(&Source::new("declaration", text), &mut world)?;
-            let spread = spread.ok_or_else(|| bug!("a reshape gives no value"))?;
-            let whole = self.interp.pending(&spread, &mut world)?;
-            self.interp.set(&named(k), Value::Array(whole));
+            self.spread_out(&named(k), &item, &takes.shape(leaf, sizes))?;
             out.push(item);
         }
         self.interp.set_record_all(false);
@@ -268,9 +302,10 @@ fn looked_at(home: &Home, recorded: &Recorded) -> Error {
 fn items(home: &Home, made: &Array) -> Result<(Vec<usize>, bool)> {
     let mut roots: Vec<*const Cell> = Vec::new();
     let mut root = |a: &Array| {
-        let cell = a.pending().map(Rc::as_ptr).ok_or_else(|| {
-            home.refused("a part of its result is the same whatever its arguments are")
-        })?;
+        let cell = a
+            .pending()
+            .map(Rc::as_ptr)
+            .ok_or_else(|| home.refused("a part of its result is no array of numbers"))?;
         let known = roots.iter().position(|r| *r == cell);
         if known.is_none() {
             roots.push(cell);
