@@ -6,6 +6,7 @@
 //! | last, longer | a block of 65 536 | chunks into 64 partials in registers |
 //! | other | 256 places of a tile of up to 4 096 columns | rows added into the tile |
 //! | last, of a function of all pairs | see `product` | |
+//! | last, of operands that lie across it | see `turned` | |
 //! | any, not associative | a tile of columns, or a row | from the end, one element at a time |
 //!
 //! An item whose result shows ∞ or NaN is folded again with the scalar meaning. Not here: several
@@ -18,6 +19,7 @@ use super::map::Outputs;
 use super::product::Packed;
 use super::program::{Input, Work, lower, rounded};
 use super::share::{Tally, share, unit};
+use super::turned::Turned;
 use super::{Cpu, DeviceError, Fault, RunCtx};
 use crate::pool::PoolBuffer;
 use aplomb_plans::plan::{Launch, Reduction};
@@ -28,11 +30,11 @@ use aplomb_values::prim::reduce::{BLOCK, LANES, ROWS, block, chain, halve};
 use aplomb_values::prim::scalar::{Fail, eval};
 use std::convert::Infallible;
 
-const ALONE_NS: f64 = 20_000.0;
+pub(super) const ALONE_NS: f64 = 20_000.0;
 /// Columns of an item, whose partial results stay in L1.
 const WIDE: usize = 4 * CHUNK;
 /// Folds have no ⎕CT: it would only matter to GCD and LCM of fractions.
-const CT: f64 = 0.0;
+pub(super) const CT: f64 = 0.0;
 
 pub struct Finals {
     /// One f64 buffer a reduction, over the domain without the axis.
@@ -119,11 +121,11 @@ struct Item {
 }
 
 /// One reduction, ready to run.
-struct Fold<'a> {
-    of: &'a Reduction,
+pub(super) struct Fold<'a> {
+    pub of: &'a Reduction,
     /// None: by the scalar meaning.
-    fast: Option<Loops>,
-    out: *mut f64,
+    pub fast: Option<Loops>,
+    pub out: *mut f64,
 }
 
 // SAFETY: each partial result is written by the thread that has its item.
@@ -217,29 +219,14 @@ impl Pass<'_> {
             reduced: Vec::new(),
         };
         let packed = if self.stores { Packed::of(cpu, launch, &inputs, ctx)? } else { None };
-        let program = lower(work, inputs);
-        let total: usize = launch.domain.iter().product();
-        let (steps, sinks) = (&launch.body, &outputs.sinks);
-        let emitted = emit::parts(&cpu.loops, &program, steps, sinks, &launch.domain);
-        let env = Env::new(cpu.isa, &program, steps, sinks, ctx.interrupt).with(&emitted);
-        let items = cut.items();
-        let each = (cut.block.min(cut.extent) * cut.tile).max(1);
-        let together = (program.ns + 0.1 * folds.len() as f64) * total as f64 > ALONE_NS;
-        let group = (unit(cpu, total, together) / each).max(1);
-        let mut tally = match (&packed, folds.as_slice()) {
-            (Some(packed), [fold]) => {
-                share(cpu, &env, packed.units(), together, ctx, &|frame, unit| {
-                    let mut again = |item: usize| self.group(frame, &env, &folds, item..item + 1);
-                    // SAFETY: `out` holds a partial for each item.
-                    unsafe { packed.unit(unit, fold.out, &mut again) }
-                })
-            }
-            _ => share(cpu, &env, items.div_ceil(group), together, ctx, &|frame, unit| {
-                let range = unit * group..((unit + 1) * group).min(items);
-                self.group(frame, &env, &folds, range);
-            }),
-        }?;
-        drop(packed);
+        let mut turned = None;
+        if let (None, Some(way)) = (&packed, Turned::of(launch, &inputs)) {
+            turned = way.run(cpu, &inputs, &folds, ctx)?;
+        }
+        let mut tally = match turned {
+            Some(tally) => tally,
+            None => self.straight(cpu, &folds, work, inputs, packed, outputs, ctx)?,
+        };
         drop(folds);
         for (&k, part) in self.folds.iter().zip(parts) {
             let reduction = &launch.reductions[k];
@@ -253,6 +240,43 @@ impl Pass<'_> {
             values[k] = Some(done);
         }
         Ok(tally)
+    }
+
+    /// The body at every place in the domain's order, and its values into partial results.
+    #[allow(clippy::too_many_arguments)]
+    fn straight(
+        &self,
+        cpu: &mut Cpu,
+        folds: &[Fold],
+        work: Work,
+        inputs: Vec<Input>,
+        packed: Option<Packed>,
+        outputs: &Outputs,
+        ctx: &RunCtx,
+    ) -> Result<Tally, DeviceError> {
+        let (launch, cut) = (self.launch, self.cut);
+        let program = lower(work, inputs);
+        let total: usize = launch.domain.iter().product();
+        let (steps, sinks) = (&launch.body, &outputs.sinks);
+        let emitted = emit::parts(&cpu.loops, &program, steps, sinks, &launch.domain);
+        let env = Env::new(cpu.isa, &program, steps, sinks, ctx.interrupt).with(&emitted);
+        let items = cut.items();
+        let each = (cut.block.min(cut.extent) * cut.tile).max(1);
+        let together = (program.ns + 0.1 * folds.len() as f64) * total as f64 > ALONE_NS;
+        let group = (unit(cpu, total, together) / each).max(1);
+        match (&packed, folds) {
+            (Some(packed), [fold]) => {
+                share(cpu, &env, packed.units(), together, ctx, &|frame, unit| {
+                    let mut again = |item: usize| self.group(frame, &env, folds, item..item + 1);
+                    // SAFETY: `out` holds a partial for each item.
+                    unsafe { packed.unit(unit, fold.out, &mut again) }
+                })
+            }
+            _ => share(cpu, &env, items.div_ceil(group), together, ctx, &|frame, unit| {
+                let range = unit * group..((unit + 1) * group).min(items);
+                self.group(frame, &env, folds, range);
+            }),
+        }
     }
 
     fn fold<'b>(&self, cpu: &Cpu, of: &'b Reduction, part: &mut PoolBuffer) -> Fold<'b> {

@@ -35,6 +35,7 @@ mod sorting;
 mod tests;
 mod threads;
 mod tiles;
+mod turned;
 mod walk;
 mod whole;
 
