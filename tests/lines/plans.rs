@@ -190,3 +190,18 @@ fn numbers_at_the_places_of_their_own_order_are_sorted_without_places() {
     let (one, two) = (s.value_of("Z[⍋Z]"), s.value_of("Z[P]"));
     assert_eq!(bits(&one.unwrap().unwrap()), bits(&two.unwrap().unwrap()));
 }
+
+#[test]
+fn a_loop_whose_array_grows_by_an_item_it_looked_at_compiles_no_plan_for_every_length() {
+    let mut s = prepared();
+    for (line, value) in [
+        ("{1=⊃⌽⍵:⍵ ⋄ ∇⍵,¯1+⊃⌽⍵}2000", "⌽⍳2000"),
+        ("{⍵,1+⊃⌽⍵}⍣2000⊢,1", "⍳2001"),
+        ("{⍵,⍨2+⊃¯1⌽1⌽⍵}⍣2000⊢,1", "⌽¯1+2×⍳2001"),
+    ] {
+        let (_, misses) = looked(&mut s, &format!("r←{line} ⋄ r≡{value}"));
+        assert!(misses < 10, "{line}: {misses} plans");
+        let same = s.value_of(&format!("r≡{value}")).unwrap().unwrap();
+        assert_eq!(same.number_scalar(), Some(1.0), "{line}");
+    }
+}

@@ -89,6 +89,14 @@ impl Contexts {
                 };
                 all.pass_on(dag, at, &seed, extents);
                 all.note_loads(dag, at, home[at.index()]);
+                for c in &all.0[at.index()] {
+                    let reader = c.group.checked_sub(groups.len()).and_then(|k| own.get_mut(k));
+                    let later =
+                        |o: &&mut Own<'_>| !c.read.is_identity() || o.extents != dag.shape(at);
+                    if let Some(reader) = reader.filter(later) {
+                        reader.note_below(group);
+                    }
+                }
             } else if unsure[at.index()] {
                 dag.node(at).inputs().iter().for_each(|a| unsure[a.index()] = true);
             } else if !all.0[at.index()].is_empty() {
@@ -103,7 +111,8 @@ impl Contexts {
                 };
                 let apart = |a: usize, b: usize| {
                     let under = |x: usize, y| {
-                        x.checked_sub(groups.len()).is_some_and(|k| own[k].above.contains(&y))
+                        let own = x.checked_sub(groups.len()).map(|k| &own[k]);
+                        own.is_some_and(|own| own.above.contains(&y) || own.below.contains(&y))
                     };
                     under(a, b) || under(b, a)
                 };
@@ -125,7 +134,7 @@ impl Contexts {
                         points: product(extents),
                         whole: false,
                     };
-                    own.push(Own { extents, above });
+                    own.push(Own { extents, above, below: SmallVec::new() });
                     all.pass_on(dag, at, &seed, extents);
                 } else {
                     for place in &places {
@@ -193,6 +202,16 @@ struct Own<'a> {
     extents: &'a [usize],
     /// Launches that surely come later, the nearest first: they can never be this one.
     above: SmallVec<[usize; 8]>,
+    /// Launches that surely come earlier: it reads what they keep at another place than its own.
+    below: SmallVec<[usize; 8]>,
+}
+
+impl Own<'_> {
+    fn note_below(&mut self, group: usize) {
+        if self.below.len() < ABOVE && !self.below.contains(&group) {
+            self.below.push(group);
+        }
+    }
 }
 
 /// So many are remembered; not to know one only puts a judgement off.

@@ -325,6 +325,9 @@ impl Cx<'_> {
             return a.with_shape(shape, self.budget());
         }
         let n = aplomb_values::array::checked_elements(&m.shape)?;
+        if let Some(made) = self.few_at_hand(a, &m, n)? {
+            return Ok(made);
+        }
         let large = n > SMALL || self.sys.records_all() && a.rank() > 0;
         if a.is_uniform() && !a.is_complex() && (a.pending().is_some() || large) {
             let fills = m.read.tests.iter().map(|t| t.fill);
@@ -350,6 +353,28 @@ impl Cx<'_> {
             let _held = self.budget().charge_elements(n, std::mem::size_of::<Array>())?;
         }
         m.run(a, self.host.budget())
+    }
+
+    /// A few items of an array at hand, which pending moves alone stand before: they are looked up
+    /// through these. A launch would take longer, and a loop in which the array's length changes
+    /// would have one to compile for every length.
+    fn few_at_hand(&mut self, a: &Array, m: &Move, n: usize) -> Result<Option<Array>> {
+        const FEW: usize = 8;
+        const LINKS: usize = 16;
+        if n > FEW || a.pending().is_none() || self.sys.recorder.ahead || self.sys.records_all() {
+            return Ok(None);
+        }
+        let (mut src, mut read) = (a.clone(), m.read.clone());
+        for _ in 0..LINKS {
+            let Some(cell) = src.pending() else {
+                let plain = src.is_uniform() && !src.is_complex() && src.frame().is_none();
+                let m = Move { name: m.name, shape: m.shape.clone(), read, onto: false };
+                return plain.then(|| m.run(&src, self.host.budget())).transpose();
+            };
+            let Some(Node::Transform(inner)) = cell.node().map(|node| node.clone()) else { break };
+            (read, src) = (inner.read.after(&read, &m.shape), inner.src.settled());
+        }
+        Ok(None)
     }
 
     /// ⍳n, recorded when long.

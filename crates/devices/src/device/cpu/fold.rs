@@ -6,6 +6,8 @@
 //! | last, longer | a block of 65 536 | chunks into 64 partials in registers |
 //! | other | 256 places of a tile of up to 4 096 columns | rows added into the tile |
 //! | last, of a function of all pairs | see `product` | |
+//! | last, of operands that lie across it | see `turned` | |
+//! | any, of whole numbers in memory and of emitted truths | see `typed` | |
 //! | any, not associative | a tile of columns, or a row | from the end, one element at a time |
 //!
 //! An item whose result shows ∞ or NaN is folded again with the scalar meaning. Not here: several
@@ -18,6 +20,8 @@ use super::map::Outputs;
 use super::product::Packed;
 use super::program::{Input, Work, lower, rounded};
 use super::share::{Tally, share, unit};
+use super::turned::Turned;
+use super::typed::Typed;
 use super::{Cpu, DeviceError, Fault, RunCtx};
 use crate::pool::PoolBuffer;
 use aplomb_plans::plan::{Launch, Reduction};
@@ -28,11 +32,11 @@ use aplomb_values::prim::reduce::{BLOCK, LANES, ROWS, block, chain, halve};
 use aplomb_values::prim::scalar::{Fail, eval};
 use std::convert::Infallible;
 
-const ALONE_NS: f64 = 20_000.0;
+pub(super) const ALONE_NS: f64 = 20_000.0;
 /// Columns of an item, whose partial results stay in L1.
 const WIDE: usize = 4 * CHUNK;
 /// Folds have no ⎕CT: it would only matter to GCD and LCM of fractions.
-const CT: f64 = 0.0;
+pub(super) const CT: f64 = 0.0;
 
 pub struct Finals {
     /// One f64 buffer a reduction, over the domain without the axis.
@@ -42,11 +46,11 @@ pub struct Finals {
 
 /// The domain as outer × extent × inner, cut into items.
 #[derive(Clone, Copy)]
-struct Cut {
+pub(super) struct Cut {
     outer: usize,
-    extent: usize,
-    inner: usize,
-    last: bool,
+    pub extent: usize,
+    pub inner: usize,
+    pub last: bool,
     /// Places along the axis in one item, and how many such blocks there are.
     block: usize,
     blocks: usize,
@@ -105,25 +109,25 @@ impl Cut {
 }
 
 #[derive(Clone, Copy)]
-struct Item {
+pub(super) struct Item {
     /// Along the axis.
-    first: usize,
-    places: usize,
-    columns: usize,
+    pub first: usize,
+    pub places: usize,
+    pub columns: usize,
     /// The flat index of place 0, first column.
-    base: usize,
+    pub base: usize,
     /// The place of its partial results.
-    to: usize,
+    pub to: usize,
     /// Its place in the launch's result.
     result: usize,
 }
 
 /// One reduction, ready to run.
-struct Fold<'a> {
-    of: &'a Reduction,
+pub(super) struct Fold<'a> {
+    pub of: &'a Reduction,
     /// None: by the scalar meaning.
-    fast: Option<Loops>,
-    out: *mut f64,
+    pub fast: Option<Loops>,
+    pub out: *mut f64,
 }
 
 // SAFETY: each partial result is written by the thread that has its item.
@@ -173,9 +177,9 @@ pub fn run(
     Ok(Finals { values: values.into_iter().flatten().collect(), tally })
 }
 
-struct Pass<'a> {
-    launch: &'a Launch,
-    cut: Cut,
+pub(super) struct Pass<'a> {
+    pub launch: &'a Launch,
+    pub cut: Cut,
     /// The launch's reductions that are meant, by number.
     folds: &'a [usize],
     stores: bool,
@@ -217,29 +221,14 @@ impl Pass<'_> {
             reduced: Vec::new(),
         };
         let packed = if self.stores { Packed::of(cpu, launch, &inputs, ctx)? } else { None };
-        let program = lower(work, inputs);
-        let total: usize = launch.domain.iter().product();
-        let (steps, sinks) = (&launch.body, &outputs.sinks);
-        let emitted = emit::parts(&cpu.loops, &program, steps, sinks, &launch.domain);
-        let env = Env::new(cpu.isa, &program, steps, sinks, ctx.interrupt).with(&emitted);
-        let items = cut.items();
-        let each = (cut.block.min(cut.extent) * cut.tile).max(1);
-        let together = (program.ns + 0.1 * folds.len() as f64) * total as f64 > ALONE_NS;
-        let group = (unit(cpu, total, together) / each).max(1);
-        let mut tally = match (&packed, folds.as_slice()) {
-            (Some(packed), [fold]) => {
-                share(cpu, &env, packed.units(), together, ctx, &|frame, unit| {
-                    let mut again = |item: usize| self.group(frame, &env, &folds, item..item + 1);
-                    // SAFETY: `out` holds a partial for each item.
-                    unsafe { packed.unit(unit, fold.out, &mut again) }
-                })
-            }
-            _ => share(cpu, &env, items.div_ceil(group), together, ctx, &|frame, unit| {
-                let range = unit * group..((unit + 1) * group).min(items);
-                self.group(frame, &env, &folds, range);
-            }),
-        }?;
-        drop(packed);
+        let mut turned = None;
+        if let (None, Some(way)) = (&packed, Turned::of(launch, &inputs)) {
+            turned = way.run(cpu, &inputs, &folds, ctx)?;
+        }
+        let mut tally = match turned {
+            Some(tally) => tally,
+            None => self.straight(cpu, &folds, work, inputs, packed, outputs, ctx)?,
+        };
         drop(folds);
         for (&k, part) in self.folds.iter().zip(parts) {
             let reduction = &launch.reductions[k];
@@ -253,6 +242,59 @@ impl Pass<'_> {
             values[k] = Some(done);
         }
         Ok(tally)
+    }
+
+    /// The body at every place in the domain's order, and its values into partial results.
+    #[allow(clippy::too_many_arguments)]
+    fn straight(
+        &self,
+        cpu: &mut Cpu,
+        folds: &[Fold],
+        work: Work,
+        inputs: Vec<Input>,
+        packed: Option<Packed>,
+        outputs: &Outputs,
+        ctx: &RunCtx,
+    ) -> Result<Tally, DeviceError> {
+        let (launch, cut) = (self.launch, self.cut);
+        let program = lower(work, inputs.clone());
+        let total: usize = launch.domain.iter().product();
+        let (steps, sinks) = (&launch.body, &outputs.sinks);
+        let emitted = emit::parts(&cpu.loops, &program, steps, sinks, &launch.domain);
+        let env = Env::new(cpu.isa, &program, steps, sinks, ctx.interrupt).with(&emitted);
+        let items = cut.items();
+        let each = (cut.block.min(cut.extent) * cut.tile).max(1);
+        let together = (program.ns + 0.1 * folds.len() as f64) * total as f64 > ALONE_NS;
+        let group = (unit(cpu, total, together) / each).max(1);
+        let isa = cpu.isa;
+        let typed = match &packed {
+            None => Typed::of(self, folds, &inputs, &program, &cpu.loops),
+            Some(_) => None,
+        };
+        if let Some(typed) = &typed {
+            let own = typed.env(env);
+            let plain = Env { parts: None, ..env };
+            return share(cpu, &own, items.div_ceil(group), together, ctx, &|frame, unit| {
+                for k in unit * group..((unit + 1) * group).min(items) {
+                    if !typed.item(isa, self, folds, (frame, &own), cut.item(k)) {
+                        self.group(frame, &plain, folds, k..k + 1);
+                    }
+                }
+            });
+        }
+        match (&packed, folds) {
+            (Some(packed), [fold]) => {
+                share(cpu, &env, packed.units(), together, ctx, &|frame, unit| {
+                    let mut again = |item: usize| self.group(frame, &env, folds, item..item + 1);
+                    // SAFETY: `out` holds a partial for each item.
+                    unsafe { packed.unit(unit, fold.out, &mut again) }
+                })
+            }
+            _ => share(cpu, &env, items.div_ceil(group), together, ctx, &|frame, unit| {
+                let range = unit * group..((unit + 1) * group).min(items);
+                self.group(frame, &env, folds, range);
+            }),
+        }
     }
 
     fn fold<'b>(&self, cpu: &Cpu, of: &'b Reduction, part: &mut PoolBuffer) -> Fold<'b> {

@@ -82,7 +82,7 @@ impl Cx<'_> {
         let pending = parts.iter().any(|p| p.pending().is_some());
         let chars = parts.iter().filter(|p| p.is_char()).count();
         let large = n > SMALL || self.sys.records_all() && n > 0;
-        if !(pending || large)
+        if !(pending || large && !self.is_growth(&parts, n))
             || !parts.iter().all(|p| self.recordable(p))
             || chars != 0 && chars != parts.len()
         {
@@ -112,6 +112,14 @@ impl Cx<'_> {
         let (dtype, range) = joined(&facts);
         self.cell(Node::Cat(kinds::Cat { axis: axis as u8, args }), shape.clone(), (dtype, range))
             .map(Some)
+    }
+
+    /// Whether an array that is at hand grows by a few items, and is short: a copy is had for less
+    /// than a launch, and a loop that grows it would have a launch to compile for every length.
+    fn is_growth(&self, parts: &[&Array], n: usize) -> bool {
+        const SHORT: usize = 8 * SMALL;
+        let few = parts.iter().map(|p| p.len()).filter(|len| *len > RUN).count() <= 1;
+        n <= SHORT && few && !self.sys.records_all() && !self.sys.recorder.ahead
     }
 
     /// Neighbours joined while they hold less than an eighth of all: any two that are left hold

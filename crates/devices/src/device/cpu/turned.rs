@@ -1,0 +1,194 @@
+//! Folds along the last axis whose operands lie across it: `(⍉A)+.×V`, `⌈/⍉A-B`.
+//!
+//! | operand | strategy |
+//! |---|---|
+//! | items of the axis before lie side by side | rows of that axis into 64 rows of partials |
+//!
+//! Its order is that of `prim::reduce`: element i of a block goes into partial i mod 64, and
+//! partials are halved. Which elements one partial gets, and in which order, does not hang on when
+//! the partials of another result get theirs. So a block of 64 partials is kept for each of several
+//! results side by side, the body runs over the domain with its last two axes exchanged, and memory
+//! is read along its rows; the bits are those of `fold`. What fails, or shows ∞ or NaN, is left to
+//! `fold`, which counts places in the launch's own domain.
+
+use super::chunk::{CHUNK, Env};
+use super::emit;
+use super::fold::{ALONE_NS, CT, Fold};
+use super::program::{Input, Work, lower};
+use super::share::{Tally, share};
+use super::walk::Walk;
+use super::{Cpu, DeviceError, RunCtx};
+use aplomb_plans::plan::{Launch, Load, Step, What};
+use aplomb_values::body::finite::hides;
+use aplomb_values::dag::ix::{Ix, linear};
+use aplomb_values::dag::{Read, Test};
+use aplomb_values::prim::reduce::{BLOCK, LANES};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Results side by side in an item: 64 rows of partials of so many stay in the second cache.
+const WIDE: usize = 1024;
+/// Results for which the axes are worth exchanging, and that an item has at least where there are
+/// too few items for all threads.
+const FEW: usize = 16;
+/// Steps along the axis that are far: lines of the cache that are hardly used.
+const FAR: u64 = 8;
+
+/// A launch with the last two axes of its body exchanged.
+pub struct Turned {
+    launch: Launch,
+    outer: usize,
+    extent: usize,
+    inner: usize,
+}
+
+impl Turned {
+    /// None: the operands do not lie across the axis, or are few.
+    pub fn of(launch: &Launch, inputs: &[Input]) -> Option<Turned> {
+        let rank = launch.domain.len();
+        let &[.., inner, extent] = launch.domain.as_slice() else { return None };
+        if inner < FEW || extent < 2 || launch.axis != Some(rank - 1) || !launch.stores.is_empty() {
+            return None;
+        }
+        let mut across = 0;
+        for (load, input) in launch.loads.iter().zip(inputs) {
+            if load.read.is_anywhere() {
+                continue;
+            }
+            let at = linear(&load.read.ix, &input.shape, &launch.domain);
+            let step = |axis| at.coefficient(axis).unsigned_abs();
+            match (step(rank - 2), step(rank - 1)) {
+                _ if !at.is_affine() => return None,
+                (1, along) if along >= FAR => across += 1,
+                (beside, 1) if beside >= FAR => return None,
+                _ => {}
+            }
+        }
+        (across > 0).then(|| Turned {
+            launch: exchanged(launch),
+            outer: launch.domain[..rank - 2].iter().product(),
+            extent,
+            inner,
+        })
+    }
+
+    /// The partial results, a block of each result one behind the other. None: something failed or
+    /// is not finite.
+    pub fn run(
+        &self,
+        cpu: &mut Cpu,
+        inputs: &[Input],
+        folds: &[Fold],
+        ctx: &RunCtx,
+    ) -> Result<Option<Tally>, DeviceError> {
+        let Turned { launch, outer, extent, inner } = self;
+        let (extent, inner) = (*extent, *inner);
+        let fast: Option<Vec<_>> = folds.iter().map(|f| f.fast).collect();
+        let Some(fast) = fast else { return Ok(None) };
+        let own = |(input, load): (&Input, &Load)| {
+            let walk = match load.read.is_anywhere() {
+                true => input.walk.clone(),
+                false => Walk::of_read(&load.read, &input.shape, &launch.domain),
+            };
+            Input { flat: walk.flat(), walk, ..input.clone() }
+        };
+        let inputs = inputs.iter().zip(&launch.loads).map(own).collect();
+        let keep = folds.iter().map(|f| (f.of.value, hides(f.of.op))).collect();
+        let (isa, domain, steps, guards) = (cpu.isa, &launch.domain, &launch.body, &launch.guards);
+        let (stores, reduced) = (Vec::new(), Vec::new());
+        let program = lower(Work { isa, domain, steps, guards, stores, keep, reduced }, inputs);
+        let emitted = emit::parts(&cpu.loops, &program, steps, &[], domain);
+        let env = Env::new(isa, &program, steps, &[], ctx.interrupt).with(&emitted);
+        let total = outer * extent * inner;
+        let together = (program.ns + 0.1 * folds.len() as f64) * total as f64 > ALONE_NS;
+        let blocks = extent.div_ceil(BLOCK);
+        let mut wide = inner.min(WIDE);
+        while together
+            && wide >= 2 * FEW
+            && outer * blocks * inner.div_ceil(wide) < 4 * cpu.threads.count()
+        {
+            wide = (wide / 2).next_multiple_of(FEW);
+        }
+        let tiles = inner.div_ceil(wide);
+        let fine = AtomicBool::new(true);
+        let tally = share(cpu, &env, outer * blocks * tiles, together, ctx, &|frame, unit| {
+            let (tile, unit) = (unit % tiles, unit / tiles);
+            let (block, base) = (unit % blocks, unit / blocks);
+            let (column, first) = (tile * wide, block * BLOCK);
+            let columns = wide.min(inner - column);
+            let places = BLOCK.min(extent - first);
+            let lanes = LANES.min(places);
+            let size = lanes * columns;
+            let mut sums = vec![0.0; folds.len() * size];
+            // Whole rows of the domain lie one behind the other.
+            let most = if tiles == 1 { (CHUNK / inner).max(1) } else { 1 };
+            let mut at = 0;
+            while at < places && fine.load(Ordering::Relaxed) && !ctx.interrupt.is_set() {
+                let lane = at % LANES;
+                let rows = most.min(places - at).min(LANES - lane);
+                let n = rows * columns;
+                frame.run(&env, (base * extent + first + at) * inner + column, n);
+                for (k, l) in fast.iter().enumerate() {
+                    let values = frame.kept(&env, k);
+                    // SAFETY: the chunk holds n values, and there are rows of partials from this
+                    // one on.
+                    unsafe {
+                        let sums = sums.as_mut_ptr().add(k * size + lane * columns);
+                        if at < LANES {
+                            std::ptr::copy_nonoverlapping(values, sums, n);
+                        } else {
+                            (l.both)(sums, sums, values, CT, n);
+                        }
+                    }
+                }
+                at += rows;
+            }
+            for (k, (l, fold)) in fast.iter().zip(folds).enumerate() {
+                let sums = &mut sums[k * size..][..size];
+                let mut half = lanes.next_power_of_two() / 2;
+                let mut n = lanes;
+                while half > 0 {
+                    let pairs = n.saturating_sub(half).min(half);
+                    // SAFETY: rows 0 to `pairs`, and as many from `half` on.
+                    unsafe {
+                        let at = sums.as_mut_ptr();
+                        (l.both)(at, at, at.add(half * columns), CT, pairs * columns);
+                    }
+                    n = n.min(half);
+                    half /= 2;
+                }
+                for (j, sum) in sums[..columns].iter().enumerate() {
+                    if !sum.is_finite() {
+                        fine.store(false, Ordering::Relaxed);
+                    }
+                    // SAFETY: a partial of a result that nobody else has.
+                    unsafe { *fold.out.add((base * inner + column + j) * blocks + block) = *sum };
+                }
+            }
+        })?;
+        let fine = fine.into_inner() && tally.fault.is_none();
+        Ok(fine.then_some(tally))
+    }
+}
+
+/// The launch with the last two axes of its body's domain exchanged, in all that names an axis.
+fn exchanged(launch: &Launch) -> Launch {
+    let mut turned = launch.clone();
+    let rank = turned.domain.len();
+    turned.domain.swap(rank - 2, rank - 1);
+    let mut axes = Read::identity(rank);
+    axes.ix.swap(rank - 2, rank - 1);
+    let extents = turned.domain.clone();
+    let place = |ix: &Ix| ix.substitute(&axes.ix, &extents);
+    for load in turned.loads.iter_mut().filter(|load| !load.read.is_anywhere()) {
+        load.read = load.read.after(&axes, &extents);
+    }
+    for test in turned.guards.iter_mut().flatten() {
+        *test = Test { ix: place(&test.ix), ..*test };
+    }
+    for Step { what, .. } in &mut turned.body {
+        if let What::Index { ix, .. } = what {
+            *ix = place(ix);
+        }
+    }
+    turned
+}
