@@ -28,6 +28,7 @@ mod repro;
 mod script;
 mod selftest;
 mod signals;
+mod told;
 mod views;
 mod watch;
 mod words;

@@ -34,6 +34,9 @@ pub struct Trace {
     pub sources: Vec<SourceText>,
     /// The statement's text.
     pub statement: String,
+    /// Its place, [source, start, end] in code points; absent where it is no line of a program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<[u32; 3]>,
     /// The statement's evaluations, in order.
     pub segments: Vec<Segment>,
     /// All nodes, those that rules replaced among them.

@@ -5,7 +5,7 @@ use super::decide::glyph;
 use super::hash::Map;
 use super::schedule::Why;
 use super::work::{Snapshot, Warning, Work};
-use super::{PIPELINE, place};
+use super::{Options, PIPELINE, place};
 use aplomb_ground::span::{Place, Source};
 use aplomb_ground::trace::*;
 use aplomb_plans::kir;
@@ -59,12 +59,7 @@ pub fn trace(work: &Work, plan: &Plan) -> Trace {
         schema: SCHEMA.into(),
         version: VERSION.into(),
         producer: env!("CARGO_PKG_VERSION").into(),
-        config: Config {
-            preset: work.options.preset().name.into(),
-            passes: work.options.passes().into_iter().map(Into::into).collect(),
-            off: work.options.off().iter().map(|s| s.to_string()).collect(),
-            arch: SM_90.arch.into(),
-        },
+        config: config(&work.options),
         sources: sources
             .iter()
             .enumerate()
@@ -86,6 +81,16 @@ pub fn trace(work: &Work, plan: &Plan) -> Trace {
     (trace.kernels, trace.buffers) = (kernels, buffers);
     trace.diagnostics = diagnostics;
     trace
+}
+
+/// The options as a trace has them.
+pub fn config(options: &Options) -> Config {
+    Config {
+        preset: options.preset().name.into(),
+        passes: options.passes().into_iter().map(Into::into).collect(),
+        off: options.off().iter().map(|s| s.to_string()).collect(),
+        arch: SM_90.arch.into(),
+    }
 }
 
 /// A launch's CUDA text, and how its kernels share their points out: all that follows from the code

@@ -21,6 +21,8 @@ mod watchdog;
 mod world;
 
 pub use client::{STACK, Worker};
+pub use compare::Side;
+pub use kept::Story;
 pub use record::result_of;
 pub use repro::Reproduction;
 pub use world::{Core, Mode, Spent};
