@@ -184,6 +184,18 @@ pub struct DiffArgs {
 }
 
 #[derive(Args, Clone)]
+pub struct ProfileArgs {
+    #[command(flatten)]
+    pub input: Input,
+    /// One JSON document instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// Writes the calls as a flame picture, SVG
+    #[arg(short = 'o', value_name = "OUT.svg")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Args, Clone)]
 pub struct BenchArgs {
     /// The workload to time, all, or papers (those that four papers measure); list names them.
     /// Besides seeds (the papers' programs, by our pipeline and by theirs), frontend (reading,
@@ -323,6 +335,8 @@ pub enum Command {
     Ptx(About),
     /// Launches, bytes, time, and why
     Explain(ExplainArgs),
+    /// A whole run by source line: launches, host work, compiling, waiting
+    Profile(ProfileArgs),
     /// A program in panes: source, graph, CUDA, reasons, launches, passes, switches
     Tui(TuiArgs),
     /// The changes between two traces, programs or expressions

@@ -68,7 +68,10 @@ fn side(settings: Settings, input: &Input) -> Result<Vec<Trace>, i32> {
 /// turn: what is cold for the first is so for the second. Errors: the exit code, all said.
 fn in_turn(sides: [(Settings, &Input); 2]) -> Result<[Trace; 2], i32> {
     let [(settings, a), (other, b)] = sides;
-    let runs = [(settings.clone(), views::request(a.clone(), true)?), (other, views::request(b.clone(), true)?)];
+    let runs = [
+        (settings.clone(), views::request(a.clone(), true)?),
+        (other, views::request(b.clone(), true)?),
+    ];
     views::told(settings, move |session| {
         let mut held = Vec::new();
         for (settings, request) in runs {

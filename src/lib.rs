@@ -23,6 +23,7 @@ mod notebook;
 #[path = "notebook_absent.rs"]
 mod notebook;
 pub mod panes;
+mod profile;
 mod repl;
 mod repro;
 mod script;

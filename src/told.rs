@@ -101,9 +101,8 @@ pub fn chosen(session: &mut Session, asked: &Asked, which: Which) -> Result<Told
 /// The statement that had most to do under the switches of the command line; where a program
 /// switched all its statements, of all. The later of equals.
 fn most(stories: &[Story], asked: &Asked, of: &[usize]) -> Option<usize> {
-    let own = |k: &&usize| {
-        stories[**k].config.as_ref().is_some_and(|c| c.is(&asked.preset, &asked.off))
-    };
+    let own =
+        |k: &&usize| stories[**k].config.as_ref().is_some_and(|c| c.is(&asked.preset, &asked.off));
     let work = |a: &&usize, b: &&usize| stories[**a].work_ns.total_cmp(&stories[**b].work_ns);
     of.iter().filter(own).max_by(work).or_else(|| of.iter().max_by(work)).copied()
 }

@@ -11,6 +11,7 @@ mod compare;
 mod failed;
 mod kept;
 mod lines;
+mod profile;
 mod record;
 mod reflexes;
 mod registers;
@@ -31,6 +32,7 @@ use aplomb_compiler::pass::Options;
 use aplomb_devices::device::{Trial, Wanted};
 use aplomb_ground::error::{Error, internal};
 use aplomb_ground::limits::{Interrupt, Limits};
+use aplomb_ground::profile::Profile;
 use aplomb_ground::protocol::{
     Completion, Event, Failure, MimeBundle, Request, Sink, Status, TEXT,
 };
@@ -204,6 +206,7 @@ impl Session {
         if let Err(bug) = done {
             *self.core.options() = options;
             self.core.set_mode(mode);
+            self.core.profile = None;
             let error = internal(format!("a defect of Aplomb ended this line: {}", message(&*bug)));
             sink.event(Event::Error(failure(&error)));
         }
@@ -544,6 +547,14 @@ impl Session {
             session.interp.force(&found.iter().collect::<Vec<_>>(), "display", &mut world)?;
             Ok(found.iter().map(Array::settled).collect())
         })
+    }
+
+    /// Runs something and tells where its time went, line by line.
+    pub fn profiled<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> (T, Profile) {
+        self.core.profile = Some(profile::Recorder::new());
+        let done = run(self);
+        let told = self.core.profile.take().map(profile::Recorder::told);
+        (done, told.unwrap_or_default())
     }
 
     /// Switches and options that the compiler sees from now on.

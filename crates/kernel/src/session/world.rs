@@ -3,6 +3,7 @@
 use super::compare::Evaluations;
 use super::failed;
 use super::kept::{self, Forced, Interpreted, Kept, Part, Ran, Run, Story, Warning};
+use super::profile::Recorder;
 use super::record::Clock;
 use super::registers::Registers;
 use super::shown;
@@ -70,6 +71,8 @@ pub struct Core {
     pub(super) sum: Spent,
     /// The cost of the last statement that gave a value.
     pub told: Spent,
+    /// The clock of a run by source line, where somebody asked for one.
+    pub(super) profile: Option<Recorder>,
     started: Option<Instant>,
     born: Instant,
     /// The request under way began, and what those before it took.
@@ -164,6 +167,7 @@ impl Core {
             spent: Spent::default(),
             sum: Spent::default(),
             told: Spent::default(),
+            profile: None,
             started: None,
             born: Instant::now(),
             begun: None,
@@ -562,6 +566,9 @@ impl World<'_> {
         let work_ns = if core.mode.tracing { launches.iter().map(work_ns).sum() } else { 0.0 };
         let launches = launches.len();
         let run = Rc::new(Run { ms, front_ms, launch_ms, ran, on_host, launches, work_ns });
+        if let Some(profile) = &mut core.profile {
+            profile.ran(recorded, &compiled.plan, &run);
+        }
         core.ran = (runs && (is_told || values.is_err())).then(|| run.clone());
         if core.mode.tracing {
             self.note(recorded, run);
@@ -632,6 +639,22 @@ impl Host for World<'_> {
     fn interpreted(&mut self, place: &Place, elements: usize, own: f64) {
         self.core.outside_ms += own;
         Interpreted::add(&mut self.core.interpreted, place, elements, own);
+    }
+
+    fn follows(&self) -> bool {
+        self.core.profile.is_some()
+    }
+
+    fn begins(&mut self, place: &Place) {
+        self.core.profile.iter_mut().for_each(|p| p.begins(place));
+    }
+
+    fn calls(&mut self) {
+        self.core.profile.iter_mut().for_each(Recorder::calls);
+    }
+
+    fn returns(&mut self) {
+        self.core.profile.iter_mut().for_each(Recorder::returns);
     }
 
     fn untold(&self) -> f64 {
