@@ -1,6 +1,6 @@
 //! The record of everything the compiler saw, decided and refused; every front end draws from it.
 //!
-//! Its schema is `aplomb-trace` 1.0 (`trace.schema.json`). A trace is of one statement: its
+//! Its schema is `aplomb-trace` 1.1 (`trace.schema.json`). A trace is of one statement: its
 //! segments are the evaluations it forced, in order; node, decision, kernel and buffer ids count on
 //! through the segments. Items of `kernels` are launches (the key is what users of the field know).
 //! Fields are only ever added.
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// The name of the schema, the first field of every trace.
 pub const SCHEMA: &str = "aplomb-trace";
 /// The version of the schema.
-pub const VERSION: &str = "1.0";
+pub const VERSION: &str = "1.1";
 
 /// The record of one statement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

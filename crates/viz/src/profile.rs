@@ -9,28 +9,53 @@ use std::fmt::Write;
 /// So many lines are told one by one.
 const LINES: usize = 30;
 
+/// A column of the table.
+struct Column {
+    head: &'static str,
+    /// Left out where the terminal has fewer columns.
+    from: usize,
+    of: fn(&Line) -> String,
+}
+
+fn ms(x: f64) -> String {
+    if x > 0.0 { time(x * 1e3) } else { String::new() }
+}
+
+/// Behind the share, before the line.
+const COLUMNS: &[Column] = &[
+    Column { head: "time", from: 0, of: |l| time(l.total_ms() * 1e3) },
+    Column { head: "host", from: 0, of: |l| ms(l.host_ms) },
+    Column { head: "launches", from: 0, of: |l| ms(l.launch_ms) },
+    Column {
+        head: "",
+        from: 0,
+        of: |l| if l.launches > 0 { format!("×{}", l.launches) } else { String::new() },
+    },
+    Column { head: "compiling", from: 70, of: |l| ms(l.compile_ms) },
+    Column { head: "waiting", from: 100, of: |l| ms(l.wait_ms) },
+    Column {
+        head: "moved",
+        from: 100,
+        of: |l| if l.bytes > 0 { bytes(l.bytes) } else { String::new() },
+    },
+    Column { head: "calls", from: 100, of: |l| l.calls.to_string() },
+];
+
 /// The lines by time, the longest first, and what is none of theirs.
 pub fn table(profile: &Profile, width: usize) -> String {
-    let ms = |x: f64| if x > 0.0 { time(x * 1e3) } else { String::new() };
-    let mut rows = vec![
-        ["share", "time", "host", "launches", "", "compiling", "waiting", "moved", "calls", "line"]
-            .map(String::from)
-            .to_vec(),
-    ];
+    let columns = || COLUMNS.iter().filter(|c| c.from <= width);
+    let head = std::iter::once("share").chain(columns().map(|c| c.head)).chain(Some("line"));
+    let mut rows = vec![head.map(String::from).collect::<Vec<_>>()];
     let told = profile.lines.iter().filter(|l| l.total_ms() > 0.0).count();
+    let source = |l: &Line| l.at.rsplit_once(':').map(|(source, _)| source.to_string());
+    let one = profile.lines.iter().all(|l| source(l) == source(&profile.lines[0]));
     for line in profile.lines.iter().take(told.min(LINES)) {
-        rows.push(vec![
-            share(line.total_ms(), profile),
-            time(line.total_ms() * 1e3),
-            ms(line.host_ms),
-            ms(line.launch_ms),
-            if line.launches > 0 { format!("×{}", line.launches) } else { String::new() },
-            ms(line.compile_ms),
-            ms(line.wait_ms),
-            if line.bytes > 0 { bytes(line.bytes) } else { String::new() },
-            line.calls.to_string(),
-            format!("{}  {}", short(&line.at), line.text),
-        ]);
+        let at = short(&line.at);
+        let at = if one { at.rsplit(':').next().unwrap_or(at) } else { at };
+        let mut row = vec![share(line.total_ms(), profile)];
+        row.extend(columns().map(|c| (c.of)(line)));
+        row.push(format!("{at}  {}", line.text));
+        rows.push(row);
     }
     let cut = |l: &str| -> String {
         match l.chars().count() > width {
@@ -38,7 +63,8 @@ pub fn table(profile: &Profile, width: usize) -> String {
             false => l.into(),
         }
     };
-    let mut out: String = grid(&rows, &[9]).lines().map(|l| cut(l) + "\n").collect();
+    let mut out: String =
+        grid(&rows, &[1 + columns().count()]).lines().map(|l| cut(l) + "\n").collect();
     let sum = |of: fn(&Line) -> f64| profile.lines.iter().map(of).sum::<f64>();
     let rest = &profile.lines[told.min(LINES)..told];
     if !rest.is_empty() {
@@ -193,7 +219,7 @@ mod tests {
     fn a_table_has_all_of_the_time_and_fits() {
         let text = table(&profile(), 60);
         assert!(text.lines().all(|l| l.chars().count() <= 60), "{text}");
-        assert!(text.lines().nth(1).is_some_and(|l| l.contains("70.0%") && l.contains("a.apl:2")));
+        assert!(text.lines().nth(1).is_some_and(|l| l.contains("70.0%") && l.contains("2  f←")));
         assert!(text.contains("outside of lines 1.0 ms (10.0%)"), "{text}");
     }
 
