@@ -122,12 +122,17 @@ pub struct Globals {
     journal: Vec<(Sym, Option<Value>)>,
 }
 
-/// A slot for every name there is, or for those that a space has.
+/// A slot for every name there is, by its number, or for those that a space has. The former lie in
+/// pages, so that a change beside a copy of all, which every line leaves for those who ask about it
+/// later, copies the slots of one page.
 #[derive(Clone)]
 enum Slots {
-    All(Vec<Slot>),
+    All(Vec<Rc<Page>>),
     Few(HashMap<Sym, Slot>),
 }
+
+type Page = [Slot; PAGE];
+const PAGE: usize = 32;
 
 impl Default for Slots {
     fn default() -> Self {
@@ -150,7 +155,10 @@ impl Globals {
 
     fn slot(&self, sym: Sym) -> Option<&Slot> {
         match &*self.slots {
-            Slots::All(slots) => slots.get(sym.0 as usize),
+            Slots::All(pages) => {
+                let at = sym.0 as usize;
+                pages.get(at / PAGE).map(|page| &page[at % PAGE])
+            }
             Slots::Few(slots) => slots.get(&sym),
         }
     }
@@ -216,12 +224,12 @@ impl Globals {
 
     fn slot_mut(&mut self, sym: Sym) -> &mut Slot {
         match Rc::make_mut(&mut self.slots) {
-            Slots::All(slots) => {
+            Slots::All(pages) => {
                 let at = sym.0 as usize;
-                if at >= slots.len() {
-                    slots.resize(at + 1, Slot::default());
+                while at / PAGE >= pages.len() {
+                    pages.push(Rc::default());
                 }
-                &mut slots[at]
+                &mut Rc::make_mut(&mut pages[at / PAGE])[at % PAGE]
             }
             Slots::Few(slots) => slots.entry(sym).or_default(),
         }
@@ -230,9 +238,10 @@ impl Globals {
     /// Names that have a value.
     pub fn iter(&self) -> Box<dyn Iterator<Item = (Sym, &Value)> + '_> {
         match &*self.slots {
-            Slots::All(slots) => Box::new(
-                slots
+            Slots::All(pages) => Box::new(
+                pages
                     .iter()
+                    .flat_map(|page| page.iter())
                     .enumerate()
                     .filter_map(|(k, slot)| slot.value.as_ref().map(|v| (Sym(k as u32), v))),
             ),

@@ -24,6 +24,9 @@ pub struct Groups {
 /// Keys whose places make a table: at most so many for each item, and always some.
 const PLACES: (i64, i64) = (4, 1 << 16);
 
+/// Items between two looks at the interrupt.
+const LOOK: usize = 1 << 14;
+
 /// Groups in order of first sight, by the number that `known` has for a cell; it is given the
 /// number of the next group, and says whether the cell is the first of it.
 fn in_order(budget: &Budget, n: usize, mut known: impl FnMut(usize, u32) -> u32) -> Result<Groups> {
@@ -40,19 +43,46 @@ fn in_order(budget: &Budget, n: usize, mut known: impl FnMut(usize, u32) -> u32)
     Ok(out)
 }
 
+/// A function of the items of a vector of whole numbers or characters, in their own type. None:
+/// these are others, or cells.
+macro_rules! of_whole {
+    ($y:expr, $budget:expr, $f:ident) => {
+        match storage($y).filter(|_| $y.rank() == 1).map(|s| s.view()) {
+            Some(View::Bool(v)) => $f(v, $budget),
+            Some(View::I8(v)) => $f(v, $budget),
+            Some(View::I16(v)) => $f(v, $budget),
+            Some(View::I32(v)) => $f(v, $budget),
+            Some(View::Char(v)) => {
+                // A character is its code point, which no type of the library widens to i64.
+                let mut points: Vec<u32> = $budget.room(v.len())?;
+                points.extend(v.iter().map(|&c| u32::from(c)));
+                $f(&points, $budget)
+            }
+            _ => Ok(None),
+        }
+    };
+}
+
+/// The least and the greatest of some items.
+fn span<T: Copy + Into<i64>>(items: &[T]) -> (i64, i64) {
+    let both = |(lo, hi): (i64, i64), x: &T| (lo.min((*x).into()), hi.max((*x).into()));
+    items.iter().fold((i64::MAX, i64::MIN), both)
+}
+
+/// Whether so many places for so many items are a table.
+fn is_table((lo, hi): (i64, i64), n: usize) -> bool {
+    hi - lo < (n as i64 * PLACES.0).max(PLACES.1)
+}
+
 /// Groups of whole numbers or characters: by a table of places where they lie in a narrow range,
 /// else by hash. None: these are others, or cells.
 fn groups_of_whole(y: &Array, budget: &Budget) -> Result<Option<Groups>> {
     fn placed<T: Copy + Into<i64>>(items: &[T], budget: &Budget) -> Result<Option<Groups>> {
-        let n = items.len() as i64;
-        let (mut lo, mut hi) = (i64::MAX, i64::MIN);
-        for &x in items {
-            (lo, hi) = (lo.min(x.into()), hi.max(x.into()));
-        }
-        if n == 0 {
+        if items.is_empty() {
             return Ok(None);
         }
-        if hi - lo >= (n * PLACES.0).max(PLACES.1) {
+        let (lo, hi) = span(items);
+        if !is_table((lo, hi), items.len()) {
             let mut table: HashMap<u64, u32, BuildHasherDefault<Hashed>> = HashMap::default();
             let _held = budget.charge_elements(items.len(), IN_TABLE)?;
             let group = |k: usize, next: u32| *table.entry(mixed(items[k].into())).or_insert(next);
@@ -68,19 +98,32 @@ fn groups_of_whole(y: &Array, budget: &Budget) -> Result<Option<Groups>> {
         };
         in_order(budget, items.len(), group).map(Some)
     }
-    match storage(y).filter(|_| y.rank() == 1).map(|s| s.view()) {
-        Some(View::Bool(v)) => placed(v, budget),
-        Some(View::I8(v)) => placed(v, budget),
-        Some(View::I16(v)) => placed(v, budget),
-        Some(View::I32(v)) => placed(v, budget),
-        Some(View::Char(v)) => {
-            // A character is its code point, which no type of the library widens to i64.
-            let mut points: Vec<u32> = budget.room(v.len())?;
-            points.extend(v.iter().map(|&c| u32::from(c)));
-            placed(&points, budget)
+    of_whole!(y, budget, placed)
+}
+
+/// The first item of each group, where the groups would be those of a table of places: nobody
+/// needs to know which group the others belong to.
+fn firsts_of_whole(y: &Array, budget: &Budget) -> Result<Option<Vec<usize>>> {
+    fn seen<T: Copy + Into<i64>>(items: &[T], budget: &Budget) -> Result<Option<Vec<usize>>> {
+        let (lo, hi) = span(items);
+        if items.is_empty() || !is_table((lo, hi), items.len()) {
+            return Ok(None);
         }
-        _ => Ok(None),
+        let (mut seen, mut out) = (budget.filled(false, (hi - lo + 1) as usize)?, Vec::new());
+        let _held = budget.charge_elements(seen.len().min(items.len()), size_of::<usize>())?;
+        for (first, part) in (0..).step_by(LOOK).zip(items.chunks(LOOK)) {
+            budget.check()?;
+            for (k, x) in part.iter().enumerate() {
+                let seen = &mut seen[((*x).into() - lo) as usize];
+                if !*seen {
+                    *seen = true;
+                    out.push(first + k);
+                }
+            }
+        }
+        Ok(Some(out))
     }
+    of_whole!(y, budget, seen)
 }
 
 /// A hash of a whole number that no other of 64 bits has: each step can be undone.
@@ -239,6 +282,15 @@ pub fn places_of_runs(
     let mut out = budget.room(want.count())?;
     out.extend(of[n..].iter().map(|&group| firsts[group as usize].min(n)));
     Ok(Some(out))
+}
+
+/// The first major cell of each group, in order of first sight.
+pub fn firsts_of_groups(cx: &mut Cx<'_>, y: &Array) -> Result<Vec<usize>> {
+    let y = &cx.ready(y, "search")?;
+    match firsts_of_whole(y, cx.budget())? {
+        Some(firsts) => Ok(firsts),
+        None => groups(cx, y).map(|groups| groups.firsts),
+    }
 }
 
 /// Groups of major cells under ⎕CT; a cell belongs to the first group whose first cell it equals.

@@ -2,7 +2,7 @@
 //! bucket.
 
 use super::cells;
-use super::groups::{groups, places_of_runs};
+use super::groups::{firsts_of_groups, places_of_runs};
 use super::shape::Axis;
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain, length, rank, ws_full};
@@ -374,7 +374,7 @@ pub fn found(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
 
 /// The places of first occurrences among major cells.
 fn firsts(cx: &mut Cx<'_>, y: &Array) -> Result<Vec<bool>> {
-    let firsts = groups(cx, y)?.firsts;
+    let firsts = firsts_of_groups(cx, y)?;
     let mut out = cx.budget().filled(false, y.first_extent())?;
     firsts.into_iter().for_each(|k| out[k] = true);
     Ok(out)
@@ -383,9 +383,7 @@ fn firsts(cx: &mut Cx<'_>, y: &Array) -> Result<Vec<bool>> {
 /// `∪Y`: the major cells that differ, each where it is first.
 pub fn unique(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     let y = if y.rank() == 0 { super::shape::reshaped(cx, y, &[1])? } else { y.clone() };
-    let keep = firsts(cx, &y)?;
-    let picks: Vec<_> =
-        keep.iter().enumerate().filter(|(_, k)| **k).map(|(i, _)| Some(i)).collect();
+    let picks: Vec<_> = firsts_of_groups(cx, &y)?.into_iter().map(Some).collect();
     cells::along(cx, &y, 0, &picks)
 }
 

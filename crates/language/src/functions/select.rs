@@ -3,7 +3,7 @@
 
 use super::cells;
 use super::shape::{Axis, axis_of, reshaped};
-use crate::eval::cx::Cx;
+use crate::eval::cx::{Cx, SMALL};
 use crate::eval::lower::places::Chosen;
 use crate::functions::amend::picked;
 use aplomb_ground::error::{Result, domain, index, length, rank};
@@ -111,7 +111,13 @@ pub fn choices(
     for (i, &n) in indices.iter().zip(shape) {
         let unknown =
             |i: &&Array| i.pending().is_some() && i.dtype().is_integer() || i.frame().is_some();
-        let lazy = i.as_ref().filter(unknown);
+        let mut lazy = i.as_ref().filter(unknown);
+        if let Some(i) = i
+            && lazy.is_none()
+            && are_scattered(cx, i, n)?
+        {
+            lazy = Some(i);
+        }
         let sel = if lazy.is_some() { None } else { Some(select(cx, i.as_ref(), n)?) };
         some.push(match (lazy, &sel) {
             (Some(i), _) => match progression(cx, i, n) {
@@ -210,6 +216,44 @@ fn chosen(i: Option<&Array>, s: &Sel) -> Chosen {
             _ => Chosen::Array(i.clone()),
         },
         _ => Chosen::All,
+    }
+}
+
+/// Whether whole numbers at hand, ⎕IO included, are all places of an axis of `n`, and no straight
+/// line: nobody needs a list of them, they are read where they are used. Few are not asked.
+fn are_scattered(cx: &Cx<'_>, i: &Array, n: usize) -> Result<bool> {
+    fn all<T: Copy + Ord + Into<i64>>(
+        items: &[T],
+        (low, high): (i64, i64),
+        budget: &Budget,
+    ) -> Result<bool> {
+        let number = |x: &T| -> i64 { (*x).into() };
+        let (first, step) = (number(&items[0]), number(&items[1]) - number(&items[0]));
+        let on_line = |(k, x): (usize, &T)| number(x) == first + step * k as i64;
+        if items.iter().enumerate().all(on_line) {
+            return Ok(false);
+        }
+        for some in items.chunks(1 << 14) {
+            budget.check()?;
+            let least = some.iter().fold(some[0], |a, b| a.min(*b));
+            let most = some.iter().fold(some[0], |a, b| a.max(*b));
+            if number(&least) < low || number(&most) > high {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+    let io = cx.sys.settings.io as i64;
+    let Data::Dense(held) = i.data() else { return Ok(false) };
+    if i.len() <= SMALL || i.pending().is_some() || !i.dtype().is_integer() {
+        return Ok(false);
+    }
+    let ends = (io, io + n as i64 - 1);
+    match held.view() {
+        View::I8(v) => all(v, ends, cx.budget()),
+        View::I16(v) => all(v, ends, cx.budget()),
+        View::I32(v) => all(v, ends, cx.budget()),
+        _ => Ok(false),
     }
 }
 

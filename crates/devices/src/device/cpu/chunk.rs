@@ -142,6 +142,7 @@ impl Frame {
         self.at.clear();
         self.at.resize(regs, std::ptr::null());
         (self.fault, self.misfits, self.broken) = (None, 0, false);
+        self.aside.whose = 0;
     }
 
     /// Elements start…start+n of the domain, n ≤ `Env::stride`. By emitted loops where there are

@@ -39,37 +39,11 @@ impl Frame {
         start: usize,
         n: usize,
     ) -> bool {
+        if !self.feeds(env, segment, aside, start, n) {
+            return false;
+        }
         let code = &segment.code;
-        let tape = &code.tape;
-        aside.words.clear();
-        aside.words.extend([0, segment.consts.as_ptr() as u64]);
-        let lines = segment.feeds.len() * CHUNK_LINES;
-        if aside.lines.len() < lines && segment.feeds.iter().any(|f| !in_order(env, *f)) {
-            aside.lines.extend(repeat_n(Line::EMPTY, lines - aside.lines.len()));
-        }
-        for (k, feed) in segment.feeds.iter().enumerate() {
-            let at = match feed {
-                _ if tape.ins[k].is_none() => std::ptr::dangling(),
-                Feed::Register(reg) => self.at[*reg].cast(),
-                Feed::Input(_) | Feed::Tests(_) => {
-                    let own = k * CHUNK_LINES..(k + 1) * CHUNK_LINES;
-                    let room = match aside.lines.get_mut(own) {
-                        Some(lines) => lines.as_mut_ptr().cast(),
-                        None => std::ptr::null_mut(),
-                    };
-                    match feed {
-                        Feed::Input(input) => self.source(env, *input, room, start, n),
-                        Feed::Tests(inst) => self.holds(env, *inst, room, start, n),
-                        Feed::Register(_) => std::ptr::null(),
-                    }
-                }
-            };
-            if at.is_null() {
-                return false;
-            }
-            aside.words.push(at as u64);
-        }
-        for (goal, out) in segment.goals.iter().zip(&tape.outs) {
+        for (goal, out) in segment.goals.iter().zip(&code.tape.outs) {
             let at: *mut u8 = match goal {
                 Goal::Register { own, of } => {
                     let at = self.own(*own);
@@ -98,6 +72,94 @@ impl Frame {
             suspect = rest(segment, aside, whole, n - whole);
         }
         suspect == 0
+    }
+
+    /// The head of a call's table, and where each input lies; false: some is not there.
+    fn feeds(
+        &mut self,
+        env: &Env,
+        segment: &Segment,
+        aside: &mut Aside,
+        start: usize,
+        n: usize,
+    ) -> bool {
+        let tape = &segment.code.tape;
+        aside.words.clear();
+        aside.words.extend([0, segment.consts.as_ptr() as u64]);
+        let lines = segment.feeds.len() * CHUNK_LINES;
+        let whose = std::ptr::from_ref(segment) as usize;
+        if aside.whose != whose {
+            aside.whose = whose;
+            aside.alike.clear();
+            aside.alike.resize(segment.feeds.len(), None);
+        }
+        if aside.lines.len() < lines && segment.feeds.iter().any(|f| !in_order(env, *f)) {
+            aside.lines.extend(repeat_n(Line::EMPTY, lines - aside.lines.len()));
+        }
+        for (k, feed) in segment.feeds.iter().enumerate() {
+            let at = match feed {
+                _ if tape.ins[k].is_none() => std::ptr::dangling(),
+                Feed::Register(reg) => self.at[*reg].cast(),
+                Feed::Input(_) | Feed::Tests(_) => {
+                    let own = k * CHUNK_LINES..(k + 1) * CHUNK_LINES;
+                    let room = match aside.lines.get_mut(own) {
+                        Some(lines) => lines.as_mut_ptr().cast(),
+                        None => std::ptr::null_mut(),
+                    };
+                    match feed {
+                        Feed::Input(input) => {
+                            self.source(env, *input, (room, &mut aside.alike[k]), start, n)
+                        }
+                        Feed::Tests(inst) => self.holds(env, *inst, room, start, n),
+                        Feed::Register(_) => std::ptr::null(),
+                    }
+                }
+            };
+            if at.is_null() {
+                return false;
+            }
+            aside.words.push(at as u64);
+        }
+        true
+    }
+
+    /// How many of elements start…start+n are true, for each goal of the one segment; false:
+    /// something is suspect.
+    pub fn counted(
+        &mut self,
+        env: &Env,
+        segment: &Segment,
+        (start, n): (usize, usize),
+        counts: &mut Vec<u64>,
+    ) -> bool {
+        counts.clear();
+        counts.resize(segment.goals.len(), 0);
+        let whole = n / segment.code.lanes * segment.code.lanes;
+        if whole > 0 {
+            let mut aside = std::mem::take(&mut self.aside);
+            let fed = self.feeds(env, segment, &mut aside, start, n);
+            aside.words[0] = whole as u64;
+            aside.words.extend(counts.iter_mut().map(|count| std::ptr::from_mut(count) as u64));
+            // SAFETY: the table is as `code` wants it: every input holds `whole` elements of its
+            // type, every output is a number, constants are the tape's.
+            let fine = fed && unsafe { (segment.code.pages.entry())(aside.words.as_ptr()) } == 0;
+            self.aside = aside;
+            if !fine {
+                return false;
+            }
+        }
+        // What fills no round.
+        let rest = n - whole;
+        if rest > 0 && !self.pass(env, start + whole, rest, false) {
+            return false;
+        }
+        for (count, goal) in counts.iter_mut().zip(&segment.goals).filter(|_| rest > 0) {
+            let Goal::Register { of, .. } = goal else { return false };
+            // SAFETY: the machine has just made so many.
+            let values = unsafe { std::slice::from_raw_parts(self.at[*of], rest) };
+            *count += values.iter().filter(|x| **x != 0.0).count() as u64;
+        }
+        true
     }
 
     /// The tests of an instruction as truths: those that all hold, or put together in `room`. Null:
@@ -143,10 +205,11 @@ impl Frame {
         &mut self,
         env: &Env,
         input: usize,
-        room: *mut u8,
+        (room, alike): (*mut u8, &mut Option<(i64, usize)>),
         start: usize,
         n: usize,
     ) -> *const u8 {
+        let was = alike.take();
         let input = &env.program.inputs[input];
         let source = input.source;
         let size = source.dtype.size();
@@ -173,6 +236,16 @@ impl Frame {
             Piece::From { at: from, step: 1, len } if len == n && inside(source, from, 1, n) => {
                 // SAFETY: inside.
                 direct = Some(unsafe { source.at.offset(from as isize * size as isize) });
+            }
+            Piece::From { at: from, step: 0, len }
+                if fine && len == n && inside(source, from, 0, n) =>
+            {
+                let there = was.filter(|(at, times)| *at == from && *times >= n);
+                if there.is_none() {
+                    // SAFETY: inside; the room holds a chunk.
+                    unsafe { copy(source, from, 0, n, room) }
+                }
+                *alike = there.or(Some((from, n)));
             }
             Piece::From { at: from, step, len } if fine && inside(source, from, step, len) => {
                 // SAFETY: inside; the room holds a chunk, in which the pieces lie.

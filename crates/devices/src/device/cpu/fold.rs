@@ -7,6 +7,7 @@
 //! | other | 256 places of a tile of up to 4 096 columns | rows added into the tile |
 //! | last, of a function of all pairs | see `product` | |
 //! | last, of operands that lie across it | see `turned` | |
+//! | any, of whole numbers in memory and of emitted truths | see `typed` | |
 //! | any, not associative | a tile of columns, or a row | from the end, one element at a time |
 //!
 //! An item whose result shows ∞ or NaN is folded again with the scalar meaning. Not here: several
@@ -20,6 +21,7 @@ use super::product::Packed;
 use super::program::{Input, Work, lower, rounded};
 use super::share::{Tally, share, unit};
 use super::turned::Turned;
+use super::typed::Typed;
 use super::{Cpu, DeviceError, Fault, RunCtx};
 use crate::pool::PoolBuffer;
 use aplomb_plans::plan::{Launch, Reduction};
@@ -44,11 +46,11 @@ pub struct Finals {
 
 /// The domain as outer × extent × inner, cut into items.
 #[derive(Clone, Copy)]
-struct Cut {
+pub(super) struct Cut {
     outer: usize,
-    extent: usize,
-    inner: usize,
-    last: bool,
+    pub extent: usize,
+    pub inner: usize,
+    pub last: bool,
     /// Places along the axis in one item, and how many such blocks there are.
     block: usize,
     blocks: usize,
@@ -107,15 +109,15 @@ impl Cut {
 }
 
 #[derive(Clone, Copy)]
-struct Item {
+pub(super) struct Item {
     /// Along the axis.
-    first: usize,
-    places: usize,
-    columns: usize,
+    pub first: usize,
+    pub places: usize,
+    pub columns: usize,
     /// The flat index of place 0, first column.
-    base: usize,
+    pub base: usize,
     /// The place of its partial results.
-    to: usize,
+    pub to: usize,
     /// Its place in the launch's result.
     result: usize,
 }
@@ -175,9 +177,9 @@ pub fn run(
     Ok(Finals { values: values.into_iter().flatten().collect(), tally })
 }
 
-struct Pass<'a> {
-    launch: &'a Launch,
-    cut: Cut,
+pub(super) struct Pass<'a> {
+    pub launch: &'a Launch,
+    pub cut: Cut,
     /// The launch's reductions that are meant, by number.
     folds: &'a [usize],
     stores: bool,
@@ -255,7 +257,7 @@ impl Pass<'_> {
         ctx: &RunCtx,
     ) -> Result<Tally, DeviceError> {
         let (launch, cut) = (self.launch, self.cut);
-        let program = lower(work, inputs);
+        let program = lower(work, inputs.clone());
         let total: usize = launch.domain.iter().product();
         let (steps, sinks) = (&launch.body, &outputs.sinks);
         let emitted = emit::parts(&cpu.loops, &program, steps, sinks, &launch.domain);
@@ -264,6 +266,22 @@ impl Pass<'_> {
         let each = (cut.block.min(cut.extent) * cut.tile).max(1);
         let together = (program.ns + 0.1 * folds.len() as f64) * total as f64 > ALONE_NS;
         let group = (unit(cpu, total, together) / each).max(1);
+        let isa = cpu.isa;
+        let typed = match &packed {
+            None => Typed::of(self, folds, &inputs, &program, &cpu.loops),
+            Some(_) => None,
+        };
+        if let Some(typed) = &typed {
+            let own = typed.env(env);
+            let plain = Env { parts: None, ..env };
+            return share(cpu, &own, items.div_ceil(group), together, ctx, &|frame, unit| {
+                for k in unit * group..((unit + 1) * group).min(items) {
+                    if !typed.item(isa, self, folds, (frame, &own), cut.item(k)) {
+                        self.group(frame, &plain, folds, k..k + 1);
+                    }
+                }
+            });
+        }
         match (&packed, folds) {
             (Some(packed), [fold]) => {
                 share(cpu, &env, packed.units(), together, ctx, &|frame, unit| {

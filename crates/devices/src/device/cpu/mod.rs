@@ -22,6 +22,7 @@ mod lookup;
 mod loops;
 mod machine;
 mod map;
+mod narrow;
 mod pattern;
 mod product;
 mod program;
@@ -36,6 +37,7 @@ mod tests;
 mod threads;
 mod tiles;
 mod turned;
+mod typed;
 mod walk;
 mod whole;
 

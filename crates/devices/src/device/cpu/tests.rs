@@ -1,6 +1,7 @@
 //! The VM against the scalar meaning, on every instruction set and thread count: bit for bit, NaN
 //! as a class.
 
+mod folds;
 mod product;
 mod scans;
 

@@ -50,6 +50,9 @@ pub fn run(
         let shape = plan.buffer(buf).shape.to_vec();
         operands.push(Operand { source: from.source(), shape, own: None });
     }
+    if let Some(finals) = tallied(cpu, launch, finish, (&inputs, &mut operands), ctx)? {
+        return Ok(finals);
+    }
     let mut tally = Tally::default();
     if !finish.fed.is_empty() {
         let mut more = Vec::with_capacity(finish.fed.len());
@@ -152,6 +155,52 @@ impl Operand {
             unsafe { std::slice::from_raw_parts(self.source.at.cast::<f64>(), self.source.len) };
         Given { items, shape: &self.shape }
     }
+}
+
+/// `x[I]+←n` of a vector and one number, by counting places that lie in memory as whole numbers.
+/// None: it is something else, or some place is none.
+fn tallied(
+    cpu: &mut Cpu,
+    launch: &Launch,
+    finish: &Finish,
+    (inputs, operands): (&[Input], &mut [Operand]),
+    ctx: &RunCtx,
+) -> Result<Option<Finals>, DeviceError> {
+    let Whole::Scatter { read, along, origin, combine } = &finish.what else { return Ok(None) };
+    let (&[value, places], [base]) = (finish.fed.as_slice(), operands) else { return Ok(None) };
+    let step = launch.body.get(places as usize);
+    let (Some(What::Load(k)), Some(each)) = (step.map(|s| &s.what), uniform(launch, inputs, value))
+    else {
+        return Ok(None);
+    };
+    let n = elements(&launch.domain);
+    let simple = matches!((along.as_slice(), read.ix.as_slice()), ([a], [ix])
+        if a.times == 1 && read.tests.is_empty() && ix.is_constant() && ix.c == 0);
+    let Some(input) = inputs.get(*k as usize).filter(|_| simple && launch.stores.is_empty()) else {
+        return Ok(None);
+    };
+    let typed = matches!(input.source.dtype, DType::I8 | DType::I16 | DType::I32);
+    if !typed || input.flat != Some(0) || input.source.len != n || base.source.len > n {
+        return Ok(None);
+    }
+    base.become_numbers(cpu, ctx)?;
+    let given = base.given().items;
+    if !scatter::is_counted(*combine, n, given, each) {
+        return Ok(None);
+    }
+    let Some((counts, threads)) =
+        scatter::tally(cpu, ctx, input.source, *origin as i64, given.len())?
+    else {
+        return Ok(None);
+    };
+    let mut result =
+        cpu.pool.buffer(DType::F64, given.len(), ctx.budget).map_err(DeviceError::Oom)?;
+    let to = result.as_mut_ptr().cast::<f64>();
+    for (k, (x, count)) in given.iter().zip(counts).enumerate() {
+        // SAFETY: the result holds as many.
+        unsafe { *to.add(k) = if count > 0 { x + count as f64 * each } else { *x } };
+    }
+    Ok(Some(Finals { values: vec![result], tally: Tally { threads, ..Tally::default() } }))
 }
 
 /// A value that is plainly the same everywhere, which a scatter need not have written out.

@@ -7,6 +7,11 @@ pub struct Aside {
     pub words: Vec<u64>,
     /// The inputs of a chunk, one behind the other.
     pub lines: Vec<Line>,
+    /// For each of these, the item that all of it is, by its place in the source, and how many
+    /// times it stands there: a row's number is written once a row, not once a chunk.
+    pub alike: Vec<Option<(i64, usize)>>,
+    /// The segment whose inputs they are.
+    pub whose: usize,
     /// For the last, incomplete round: one line an input or output.
     pub rest: Vec<Line>,
 }

@@ -108,7 +108,9 @@ impl<'a> Loop<'a> {
                 Act::Make(id) => {
                     tape.nodes[id as usize].operands().for_each(|a| uses[a as usize].push(k as u32))
                 }
-                Act::Suspect(id) | Act::Store(_, id) => uses[id as usize].push(k as u32),
+                Act::Suspect(id) | Act::Store(_, id) | Act::Count(_, id) => {
+                    uses[id as usize].push(k as u32)
+                }
             }
         }
         let checks = tape.acts.iter().any(
@@ -470,6 +472,7 @@ impl<'a> Loop<'a> {
                 self.put(Instruction::with3(VEX_Korq_kr_kr_kr, all, all, mask))?;
             }
             Act::Store(slot, id) => self.store(slot as usize, id, now)?,
+            Act::Count(slot, id) => self.count(slot as usize, id, now)?,
         }
         self.release(now);
         Ok(())
@@ -707,5 +710,21 @@ impl<'a> Loop<'a> {
         };
         let to = self.item(self.tape.ins.len() + slot, bytes)?;
         self.put(Instruction::with2(code, to, from))
+    }
+
+    /// The lanes in which a mask holds, added to a number in memory.
+    fn count(&mut self, slot: usize, id: Id, now: usize) -> Done {
+        use Code::*;
+        let to = POINTERS.get(self.tape.ins.len() + slot).ok_or(NoCode)?;
+        let mask = self.mask(id, now)?;
+        let (code, word) = match self.lanes.0 {
+            8 => (VEX_Kmovb_r32_kr, Register::EAX),
+            16 => (VEX_Kmovw_r32_kr, Register::EAX),
+            32 => (VEX_Kmovd_r32_kr, Register::EAX),
+            _ => (VEX_Kmovq_r64_kr, SPARE),
+        };
+        self.put(Instruction::with2(code, word, mask))?;
+        self.put(Instruction::with2(Popcnt_r64_rm64, SPARE, SPARE))?;
+        self.put(Instruction::with2(Add_rm64_r64, at(*to, 0), SPARE))
     }
 }

@@ -99,8 +99,35 @@ pub fn parts(
 ) -> Option<Parts> {
     let elements: usize = domain.iter().product();
     let ready = registry.pays(program.ns * elements as f64)?;
-    let work = Given { program, steps, sinks, row: program.row(domain), registry, ready };
-    work.parts()
+    let row = program.row(domain);
+    Given { program, steps, sinks, row, registry, ready, truths: false }.parts()
+}
+
+/// A program that keeps truths alone, as one segment that counts them; None: it is none.
+pub fn truths(
+    registry: &Registry,
+    program: &Program,
+    steps: &[Step],
+    domain: &[usize],
+) -> Option<Parts> {
+    let elements: usize = domain.iter().product();
+    let ready = registry.pays(program.ns * elements as f64)?;
+    let row = program.row(domain);
+    let work = Given { program, steps, sinks: &[], row, registry, ready, truths: true };
+    let mut cutter = work.cutter(false);
+    for k in 0..program.insts.len() {
+        cutter.recorded(k)?;
+    }
+    cutter.flush(program.insts.len())?;
+    let Cutter { parts, regs, .. } = cutter;
+    let [Part::Segment(one)] = parts.as_slice() else { return None };
+    let kept = |reg: &usize| {
+        one.goals.iter().any(|goal| matches!(goal, Goal::Register { of, .. } if of == reg))
+    };
+    let ordered = |feed: &Feed| matches!(feed, Feed::Input(k) if program.inputs[*k].flat.is_some());
+    let stride = if one.feeds.iter().all(ordered) { WIDE } else { CHUNK };
+    let whole = program.kept.iter().all(kept);
+    whole.then_some(Parts { parts, regs, stride, rounds: BTreeMap::new() })
 }
 
 /// A program that is to be cut, and what is known of its surroundings.
@@ -114,6 +141,8 @@ struct Given<'a> {
     registry: &'a Registry,
     /// A loop is compiled though it is met for the first time.
     ready: bool,
+    /// What is kept are truths, which are counted.
+    truths: bool,
 }
 
 impl<'a> Given<'a> {
@@ -427,13 +456,18 @@ impl Cutter<'_> {
             held.into_iter().filter(|(reg, _)| self.lives(*reg, k)).collect();
         for (reg, held) in live {
             let fed = self.feeds.contains(&Feed::Register(reg));
-            match held.load.filter(|_| !fed) {
+            match held.load.filter(|_| !fed && !self.given.truths) {
                 // As it lies in its source, without a copy.
                 Some(load) => self.parts.push(Part::Machine(load)),
                 None => {
-                    let id = self.tape.value(held.val, Kind::F64);
                     let slot = self.tape.output(Out { dtype: DType::F64, stream: false });
-                    self.tape.store(slot, id);
+                    if self.given.truths {
+                        let mask = self.tape.value(held.val, Kind::Mask);
+                        self.tape.count(slot, mask);
+                    } else {
+                        let id = self.tape.value(held.val, Kind::F64);
+                        self.tape.store(slot, id);
+                    }
                     let own = if self.in_place { reg } else { self.regs };
                     self.goals.push(Goal::Register { own, of: reg });
                     self.regs += usize::from(!self.in_place);

@@ -134,6 +134,8 @@ pub enum Act {
     Suspect(Id),
     /// To the k-th output.
     Store(u32, Id),
+    /// The elements in which a mask holds are added to the k-th output, which is one number.
+    Count(u32, Id),
 }
 
 /// An output: its items, and whether they go past the caches.
@@ -261,6 +263,10 @@ impl Builder {
 
     pub fn store(&mut self, slot: u32, id: Id) {
         self.acts.push(Act::Store(slot, id));
+    }
+
+    pub fn count(&mut self, slot: u32, mask: Id) {
+        self.acts.push(Act::Count(slot, mask));
     }
 
     pub fn suspect(&mut self, mask: Id) {
@@ -531,7 +537,9 @@ impl Builder {
                 Act::Make(id) => {
                     self.node(id).operands().for_each(|a| used[a as usize] = true);
                 }
-                Act::Suspect(id) | Act::Store(_, id) => used[id as usize] = true,
+                Act::Suspect(id) | Act::Store(_, id) | Act::Count(_, id) => {
+                    used[id as usize] = true
+                }
             }
             acts.push(*act);
         }
@@ -582,7 +590,7 @@ impl Builder {
             },
             // Items are cut off when they are stored, not widened.
             Act::Store(slot, _) => self.outs[slot as usize].dtype.size(),
-            Act::Suspect(_) => 1,
+            Act::Suspect(_) | Act::Count(..) => 1,
         };
         64 / acts.iter().map(width).fold(1, usize::max)
     }
