@@ -75,14 +75,12 @@ impl Recorder {
         self.passed();
         let line = self.line(place);
         self.lines[line].calls += 1;
-        let Some(at) = self.calls.last().copied() else { return };
-        // The statement before it stood beside it, not around it.
-        let caller = self.calls.len().checked_sub(2).map_or(0, |k| self.calls[k]);
-        let from = if self.calls.len() > DEEPEST { at } else { caller };
-        if from == at && at != 0 {
+        if self.calls.len() > DEEPEST {
             return;
         }
-        let path = self.path(from, line);
+        // The statement before it stood beside it, not around it.
+        let caller = self.calls.len().checked_sub(2).map_or(0, |k| self.calls[k]);
+        let path = self.path(caller, line);
         if let Some(top) = self.calls.last_mut() {
             *top = path;
         }

@@ -44,7 +44,7 @@ impl Illegal {
             Illegal::Must(_) => "its value is needed whole",
             Illegal::Leaf => "it is there without a launch",
             Illegal::Nowhere => "it is computed nowhere",
-            Illegal::Domain => "its domain is another than that of the launch before it",
+            Illegal::Domain => "it goes over another domain than the launch before it",
             Illegal::Place => {
                 "it reads what an earlier launch writes, and begins when that has ended"
             }
