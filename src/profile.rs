@@ -4,7 +4,7 @@ use crate::args::ProfileArgs;
 use crate::commands::Call;
 use crate::front::{FAILED, Printer, Settings, on_session, print, width};
 use crate::views;
-use aplomb_ground::error::{Error, syntax};
+use aplomb_ground::error::{Error, internal, syntax};
 use aplomb_ground::limits::Interrupt;
 use aplomb_kernel::files;
 use aplomb_viz::profile::{flame, table};
@@ -21,6 +21,7 @@ pub fn run(settings: Settings, args: ProfileArgs) -> i32 {
             session.handle(request, &mut printer);
             session.finish(&mut printer);
         });
+        let Some(told) = told else { return FAILED };
         let text = match args.json {
             true => serde_json::to_string_pretty(&told).map(|json| json + "\n"),
             false => Ok(table(&told, width())),
@@ -52,6 +53,7 @@ pub fn command(call: &mut Call<'_>) -> Result<(), Error> {
     let sink = &mut *call.sink;
     let (done, told) = call.session.profiled(|session| session.time_run(&expr, shows, sink));
     done?;
+    let told = told.ok_or_else(|| internal("a run without a record"))?;
     if let Some(file) = file {
         call.write(file, flame(&told).as_bytes())?;
     }

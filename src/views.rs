@@ -237,8 +237,10 @@ pub fn explain(settings: Settings, args: ExplainArgs) -> i32 {
                 Err(says) => ask::answer(trace, word, width)?.ok_or(says)?,
             },
         };
-        let says = told.says.as_ref().map(|says| why::wrapped(says, 2, width) + "\n");
-        Ok(says.unwrap_or_default() + &text)
+        Ok(match &told.says {
+            Some(says) => format!("{}\n{text}", why::wrapped(says, 2, width)),
+            None => text,
+        })
     })
 }
 

@@ -120,7 +120,7 @@ fn what_is_marked_as_written_has_a_buffer() {
     }
 }
 
-/// What a sentence says is written has a buffer in the final plan, in all examples.
+/// In all examples, nodes that a sentence says are written have buffers in the final plan.
 #[test]
 fn sentences_say_that_a_node_is_written_where_it_is() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");

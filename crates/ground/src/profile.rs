@@ -21,7 +21,7 @@ pub struct Profile {
     pub stacks: Vec<Stack>,
 }
 
-/// What a source line took, the functions that it calls apart.
+/// A source line with what it took; the functions that it calls have lines of their own.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Line {
     /// The source's name and the line, from 1: `main.apl:12`.

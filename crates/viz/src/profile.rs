@@ -51,7 +51,7 @@ pub fn table(profile: &Profile, width: usize) -> String {
     let one = profile.lines.iter().all(|l| source(l) == source(&profile.lines[0]));
     for line in profile.lines.iter().take(told.min(LINES)) {
         let at = short(&line.at);
-        let at = if one { at.rsplit(':').next().unwrap_or(at) } else { at };
+        let at = if one { behind(at, ':') } else { at };
         let mut row = vec![share(line.total_ms(), profile)];
         row.extend(columns().map(|c| (c.of)(line)));
         row.push(format!("{at}  {}", line.text));
@@ -92,7 +92,14 @@ fn share(ms: f64, profile: &Profile) -> String {
 
 /// `main.apl:12` of a path.
 fn short(at: &str) -> &str {
-    at.rsplit('/').next().unwrap_or(at)
+    behind(at, '/')
+}
+
+fn behind(text: &str, mark: char) -> &str {
+    match text.rsplit_once(mark) {
+        Some((_, last)) => last,
+        None => text,
+    }
 }
 
 /// Pixels: of the picture's width, of a row.
@@ -111,15 +118,18 @@ impl Frame {
     fn add(&mut self, path: &[String], ms: f64) {
         self.ms += ms;
         let Some((first, rest)) = path.split_first() else { return };
-        let at = self.above.iter().position(|f| f.name == *first).unwrap_or_else(|| {
-            self.above.push(Frame { name: first.clone(), ..Frame::default() });
-            self.above.len() - 1
-        });
-        self.above[at].add(rest, ms);
+        match self.above.iter_mut().find(|f| f.name == *first) {
+            Some(known) => known.add(rest, ms),
+            None => {
+                let mut new = Frame { name: first.clone(), ..Frame::default() };
+                new.add(rest, ms);
+                self.above.push(new);
+            }
+        }
     }
 
     fn depth(&self) -> usize {
-        1 + self.above.iter().map(Frame::depth).max().unwrap_or(0)
+        1 + self.above.iter().map(Frame::depth).fold(0, usize::max)
     }
 }
 

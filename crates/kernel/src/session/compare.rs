@@ -86,14 +86,12 @@ impl Session {
         let (mut runs, begun): ([Vec<Vec<Rc<Run>>>; 2], _) = (Default::default(), Instant::now());
         for _ in 0..ROUNDS {
             for (side, runs) in sides.iter().zip(&mut runs) {
-                let mut once = Vec::with_capacity(side.len());
-                for (recorded, options) in side {
+                let mut run = |(recorded, options): &(Rc<Recorded>, Options)| {
                     self.take_options(options);
-                    let Some(run) = World::new(&mut self.core, None, true).timed(recorded) else {
-                        return;
-                    };
-                    once.push(run);
-                }
+                    World::new(&mut self.core, None, true).timed(recorded)
+                };
+                let once: Option<Vec<_>> = side.iter().map(&mut run).collect();
+                let Some(once) = once else { return };
                 runs.push(once);
             }
             if begun.elapsed() > LONG {

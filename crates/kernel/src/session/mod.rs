@@ -549,12 +549,11 @@ impl Session {
         })
     }
 
-    /// Runs something and tells where its time went, line by line.
-    pub fn profiled<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> (T, Profile) {
+    /// Runs something and tells where its time went, line by line. None: a defect ended it.
+    pub fn profiled<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> (T, Option<Profile>) {
         self.core.profile = Some(profile::Recorder::new());
         let done = run(self);
-        let told = self.core.profile.take().map(profile::Recorder::told);
-        (done, told.unwrap_or_default())
+        (done, self.core.profile.take().map(profile::Recorder::told))
     }
 
     /// Switches and options that the compiler sees from now on.

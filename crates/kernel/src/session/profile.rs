@@ -41,16 +41,18 @@ pub struct Recorder {
     sources: Vec<Source>,
     paths: Vec<At>,
     below: BTreeMap<(usize, usize), usize>,
-    /// The path of each call under way, the innermost last.
-    calls: Vec<usize>,
+    /// The path of the statement that began last.
+    now: usize,
+    /// The paths of those that wait for what they called, the innermost last.
+    callers: Vec<usize>,
 }
 
-/// A text, and where its lines begin.
+/// A text in lines.
 struct Source {
     text: Arc<str>,
     name: String,
-    /// The code points before each line.
-    starts: Vec<u32>,
+    /// The code points before each line, and the line.
+    lines: Vec<(u32, String)>,
 }
 
 impl Recorder {
@@ -66,7 +68,8 @@ impl Recorder {
             sources: Vec::new(),
             paths: vec![root],
             below: BTreeMap::new(),
-            calls: vec![0],
+            now: 0,
+            callers: Vec::new(),
         }
     }
 
@@ -75,28 +78,24 @@ impl Recorder {
         self.passed();
         let line = self.line(place);
         self.lines[line].calls += 1;
-        if self.calls.len() > DEEPEST {
-            return;
-        }
         // The statement before it stood beside it, not around it.
-        let caller = self.calls.len().checked_sub(2).map_or(0, |k| self.calls[k]);
-        let path = self.path(caller, line);
-        if let Some(top) = self.calls.last_mut() {
-            *top = path;
-        }
+        self.now = match self.callers.last() {
+            Some(_) if self.callers.len() > DEEPEST => return,
+            Some(caller) => self.path(*caller, line),
+            None => self.path(0, line),
+        };
     }
 
     /// A function is called.
     pub fn calls(&mut self) {
-        let at = self.calls.last().copied().unwrap_or(0);
-        self.calls.push(at);
+        self.callers.push(self.now);
     }
 
     /// It is left.
     pub fn returns(&mut self) {
         self.passed();
-        if self.calls.len() > 1 {
-            self.calls.pop();
+        if let Some(caller) = self.callers.pop() {
+            self.now = caller;
         }
     }
 
@@ -106,8 +105,7 @@ impl Recorder {
         self.passed();
         let inside: f64 = run.ran.stats.iter().map(|s| s.micros / 1e3).sum();
         let inside = inside.min(run.launch_ms);
-        let at = self.calls.last().copied().unwrap_or(0);
-        let path = &mut self.paths[at];
+        let path = &mut self.paths[self.now];
         path.host_ms -= evaluated;
         let times = [run.front_ms, inside, run.launch_ms - inside];
         path.evaluated.iter_mut().zip(times).for_each(|(sum, ms)| *sum += ms);
@@ -168,7 +166,7 @@ impl Recorder {
         let now = Instant::now();
         let ms = (now - self.since).as_secs_f64() * 1e3;
         self.since = now;
-        let path = &mut self.paths[self.calls.last().copied().unwrap_or(0)];
+        let path = &mut self.paths[self.now];
         path.host_ms += ms;
         let line = path.line;
         if let Some(line) = self.lines.get_mut(line) {
@@ -197,17 +195,20 @@ impl Recorder {
     /// The line of a place, known or new.
     fn line(&mut self, place: &Place) -> usize {
         let own = |s: &Source| Arc::ptr_eq(&s.text, &place.source.text);
-        let source = self.sources.iter().position(own).unwrap_or_else(|| {
-            self.sources.push(Source::of(place));
-            self.sources.len() - 1
-        });
-        let Source { text, name, starts } = &self.sources[source];
-        let number = starts.partition_point(|start| *start <= place.span.start);
+        let source = match self.sources.iter().position(own) {
+            Some(known) => known,
+            None => {
+                self.sources.push(Source::of(place));
+                self.sources.len() - 1
+            }
+        };
+        let Source { name, lines: texts, .. } = &self.sources[source];
+        let number = texts.partition_point(|(start, _)| *start <= place.span.start);
         let lines = &mut self.lines;
         *self.known.entry((source, number)).or_insert_with(|| {
-            let text = text.lines().nth(number.saturating_sub(1)).unwrap_or_default();
-            let at = format!("{name}:{number}");
-            lines.push(Line { at, text: text.trim().into(), ..Line::default() });
+            // The first begins at 0, so one begins before every place.
+            let text = texts[number - 1].1.clone();
+            lines.push(Line { at: format!("{name}:{number}"), text, ..Line::default() });
             lines.len() - 1
         })
     }
@@ -216,9 +217,14 @@ impl Recorder {
 impl Source {
     fn of(place: &Place) -> Source {
         let text = place.source.text.clone();
-        let behind = |(k, c): (usize, char)| (c == '\n').then_some(k as u32 + 1);
-        let starts = std::iter::once(0).chain(text.chars().enumerate().filter_map(behind));
-        Source { starts: starts.collect(), name: place.source.name.clone(), text }
+        let mut start = 0;
+        let line = |line: &str| {
+            let own = start;
+            start += line.chars().count() as u32 + 1;
+            (own, line.trim().to_string())
+        };
+        let lines = text.split('\n').map(line).collect();
+        Source { lines, name: place.source.name.clone(), text }
     }
 }
 
