@@ -378,7 +378,8 @@ pub struct ExportArgs {
     /// The program that defines the functions; what it prints is not shown
     pub file: PathBuf,
     /// A function's name, then the types and extents of its arguments: NAME 'f64[n,3] f64[3]'.
-    /// A letter is an extent that is free, a type alone a scalar
+    /// A letter is an extent that is free, a type alone a scalar. Or a call as an example:
+    /// NAME '1.5 NAME 2 3⍴⍳6'
     #[arg(required = true, value_name = "NAME TYPES")]
     pub functions: Vec<String>,
 }

@@ -3,10 +3,11 @@
 use crate::args::{ExportArgs, Language};
 use crate::front::{FAILED, Printer, Settings, USAGE, on_session, print};
 use aplomb_devices::device::cuda;
-use aplomb_export::{Declaration, Function};
+use aplomb_export::{Declaration, Function, Planned, of_example};
 use aplomb_ground::error::Result;
 use aplomb_ground::protocol::{Event, Request, Sink};
 use aplomb_ground::report;
+use aplomb_ground::span::{Place, Source, Span};
 use aplomb_kernel::session::Session;
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
@@ -40,11 +41,17 @@ pub fn run(settings: Settings, args: ExportArgs) -> i32 {
     })
 }
 
+/// The arguments of a function: declared, or to be taken from an example call.
+enum Takes {
+    Declared(Declaration),
+    Example(Place),
+}
+
 /// The files of functions, each with its name and its text.
 fn files(
     session: &mut Session,
     language: Language,
-    asked: &[(String, Declaration)],
+    asked: &[(String, Takes)],
     file: &Path,
 ) -> Result<Vec<(String, String)>> {
     let part = |part: Option<&OsStr>| -> String {
@@ -55,17 +62,18 @@ fn files(
         stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     Ok(match language {
         Language::Python => {
-            let all = at_sizes(asked, |name, takes, sizes| session.applied(name, takes, sizes))?;
-            vec![(format!("{stem}.py"), aplomb_export::module(&all, &from)?)]
+            let module = |all: &[Function]| aplomb_export::module(all, &from);
+            let (_, text) = written_for(session, asked, Session::applied, module)?;
+            vec![(format!("{stem}.py"), text)]
         }
         Language::C => {
-            let all = at_sizes(asked, |name, takes, sizes| session.planned(name, takes, sizes))?;
-            let made = aplomb_export::c(&all, &stem, &from)?;
+            let c = |all: &[Function<Planned>]| aplomb_export::c(all, &stem, &from);
+            let (_, made) = written_for(session, asked, Session::planned, c)?;
             vec![(format!("{stem}.h"), made.header), (format!("{stem}.c"), made.text)]
         }
         Language::Cuda => {
-            let all = at_sizes(asked, |name, takes, sizes| session.planned(name, takes, sizes))?;
-            let made = aplomb_export::cuda(&all, &stem, &from)?;
+            let cuda_of = |all: &[Function<Planned>]| aplomb_export::cuda(all, &stem, &from);
+            let (all, made) = written_for(session, asked, Session::planned, cuda_of)?;
             let arch =
                 all.first().and_then(|f| f.samples.first()).map(|s| s.trace.config.arch.clone());
             // Only where NVRTC is installed.
@@ -78,30 +86,71 @@ fn files(
     })
 }
 
-/// Each function at the sizes of its declaration.
-fn at_sizes<T>(
-    asked: &[(String, Declaration)],
-    mut at: impl FnMut(&str, &Declaration, &[usize]) -> Result<T>,
-) -> Result<Vec<Function<T>>> {
-    let mut out = Vec::new();
+/// A function at one of the sizes of its declaration.
+type At<T> = fn(&mut Session, &str, &Declaration, &[usize]) -> Result<T>;
+
+/// All functions at the sizes of their declarations, and their text.
+fn written_for<T, F>(
+    session: &mut Session,
+    asked: &[(String, Takes)],
+    at: At<T>,
+    write: impl Fn(&[Function<T>]) -> Result<F>,
+) -> Result<(Vec<Function<T>>, F)> {
+    let mut all = Vec::new();
     for (name, takes) in asked {
-        let samples = takes.samples();
-        let samples = samples.iter().map(|s| at(name, takes, s)).collect::<Result<_>>()?;
-        out.push(Function { name: name.clone(), takes: takes.clone(), samples });
+        let takes = match takes {
+            Takes::Declared(takes) => takes.clone(),
+            Takes::Example(call) => {
+                let arguments = session.arguments_of(name, call)?;
+                let found = of_example(&arguments, &mut |takes| {
+                    let function = at_sizes(session, name, takes, at)?;
+                    write(std::slice::from_ref(&function)).map(drop)
+                });
+                found.map_err(|e| e.at(call))?
+            }
+        };
+        all.push(at_sizes(session, name, &takes, at)?);
     }
-    Ok(out)
+    let text = write(&all)?;
+    Ok((all, text))
 }
 
-/// Names, each with the declaration behind it. Errors: a sentence.
-fn asked(words: &[String]) -> std::result::Result<Vec<(String, Declaration)>, String> {
+/// A function at the sizes of a declaration.
+fn at_sizes<T>(
+    session: &mut Session,
+    name: &str,
+    takes: &Declaration,
+    at: At<T>,
+) -> Result<Function<T>> {
+    let samples = takes.samples();
+    let samples = samples.iter().map(|s| at(session, name, takes, s)).collect::<Result<_>>()?;
+    Ok(Function { name: name.into(), takes: takes.clone(), samples })
+}
+
+/// Names, each with the declaration or the example behind it. Errors: a sentence.
+fn asked(words: &[String]) -> std::result::Result<Vec<(String, Takes)>, String> {
     let pair = |pair: &[String]| match pair {
         [name, takes] => match Declaration::parse(takes) {
-            Ok(takes) => Ok((name.clone(), takes)),
-            Err(e) => Err(format!("{name}: {}", e.parts().says)),
+            Ok(takes) => Ok((name.clone(), Takes::Declared(takes))),
+            Err(_) if has_word(takes, name) => {
+                let text = Source::new("export", takes.as_str());
+                let all = Span::new(0, takes.chars().count() as u32);
+                Ok((name.clone(), Takes::Example(Place::new(&text, all))))
+            }
+            Err(e) => Err(format!("{name}: {}; an example would call {name}", e.parts().says)),
         },
-        _ => Err(format!("{} needs a declaration behind it, such as 'f64[n]'", pair[0])),
+        _ => Err(format!(
+            "{0} needs a declaration behind it, such as 'f64[n]', or a call: '{0} 1.5 2'",
+            pair[0]
+        )),
     };
     words.chunks(2).map(pair).collect()
+}
+
+/// Whether a name stands in a text.
+fn has_word(text: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '∆' | '⍙');
+    text.split(|c| !is_part(c)).any(|word| word == name)
 }
 
 fn given(files: &[(String, String)], folder: Option<&Path>) -> i32 {

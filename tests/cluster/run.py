@@ -1,6 +1,6 @@
 # Exported functions on two local workers, with arguments that no worker could hold, one worker killed in the middle.
 #
-#   run.py APLOMB [NUMBERS]      10⁹ numbers if not said otherwise
+#   run.py APLOMB [NUMBERS [FUNCTION …]]      10⁹ numbers and all functions if not said otherwise
 #
 # Each function runs on the cluster and again, block by block, on this machine alone: the same graph in the same order,
 # so the bits must be the same. Prints a line a function; exit 1 where one differs.
@@ -54,6 +54,7 @@ def calls(module, n):
 
 def main():
     aplomb, n = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 10**9
+    wanted = sys.argv[3:]
     dask.config.set({"distributed.scheduler.allowed-failures": 5, "distributed.logging.distributed": "error"})
     failed = False
     with tempfile.TemporaryDirectory() as folder:
@@ -61,6 +62,8 @@ def main():
         cluster = LocalCluster(n_workers=2, threads_per_worker=1, memory_limit=MEMORY, dashboard_address=None)
         with cluster, Client(cluster) as client:
             for name, lazy in calls(module, n):
+                if wanted and name not in wanted:
+                    continue
                 begun = time.monotonic()
                 future = client.compute(lazy)
                 lost = name == "rmse"

@@ -173,6 +173,11 @@ fn defined(text: &str) -> String {
     last["def ".len()..].split('(').next().expect("a name").to_string()
 }
 
+/// Whether an error refuses an export for that reason, and tells where.
+pub fn refuses(error: &Error, why: &str) -> bool {
+    error.to_string().contains(why) && error.has_place()
+}
+
 /// Exports every row, holds those that cannot be to their reasons, and gives the cases of the
 /// others to Python.
 fn held(rows: &[Row], folder: &Path) {
@@ -189,7 +194,7 @@ fn held(rows: &[Row], folder: &Path) {
                 fs::write(&to, text).unwrap();
                 cases.push(case(&mut session, &function, &to, row));
             }
-            (Err(error), Some(why)) if error.to_string().contains(why) => {}
+            (Err(error), Some(why)) if refuses(&error, why) => {}
             (Err(error), _) => wrong.push(format!("{}: {error}", row.code)),
             (Ok(_), Some(why)) => wrong.push(format!("{}: is exported, not “{why}”", row.code)),
         }

@@ -4,26 +4,18 @@
 //! The rows are those of `export.rs`: one for each kind of node, and the programs of the papers.
 
 use crate::export::{Row, programs, rows, run};
+use crate::export_cases::{Cases, Language, c_type, cases, compare, planned};
 use crate::support::{same_as, session};
-use aplomb_export::{Argument, CudaFiles, Declaration, Files, Function, Leaf, Planned, c, cuda};
+use aplomb_export::{CudaFiles, Files, Function, Planned, c, cuda};
 use aplomb_ground::error::Error;
-use aplomb_kernel::session::Session;
-use aplomb_values::array::{DType, Data};
+use aplomb_values::array::DType;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-pub fn planned(session: &mut Session, row: &Row) -> Result<Function<Planned>, Error> {
-    let takes = Declaration::parse(&row.takes)?;
-    let samples = takes.samples();
-    let samples = samples.iter().map(|s| session.planned(&row.name, &takes, s));
-    let samples = samples.collect::<Result<_, Error>>()?;
-    Ok(Function { name: row.name.clone(), takes, samples })
-}
-
 /// Sizes of the free extents, up to three.
-pub const SIZES: &[[usize; 3]] = &[
+const SIZES: &[[usize; 3]] = &[
     [0, 0, 0],
     [0, 5, 3],
     [1, 1, 1],
@@ -33,62 +25,6 @@ pub const SIZES: &[[usize; 3]] = &[
     [257, 100, 7],
     [1021, 67, 2],
 ];
-
-/// One of the arguments: item k in APL, and in C as a function of k.
-pub fn argument(of: &Declaration, leaf: &Leaf, sizes: &[usize], seed: usize) -> (String, String) {
-    let shape = of.shape(leaf, sizes);
-    let n: usize = shape.iter().product();
-    let part = format!("((997|{}×⍳{n})÷997)", 1103 * seed);
-    let own = format!("({} * (k + 1) % 997) / 997.0", 1103 * seed);
-    let (apl, text) = match leaf.dtype {
-        DType::Bool => (format!("0.5>{part}"), format!("{own} < 0.5")),
-        DType::F64 => (format!("0.125+{part}"), format!("{own} + 0.125")),
-        DType::F32 => (format!("'f32'⎕AS 0.125+{part}"), format!("{own} + 0.125")),
-        _ => (format!("1+⌊7×{part}"), format!("1 + (int)(7.0 * ({own}))")),
-    };
-    let axes: Vec<String> = shape.iter().map(usize::to_string).collect();
-    let axes = if axes.is_empty() { "⍬".into() } else { axes.join(" ") };
-    (format!("({axes}⍴{apl})"), text)
-}
-
-pub fn written(argument: &Argument, leaves: &mut impl Iterator<Item = String>) -> String {
-    match argument {
-        Argument::One(_) => leaves.next().expect("a leaf"),
-        Argument::Several(more) => {
-            let items: Vec<String> =
-                more.iter().map(|a| format!("(⊂{})", self::written(a, leaves))).collect();
-            format!("({})", items.join(","))
-        }
-    }
-}
-
-pub fn c_type(dtype: DType) -> &'static str {
-    match dtype {
-        DType::Bool => "uint8_t",
-        DType::I8 => "int8_t",
-        DType::I16 => "int16_t",
-        DType::I32 => "int32_t",
-        DType::F32 => "float",
-        _ => "double",
-    }
-}
-
-/// The interpreter's results, the numbers of each; None where it gives an error.
-pub fn wanted(
-    session: &mut Session,
-    function: &Function<Planned>,
-    line: &str,
-) -> Option<Vec<Vec<f64>>> {
-    let value = session.value_of(line).ok()??;
-    let numbers = |a: &aplomb_values::array::Array| a.to_numbers().expect("numbers");
-    Some(match value.data() {
-        Data::Items(items) if function.samples[0].results.len() > 1 => {
-            items.iter().map(|a| numbers(&a)).collect()
-        }
-        Data::Items(_) => vec![numbers(&session.value_of(&format!("↑{line}")).ok()??)],
-        _ => vec![numbers(&value)],
-    })
-}
 
 /// A call in C, which prints its code and the bits of its results.
 fn call(
@@ -137,65 +73,12 @@ static void show(double x) {
   unsigned long long w; memcpy(&w, &x, 8); printf(" %llx", w); }
 "#;
 
-struct Case {
-    what: String,
-    wanted: Option<Vec<Vec<f64>>>,
-    least: usize,
-}
-
 /// Exports every row that can be, and runs all of them in one program.
 fn held(rows: &[Row], folder: &Path) {
-    let (mut functions, mut calls, mut cases) = (Vec::new(), Vec::new(), Vec::new());
-    let mut wrong = Vec::new();
-    for (k, row) in rows.iter().enumerate() {
-        let mut session = session();
-        run(&mut session, &row.code);
-        let made = planned(&mut session, row);
-        let made = made.and_then(|f| c(std::slice::from_ref(&f), "one", "p.apl").map(|_| f));
-        let mut function = match (made, &row.why_not_c) {
-            (Ok(function), None) => function,
-            (Err(error), Some(why)) if error.to_string().contains(why) => continue,
-            (Err(error), _) => {
-                wrong.push(format!("{}: {error}", row.code));
-                continue;
-            }
-            (Ok(_), Some(why)) => {
-                wrong.push(format!("{}: is exported, not “{why}”", row.code));
-                continue;
-            }
-        };
-        let (takes, free) = (function.takes.clone(), function.takes.free().len());
-        let mut sizes: Vec<&[usize]> = SIZES.iter().map(|s| &s[..free]).collect();
-        sizes.dedup();
-        function.name = format!("f{k}");
-        for sizes in sizes {
-            let leaves = takes.leaves();
-            let all: Vec<(String, String)> = leaves
-                .iter()
-                .enumerate()
-                .map(|(j, leaf)| argument(&takes, leaf, sizes, j + 1))
-                .collect();
-            let mut apl = all.iter().map(|a| a.0.clone());
-            let words: Vec<String> = takes.arguments.iter().map(|a| written(a, &mut apl)).collect();
-            let line = match &words[..] {
-                [right] => format!("{} {right}", row.name),
-                [left, right] => format!("{left} {} {right}", row.name),
-                _ => unreachable!("one or two"),
-            };
-            let wanted = wanted(&mut session, &function, &line);
-            let lengths: Vec<usize> = match &wanted {
-                Some(all) => all.iter().map(Vec::len).collect(),
-                None => vec![1 << 20; function.samples[0].results.len()],
-            };
-            let items: Vec<String> = all.into_iter().map(|a| a.1).collect();
-            calls.push(call(&function, sizes, &items, &lengths));
-            let what = format!("{} at {sizes:?}", row.code.lines().last().unwrap_or_default());
-            let least = sizes.iter().copied().min().unwrap_or(usize::MAX);
-            cases.push(Case { what, wanted, least });
-        }
-        functions.push(function);
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let write = |f: &Function<Planned>| c(std::slice::from_ref(f), "one", "p.apl").map(drop);
+    let why_not = |row: &Row| row.why_not_c.clone();
+    let language = Language { why_not, write: &write, sizes: SIZES, call: &call };
+    let Cases { functions, calls, cases } = cases(rows, &language);
     let Files { header, text } = c(&functions, "all", "p.apl").unwrap();
     fs::write(folder.join("all.h"), header).unwrap();
     fs::write(folder.join("all.c"), text).unwrap();
@@ -208,7 +91,7 @@ fn held(rows: &[Row], folder: &Path) {
     fs::write(folder.join("host.c"), host + "  return bad; }\n").unwrap();
     for extra in [&["-O1"][..], &["-O2", "-march=native", "-fopenmp"][..]] {
         let said = ran(folder, extra);
-        compare(&cases, &said, extra);
+        compare(&cases, &said, &|_, x, y, _| x.to_bits() != y.to_bits());
     }
 }
 
@@ -226,40 +109,6 @@ fn ran(folder: &Path, extra: &[&str]) -> String {
     let failed = String::from_utf8_lossy(&out.stderr);
     assert!(out.status.success(), "{extra:?}: {:?} {failed}", out.status);
     String::from_utf8(out.stdout).expect("a text")
-}
-
-fn compare(cases: &[Case], said: &str, extra: &[&str]) {
-    let lines: Vec<&str> = said.lines().skip(1).collect();
-    assert_eq!(lines.len(), cases.len());
-    let (mut wrong, mut refused) = (Vec::new(), Vec::new());
-    for (case, line) in cases.iter().zip(lines) {
-        let mut words = line.split(' ');
-        let code: i32 = words.next().and_then(|w| w.parse().ok()).expect("a code");
-        let found: Vec<u64> = words.map(|w| u64::from_str_radix(w, 16).expect("bits")).collect();
-        let what = &case.what;
-        match &case.wanted {
-            // Where the text is for larger extents it says so.
-            _ if code == 1 && case.least < 24 => refused.push(what.clone()),
-            // Of empty arrays some functions have no result that their graphs have.
-            None if code != 0 || case.least == 0 => {}
-            None => wrong.push(format!("{what}: the interpreter gives an error")),
-            Some(_) if code != 0 => wrong.push(format!("{what}: code {code}")),
-            Some(all) => {
-                let all: Vec<f64> = all.iter().flatten().copied().collect();
-                let found: Vec<f64> = found.into_iter().map(f64::from_bits).collect();
-                let apart = |(x, y): (&f64, &f64)| x.to_bits() != y.to_bits();
-                let at = all.iter().zip(&found).position(apart);
-                if all.len() != found.len() || at.is_some() {
-                    let shown = at.map(|k| (all[k], found[k]));
-                    wrong.push(format!("{what}: {shown:?} at {at:?}, {} items", found.len()));
-                }
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{extra:?}:\n{}", wrong.join("\n"));
-    // Few functions are for large extents alone.
-    println!("{} of {} calls are for larger extents: {refused:#?}", refused.len(), cases.len());
-    assert!(refused.len() * 4 < cases.len());
 }
 
 #[test]

@@ -2,24 +2,17 @@
 //! a program of their own: they give the interpreter's numbers, to the bit where nothing is folded.
 
 use crate::export::{Row, programs, rows, run};
-use crate::export_c::{argument, c_type, planned, wanted, written};
-use crate::support::session;
+use crate::export_cases::{Cases, Language, c_type, cases, compare, planned};
+use crate::support::{extras, found, program, session};
 use crate::{nvrtc, standin};
-use aplomb_export::{CudaFiles, Function, Planned, cuda};
-use aplomb_plans::plan::Kind;
+use aplomb_export::{CudaFiles, Declaration, Function, Planned, cuda};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-const SIZES: &[[usize; 3]] = &[[1, 1, 1], [7, 13, 4], [65, 31, 9], [521, 20, 3]];
-
-struct Case {
-    what: String,
-    wanted: Option<Vec<Vec<f64>>>,
-    folds: bool,
-    least: usize,
-}
+/// Sizes of the free extents, up to three; the last is more than one tile of a sort.
+const SIZES: &[[usize; 3]] = &[[1, 1, 1], [7, 13, 4], [65, 31, 9], [521, 20, 3], [7001, 1, 2]];
 
 fn kind(dtype: &str) -> &'static str {
     match dtype {
@@ -98,54 +91,13 @@ static void show(const aplomb_view& v) {
 /// Exports every row that can be, and runs all of them in one program on the stand-in.
 fn held(rows: &[Row], folder: &Path) {
     let Some(libraries) = standin::libraries() else { return };
-    let (mut functions, mut calls, mut cases) = (Vec::new(), Vec::new(), Vec::new());
-    let mut wrong = Vec::new();
-    for (k, row) in rows.iter().enumerate() {
-        let mut session = session();
-        run(&mut session, &row.code);
-        let made = planned(&mut session, row);
-        let made = made.and_then(|f| cuda(std::slice::from_ref(&f), "one", "p.apl").map(|_| f));
-        let mut function = match (made, &row.why_not_cuda) {
-            (Ok(function), None) => function,
-            (Err(error), Some(why)) if error.to_string().contains(why) => continue,
-            (Err(error), _) => {
-                wrong.push(format!("{} {}: {error}", row.name, row.takes));
-                continue;
-            }
-            (Ok(_), Some(why)) => {
-                wrong.push(format!("{} {}: is exported, not “{why}”", row.name, row.takes));
-                continue;
-            }
-        };
-        let (takes, free) = (function.takes.clone(), function.takes.free().len());
-        let folds = function.samples[0].plan.launches.iter().any(|l| l.kind != Kind::Map);
-        let mut sizes: Vec<&[usize]> = SIZES.iter().map(|s| &s[..free]).collect();
-        sizes.dedup();
-        function.name = format!("f{k}");
-        for sizes in sizes {
-            let leaves = takes.leaves();
-            let all: Vec<(String, String)> = leaves
-                .iter()
-                .enumerate()
-                .map(|(j, leaf)| argument(&takes, leaf, sizes, j + 1))
-                .collect();
-            let mut apl = all.iter().map(|a| a.0.clone());
-            let words: Vec<String> = takes.arguments.iter().map(|a| written(a, &mut apl)).collect();
-            let line = match &words[..] {
-                [right] => format!("{} {right}", row.name),
-                [left, right] => format!("{left} {} {right}", row.name),
-                _ => unreachable!("one or two"),
-            };
-            let wanted = wanted(&mut session, &function, &line);
-            let items: Vec<String> = all.into_iter().map(|a| a.1).collect();
-            calls.push(call(&function, sizes, &items));
-            let what = format!("{} {} at {sizes:?}", row.name, row.takes);
-            let least = sizes.iter().copied().min().unwrap_or(usize::MAX);
-            cases.push(Case { what, wanted, folds, least });
-        }
-        functions.push(function);
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let write = |f: &Function<Planned>| cuda(std::slice::from_ref(f), "one", "p.apl").map(drop);
+    let why_not = |row: &Row| row.why_not_cuda.clone();
+    let call = |f: &Function<Planned>, sizes: &[usize], items: &[String], _: &[usize]| {
+        call(f, sizes, items)
+    };
+    let language = Language { why_not, write: &write, sizes: SIZES, call: &call };
+    let Cases { functions, calls, cases } = cases(rows, &language);
     let CudaFiles { header, text, .. } = cuda(&functions, "all", "p.apl").unwrap();
     fs::write(folder.join("all.cuh"), header).unwrap();
     fs::write(folder.join("all.cu"), text).unwrap();
@@ -171,42 +123,11 @@ fn held(rows: &[Row], folder: &Path) {
     let failed = String::from_utf8_lossy(&out.stderr);
     let said = String::from_utf8_lossy(&out.stdout);
     assert!(out.status.success(), "{:?} {failed}\n{}", out.status, said.lines().count());
-    compare(&cases, &said);
-}
-
-fn compare(cases: &[Case], said: &str) {
-    let lines: Vec<&str> = said.lines().skip(1).collect();
-    assert_eq!(lines.len(), cases.len());
-    let (mut wrong, mut refused) = (Vec::new(), 0);
-    for (case, line) in cases.iter().zip(lines) {
-        let mut words = line.split(' ');
-        let code: i32 = words.next().and_then(|w| w.parse().ok()).expect("a code");
-        let found: Vec<f64> =
-            words.map(|w| f64::from_bits(u64::from_str_radix(w, 16).expect("bits"))).collect();
-        let what = &case.what;
-        match &case.wanted {
-            _ if code == 1 && case.least < 20 => refused += 1,
-            None if code != 0 => {}
-            None => wrong.push(format!("{what}: the interpreter gives an error")),
-            Some(_) if code != 0 => wrong.push(format!("{what}: code {code}")),
-            Some(all) => {
-                let all: Vec<f64> = all.iter().flatten().copied().collect();
-                // Folds are taken in a device's own order.
-                let most = all.iter().fold(1.0f64, |m, x| m.max(x.abs()));
-                let apart = |x: &f64, y: &f64| match case.folds {
-                    true => (x - y).abs() > 1e-11 * most,
-                    false => x.to_bits() != y.to_bits(),
-                };
-                let at = all.iter().zip(&found).position(|(x, y)| apart(x, y));
-                if all.len() != found.len() || at.is_some() {
-                    let shown = at.map(|k| (all[k], found[k]));
-                    wrong.push(format!("{what}: {shown:?} at {at:?}, {} items", found.len()));
-                }
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(refused * 4 < cases.len(), "{refused} of {} are for larger extents", cases.len());
+    // Folds are taken in a device's own order.
+    compare(&cases, &said, &|case, x, y, most| match case.folds {
+        true => (x - y).abs() > 1e-11 * most,
+        false => x.to_bits() != y.to_bits(),
+    });
 }
 
 #[test]
@@ -220,6 +141,47 @@ fn bar_09_every_program_of_the_papers_gives_its_numbers_in_cuda() {
     let folder = tempfile::tempdir().expect("a folder");
     let rows: Vec<Row> = programs().into_iter().map(|p| p.1).collect();
     held(&rows, folder.path());
+}
+
+/// The sample configures and builds a library that has the function, with g++ as the compiler of
+/// the language CUDA (`tests/cmake`).
+#[test]
+fn cmake_builds_the_sample() {
+    let Some(python) = extras("cmake") else { return };
+    let cmake = |words: &[&str]| {
+        Command::new(&python).args(["-m", "cmake"]).args(words).output().expect("python")
+    };
+    let there = cmake(&["--version"]).status.success();
+    if found(there.then_some(()), "cmake").and(program("make")).is_none() {
+        return;
+    }
+    let mut session = session();
+    run(&mut session, "rmse←{((+/(⍺-⍵)*2)÷≢⍺)*0.5}");
+    let takes = Declaration::parse("f64[n] f64[n]").unwrap();
+    let samples = takes.samples().iter().map(|s| session.planned("rmse", &takes, s)).collect();
+    let function = Function { name: "rmse".into(), takes, samples: Result::unwrap(samples) };
+    let CudaFiles { header, text, cmake: sample, .. } = cuda(&[function], "p", "p.apl").unwrap();
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in [("p.cuh", header), ("p.cu", text), ("CMakeLists.txt", sample)] {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    let (from, to) = (folder.path().display(), folder.path().join("build"));
+    let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cmake");
+    let told = |out: std::process::Output| {
+        let said = String::from_utf8_lossy(&out.stdout).into_owned();
+        assert!(out.status.success(), "{said}{}", String::from_utf8_lossy(&out.stderr));
+        said
+    };
+    let (from, to) = (from.to_string(), to.display().to_string());
+    let words = [
+        format!("-DCMAKE_MODULE_PATH={}", modules.display()),
+        format!("-DCMAKE_CUDA_COMPILER={}", modules.join("nvcc").display()),
+        "-DCMAKE_CUDA_ARCHITECTURES=90".into(),
+    ];
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    told(cmake(&[&["-G", "Unix Makefiles", "-S", &from, "-B", &to][..], &words].concat()));
+    let said = told(cmake(&["--build", &to, "--verbose"]));
+    assert!(said.contains(" -fmad=false ") && Path::new(&to).join("libp.a").exists(), "{said}");
 }
 
 /// The kernels of every row, as NVRTC makes PTX of them.

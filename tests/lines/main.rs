@@ -22,6 +22,7 @@ mod differential;
 mod examples;
 mod export;
 mod export_c;
+mod export_cases;
 mod export_cuda;
 mod faults;
 mod frames;

@@ -135,3 +135,75 @@ fn a_folder_is_needed_for_files() {
     let both = ["--c", "--python", "p-q.apl", "f", "f64"];
     assert_eq!(written(folder.path(), &both).0, 2);
 }
+
+/// The head of the only function that C was written for.
+fn head(folder: &Path, name: &str, takes: &str) -> String {
+    let (code, said, error) = written(folder, &["--c", "-o", "out", "e.apl", name, takes]);
+    assert_eq!(code, 0, "{takes}: {said}{error}");
+    let text = fs::read_to_string(folder.join("out/e.h")).unwrap();
+    let all = text.lines().filter(|l| l.starts_with("//   ") && !l.contains("result"));
+    let all = all.map(|l| l.trim_start_matches("//   ").trim_end());
+    all.collect::<Vec<_>>().join(", ")
+}
+
+#[test]
+fn an_example_call_tells_types_ranks_and_free_extents() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "add←{⍺+⍵}\nmm←+.×\nturned←{⍵+⍉⍵}\nwindow←{⍺+.×3↑⍵}\nof3←{(a b c)←⍵ ⋄ a+b×c}\n\
+                pair←{(x y)←⍵ ⋄ x+y}\nv←1.5×⍳4\n";
+    fs::write(folder.path().join("e.apl"), text).unwrap();
+    for (name, takes, wanted) in [
+        ("add", "1.5 2 add 3 4.5", "a: double [n], b: double [n]"),
+        ("add", "1.5 add 2 3⍴⍳6", "a: double, b: int32_t [n][m]"),
+        ("add", "1 0 1 add v[⍳3]", "a: uint8_t [n], b: double [n]"),
+        ("add", "1 add ('f32'⎕AS v)", "a: int32_t, b: float [n]"),
+        ("add", "⍬ add ⍬", "a: double [n], b: double [n]"),
+        ("add", "(,1.5) add v", "a: double [1], b: double [n]"),
+        ("add", "(2 2⍴v) add 2 2⍴v", "a: double [n][m], b: double [n][m]"),
+        ("add", "3 ⊢ 2 add v", "a: int32_t, b: double [n]"),
+        ("mm", "(2 2⍴v) mm 2 2⍴v", "a: double [n][m], b: double [m][k_]"),
+        ("turned", "turned 2 2⍴v", "a: double [n][n]"),
+        ("window", "(3⍴0.5) window v", "a: double [3], b: double [n]"),
+        ("of3", "of3 1.5 2 3", "a: double [3]"),
+        ("pair", "pair (1.5 2) (3 4)", "a: double [n], b: int32_t [n]"),
+    ] {
+        assert_eq!(head(folder.path(), name, takes), wanted, "{takes}");
+    }
+    for (name, takes, code, says, place) in [
+        ("add", "3+4", 2, "3+4”: 3 is no type; an example would call add", ""),
+        ("add", "⊢add", 1, "the example does not call add", "export:1:1"),
+        ("add", "'abc' add 1", 1, "does not take characters", "export:1:1"),
+        ("add", "0J1 add 1", 1, "does not take numbers that are not real", "export:1:1"),
+        ("add", "1 2 add 3 4 5", 1, "LENGTH ERROR", "e.apl:1:"),
+        ("add", "(1÷0) add 3", 1, "DOMAIN ERROR", "export:1:3"),
+        ("add", "1 add)", 1, "SYNTAX ERROR", "export:1:6"),
+        ("v", "v 3", 1, "v is no function", "export:1:1"),
+        ("nix", "nix 3", 1, "there is no function nix", "export:1:1"),
+    ] {
+        let words = ["--c", "-o", "none", "e.apl", name, takes];
+        let (found, said, error) = written(folder.path(), &words);
+        assert!(found == code && said.is_empty(), "{takes}: {found} {said}{error}");
+        assert!(error.contains(says) && error.contains(place), "{takes}: {error}");
+        assert!(!folder.path().join("none").exists(), "{takes}");
+    }
+    for words in [&["--python"][..], &["-o", "cuda"]] {
+        let all = [words, &["e.apl", "add", "1.5 add v"]].concat();
+        assert_eq!(written(folder.path(), &all).0, 0, "{words:?}");
+    }
+}
+
+#[test]
+fn a_refusal_names_line_and_column() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "f←{\n  x←⍵+1\n  x⊣⎕←2\n}\ng←{⍵+?10}\nh←{(⍵>0)/⍵}\nk←{⍵*÷(≢⍵)*0.5}\n";
+    fs::write(folder.path().join("p.apl"), text).unwrap();
+    for (name, place) in
+        [("f", "p.apl:3:5"), ("g", "p.apl:5:6"), ("h", "p.apl:6:9"), ("k", "p.apl:7:3")]
+    {
+        for words in [&["--python"][..], &["--c", "-o", "c"], &["-o", "cuda"]] {
+            let all = [words, &["p.apl", name, "f64[n]"]].concat();
+            let (code, _, error) = written(folder.path(), &all);
+            assert!(code == 1 && error.contains(place), "{name}: {error}");
+        }
+    }
+}

@@ -46,7 +46,7 @@ pub enum Extent {
 const TYPES: &[DType] = &[DType::F64, DType::F32, DType::I32, DType::I16, DType::I8, DType::Bool];
 
 /// The most free extents: each doubles the sizes at which a function is recorded.
-const MOST_FREE: usize = 3;
+pub const MOST_FREE: usize = 3;
 
 impl Declaration {
     /// Reads a declaration. Errors: DOMAIN, which says what was expected.
@@ -65,6 +65,11 @@ impl Declaration {
             }
             () => Ok(declaration),
         }
+    }
+
+    /// The declaration of these arguments.
+    pub fn of(arguments: Vec<Argument>) -> Declaration {
+        Declaration { text: listed(&arguments), arguments }
     }
 
     /// All arrays of the arguments.
@@ -115,6 +120,23 @@ impl Declaration {
         };
         leaf.extents.iter().map(size).collect()
     }
+}
+
+/// Arguments as they are declared.
+fn listed(arguments: &[Argument]) -> String {
+    let extent = |e: &Extent| match e {
+        Extent::Fixed(n) => n.to_string(),
+        Extent::Free(name) => name.clone(),
+    };
+    let one = |a: &Argument| match a {
+        Argument::One(leaf) if leaf.extents.is_empty() => leaf.dtype.name().to_string(),
+        Argument::One(leaf) => {
+            let extents: Vec<String> = leaf.extents.iter().map(extent).collect();
+            format!("{}[{}]", leaf.dtype.name(), extents.join(","))
+        }
+        Argument::Several(more) => format!("({})", listed(more)),
+    };
+    arguments.iter().map(one).collect::<Vec<_>>().join(" ")
 }
 
 fn wrong(text: &str, says: &str) -> Error {
@@ -204,6 +226,7 @@ mod tests {
         assert_eq!(read.shape(read.leaves()[0], &[7, 9]), [7, 3]);
         assert_eq!(read.shape(read.leaves()[2], &[7, 9]), [7, 9]);
         assert_eq!(read.samples().len(), 6);
+        assert_eq!(Declaration::of(read.arguments.clone()), read);
         assert_eq!(Declaration::parse("f64[4]").unwrap().samples(), [Vec::<usize>::new()]);
     }
 

@@ -1,8 +1,9 @@
 //! Functions as programs of other languages: their graphs or plans, recorded at a few sizes, become
 //! one text.
 //!
-//! Rows: BAR-09, BAR-10, ACL-45. `declared` reads what arguments are, `python` writes one graph,
-//! `c` and `cuda` one plan, and `fit` makes one text of those that several sizes gave.
+//! Rows: BAR-09, BAR-10, ACL-45. `declared` reads what arguments are, `example` takes it from a
+//! call, `python` writes one graph, `c` and `cuda` one plan, and `fit` makes one text of those that
+//! several sizes gave.
 
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
@@ -10,6 +11,7 @@
 mod c;
 mod cuda;
 mod declared;
+mod example;
 mod fit;
 mod names;
 mod python;
@@ -17,13 +19,42 @@ mod python;
 pub use c::{Files, c};
 pub use cuda::{CudaFiles, cuda};
 pub use declared::{Argument, Declaration, Leaf};
+pub use example::of_example;
 pub use python::module;
 
+use aplomb_ground::error::{Error, domain};
+use aplomb_ground::span::{Place, Source, Span};
 use aplomb_ground::trace::Trace;
-use aplomb_plans::plan::{BufId, From, Plan};
+use aplomb_plans::plan::{BufId, From, Launch, Plan};
 use aplomb_values::array::{Array, DType};
 use aplomb_values::dag::Recorded;
 use std::rc::Rc;
+use std::sync::Arc;
+
+/// The definition of a function, and the call of it that nobody wrote.
+#[derive(Clone)]
+pub struct Home {
+    /// The name in APL.
+    pub name: String,
+    /// The function as it is written.
+    pub text: String,
+    /// The place where it is, or else what was asked for.
+    pub place: Place,
+    /// The call that recorded it.
+    pub call: Arc<Source>,
+}
+
+impl Home {
+    /// The error that says why it cannot be exported.
+    pub fn refused(&self, says: &str) -> Error {
+        domain(format!("{} cannot be exported: {says}", self.name))
+    }
+
+    /// An error with a place that somebody wrote.
+    pub fn placed(&self, error: Error) -> Error {
+        error.instead_of(&self.call, &self.place).at(&self.place)
+    }
+}
 
 /// A function that was applied to arguments without values: what it would compute.
 pub struct Applied {
@@ -36,7 +67,7 @@ pub struct Applied {
     /// Whether the result is a vector of arrays and not one array.
     pub several: bool,
     /// The function as it is written.
-    pub source: String,
+    pub home: Home,
 }
 
 /// A function to be written: a name, what it takes, and its graphs at the declaration's sizes.
@@ -81,6 +112,25 @@ impl Given {
     }
 }
 
+impl Planned {
+    /// The error of a launch that has no text in a language, at what it computes.
+    pub fn refused(&self, launch: &Launch, why: &Error) -> Error {
+        let error = self.home.refused(&why.parts().says);
+        let last = launch.finish.as_ref().map(|f| f.node).or(launch.nodes.last().copied());
+        let node = last.and_then(|n| self.trace.nodes.get(n.index()));
+        let place = node.and_then(|n| n.span.first()).and_then(|[id, start, end]| {
+            let source = self.trace.sources.iter().find(|s| s.id == *id)?;
+            let own = source.name == self.home.call.name;
+            let source = Source::new(&source.name, source.text.as_str());
+            (!own).then(|| Place::new(&source, Span::new(*start, *end)))
+        });
+        self.home.placed(match place {
+            Some(place) => error.at(&place),
+            None => error,
+        })
+    }
+}
+
 /// The launches of what a function would compute.
 pub struct Planned {
     /// The launches; whole numbers that they store are f64.
@@ -92,7 +142,7 @@ pub struct Planned {
     /// The results.
     pub results: Vec<Given>,
     /// The function as it is written.
-    pub source: String,
+    pub home: Home,
     /// The nodes and the decisions.
     pub trace: Trace,
 }

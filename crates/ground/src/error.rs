@@ -1,7 +1,7 @@
 //! APL's errors: kind, sentence, place, marks, hint. A bug is `Kind::Internal`; it ends one
 //! statement only.
 
-use crate::span::{Place, Span};
+use crate::span::{Place, Source, Span};
 use std::fmt;
 
 /// The one list of errors, with Dyalog's event numbers.
@@ -180,6 +180,21 @@ impl Error {
     /// Sets the place unless one is known: the innermost place wins.
     pub fn at(mut self, place: &Place) -> Self {
         self.0.place.get_or_insert_with(|| place.clone());
+        self
+    }
+
+    /// Tells of one place instead of a text that nobody wrote: what lies in that text lies there,
+    /// and calls from it are left out.
+    pub fn instead_of(mut self, text: &Source, place: &Place) -> Self {
+        let inside = |p: &Place| std::ptr::eq(&*p.source, text);
+        let parts = &mut *self.0;
+        if parts.place.as_ref().is_some_and(inside) {
+            (parts.place, parts.marks) = (Some(place.clone()), Vec::new());
+        }
+        if parts.needed.as_ref().is_some_and(inside) {
+            parts.needed = Some(place.clone());
+        }
+        parts.calls.retain(|c| !inside(&c.place));
         self
     }
 

@@ -11,8 +11,8 @@ pub use extents::{all as all_conditions, conditions as marked_conditions, open a
 
 use crate::declared::Extent;
 use crate::{Function, Given, Leaf, Planned, fit, names};
-use aplomb_ground::error::{Error, Result, bug, domain};
-use aplomb_plans::kir::{self, Code, ParamKind, Type};
+use aplomb_ground::error::{Result, bug};
+use aplomb_plans::kir::{self, Code, ParamKind, Scratch, Type};
 use aplomb_plans::plan::{BufId, From, Plan};
 use aplomb_values::array::{Array, DType, Data, elements};
 use std::collections::BTreeMap;
@@ -312,29 +312,30 @@ impl Head {
 
 fn defined(function: &Function<Planned>, name: &str, from: &str) -> Result<Files> {
     let Function { takes, samples, .. } = function;
-    let refused = |says: &str| domain(format!("{} cannot be exported: {says}", function.name));
     let sizes = takes.samples();
     let Some(first) = samples.first().filter(|_| samples.len() == sizes.len()) else {
         return Err(bug!("{} plans of {} sizes", samples.len(), sizes.len()));
     };
+    let home = &first.home;
     let head = Head::new(function, first.results.len());
     let leaves = takes.leaves();
     let mut written: Vec<Written> = Vec::new();
     for sample in samples {
-        written.push(Written::of(sample, &head, &leaves, &refused)?);
+        written.push(Written::of(sample, &head, &leaves)?);
     }
     let settled = |part: &dyn Fn(&Written) -> String| {
         let texts: Vec<String> = written.iter().map(part).collect();
-        fit::settled(&texts, &sizes, &head.letters, fit::Style::C).map_err(|says| refused(&says))
+        fit::settled(&texts, &sizes, &head.letters, fit::Style::C)
+            .map_err(|says| home.placed(home.refused(&says)))
     };
     let conditions = extents::open(&settled(&|w| w.conditions.clone())?);
-    let body = settled(&|w| w.body.clone())?;
+    let body = with_tables(&settled(&|w| w.body.clone())?, &head.letters);
     let memory = settled(&|w| w.memory.clone())?;
     let shapes = settled(&|w| w.shapes.clone())?;
     let notes = says::Notes::new(function, first, from);
     let dtypes: Vec<DType> = first.results.iter().map(|g| g.dtype(first)).collect();
     let parameters = head.parameters(&leaves, &dtypes);
-    let mut about = says::source(&function.name, &first.source);
+    let mut about = says::source(home);
     for (leaf, own) in leaves.iter().zip(&head.arguments) {
         about +=
             &format!("//   {own}: {} {}\n", type_of(leaf.dtype), extents_text(leaf, takes, &head));
@@ -376,12 +377,30 @@ fn defined(function: &Function<Planned>, name: &str, from: &str) -> Result<Files
     Ok(Files { header, text })
 }
 
+/// Whether a name stands in a text, its remarks left out.
+fn uses(text: &str, name: &str) -> bool {
+    let code = text.lines().filter_map(|line| line.split("//").next());
+    let mut words = code.flat_map(|l| l.split(|c: char| !c.is_ascii_alphanumeric() && c != '_'));
+    words.any(|word| word == name)
+}
+
+/// A body whose tables are made anew in each call where their numbers follow from extents.
+pub fn with_tables(body: &str, letters: &[String]) -> String {
+    const TABLE: &str = "  static const ";
+    let mut parts = body.split(TABLE);
+    let mut out: String = parts.next().into_iter().collect();
+    for part in parts {
+        let table = part.split_once("};").map_or(part, |p| p.0);
+        let open = letters.iter().any(|l| uses(table, l));
+        out += if open { "  const " } else { TABLE };
+        out += part;
+    }
+    out
+}
+
 /// The lines that say of parameters that a text has no use for them.
 pub fn unused(names: &[String], text: &str) -> String {
-    let used = |name: &String| {
-        text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == name)
-    };
-    names.iter().filter(|n| !used(n)).map(|n| format!("  (void){n};\n")).collect()
+    names.iter().filter(|n| !uses(text, n)).map(|n| format!("  (void){n};\n")).collect()
 }
 
 pub fn extents_text(leaf: &Leaf, takes: &crate::Declaration, head: &Head) -> String {
@@ -411,12 +430,7 @@ struct Written {
 const MOST_ITEMS: usize = 1_000;
 
 impl Written {
-    fn of(
-        planned: &Planned,
-        head: &Head,
-        leaves: &[&Leaf],
-        refused: &dyn Fn(&str) -> Error,
-    ) -> Result<Written> {
+    fn of(planned: &Planned, head: &Head, leaves: &[&Leaf]) -> Result<Written> {
         let plan = &planned.plan;
         let mut w = Written {
             conditions: extents::conditions(planned),
@@ -424,7 +438,7 @@ impl Written {
             body: String::new(),
             shapes: String::new(),
         };
-        let mut buffers = w.inputs(planned, head, leaves, refused)?;
+        let mut buffers = w.inputs(planned, head, leaves)?;
         for (given, own) in planned.results.iter().zip(&head.results) {
             if let Given::Buffer(b) = given {
                 buffers.entry(*b).or_insert_with(|| own.clone());
@@ -449,7 +463,7 @@ impl Written {
         sites.dedup();
         for (k, launch) in plan.launches.iter().enumerate() {
             let code =
-                kir::in_order(plan, launch, k, &sites).map_err(|e| refused(&e.parts().says))?;
+                kir::in_order(plan, launch, k, &sites).map_err(|e| planned.refused(launch, &e))?;
             w.launch(&code, k, &buffers)?;
         }
         w.copies(planned, head, &buffers);
@@ -469,7 +483,6 @@ impl Written {
         planned: &Planned,
         head: &Head,
         leaves: &[&Leaf],
-        refused: &dyn Fn(&str) -> Error,
     ) -> Result<BTreeMap<BufId, String>> {
         let mut out = BTreeMap::new();
         for (k, input) in inputs_of(&planned.plan) {
@@ -480,7 +493,7 @@ impl Written {
                 None => {
                     let array = &planned.inputs[input as usize];
                     let name = format!("b{k}_");
-                    self.body += &held(array, &name, refused)?;
+                    self.body += &held(planned, array, &name)?;
                     name
                 }
             };
@@ -491,14 +504,8 @@ impl Written {
 
     fn launch(&mut self, code: &Code, k: usize, buffers: &BTreeMap<BufId, String>) -> Result<()> {
         let [kernel] = &code.kernels[..] else { return Err(bug!("a launch of several kernels")) };
-        for s in &code.scratch {
-            let of = kernel.params.iter().find(|p| p.name == s.name).map(|p| &p.what);
-            let of = match of {
-                Some(ParamKind::Scratch(of)) => *of,
-                _ => return Err(bug!("memory {} that nothing uses", s.name)),
-            };
-            let items = fit::whole((s.bytes / u64::from(of.bytes())) as i64);
-            self.take(of.cuda(), &format!("{}{k}_", s.name), &items);
+        for (name, of, items) in scratch(code)? {
+            self.take(of.cuda(), &format!("{name}{k}_"), &items);
         }
         self.body += &says::mark(k);
         self.body += "  {\n";
@@ -562,6 +569,23 @@ impl Written {
     }
 }
 
+/// The memory that a launch's kernels share: names, types, and how many items, marked.
+pub fn scratch(code: &Code) -> Result<Vec<(&str, Type, String)>> {
+    let of = |s: &Scratch| {
+        let uses = code.kernels.iter().flat_map(|kernel| &kernel.params);
+        let types = uses.filter(|p| p.name == s.name).map(|p| &p.what);
+        types.into_iter().find_map(|what| match what {
+            ParamKind::Scratch(of) => Some(*of),
+            _ => None,
+        })
+    };
+    let one = |s| {
+        let of: Type = of(s).ok_or_else(|| bug!("memory {} that nothing uses", s.name))?;
+        Ok((s.name.as_str(), of, fit::whole((s.bytes / u64::from(of.bytes())) as i64)))
+    };
+    code.scratch.iter().map(one).collect()
+}
+
 /// The buffers that are inputs, each with the input's number.
 pub fn inputs_of(plan: &Plan) -> impl Iterator<Item = (usize, u32)> {
     plan.buffers.iter().enumerate().filter_map(|(k, buffer)| match buffer.from {
@@ -571,8 +595,9 @@ pub fn inputs_of(plan: &Plan) -> impl Iterator<Item = (usize, u32)> {
 }
 
 /// An array of the program as one of C.
-pub fn held(array: &Array, name: &str, refused: &dyn Fn(&str) -> Error) -> Result<String> {
+pub fn held(planned: &Planned, array: &Array, name: &str) -> Result<String> {
     let n = array.len();
+    let refused = |says: &str| planned.home.placed(planned.home.refused(says));
     if n > MOST_ITEMS {
         return Err(refused(&format!(
             "it uses an array of {n} items that the program holds; {MOST_ITEMS} are the most"

@@ -1,6 +1,6 @@
 //! Sentences in C: the remarks above a launch, and what the codes of a function mean.
 
-use crate::{Function, Planned};
+use crate::{Function, Home, Planned};
 use aplomb_ground::trace::{DecisionRecord, NodeRecord, Trace};
 use aplomb_plans::plan::{Launch, Plan, What};
 use std::collections::BTreeMap;
@@ -14,9 +14,9 @@ pub fn mark(k: usize) -> String {
 }
 
 /// A function's source as remarks. A remark that ended in `\` would go on.
-pub fn source(name: &str, text: &str) -> String {
-    let lines: Vec<&str> = text.lines().collect();
-    let shown = format!("{name}←{}", lines.join("\n//     "));
+pub fn source(home: &Home) -> String {
+    let lines: Vec<&str> = home.text.lines().collect();
+    let shown = format!("{}←{}", home.name, lines.join("\n//     "));
     format!("// “{shown}”\n")
 }
 

@@ -8,12 +8,12 @@
 mod texts;
 
 use crate::c::{
-    Head, all_conditions, conditions, extents_text, held, inputs_of, is_taken, shape_text, type_of,
-    unused,
+    Head, all_conditions, conditions, extents_text, held, inputs_of, is_taken, scratch, shape_text,
+    type_of, unused, with_tables,
 };
 use crate::declared::Extent;
 use crate::{Function, Given, Planned, c::says, fit, names};
-use aplomb_ground::error::{Error, Result, bug, domain};
+use aplomb_ground::error::{Result, bug};
 use aplomb_plans::kir::{self, Code, Kernel, ParamKind, Spread, Type};
 use aplomb_plans::plan::{BufId, From, Kind};
 use aplomb_values::array::{DType, elements};
@@ -88,32 +88,33 @@ fn defined(
     from: &str,
 ) -> Result<(String, String, String)> {
     let Function { takes, samples, .. } = function;
-    let refused = |says: &str| domain(format!("{} cannot be exported: {says}", function.name));
     let sizes = takes.samples();
     let Some(first) = samples.first().filter(|_| samples.len() == sizes.len()) else {
         return Err(bug!("{} plans of {} sizes", samples.len(), sizes.len()));
     };
+    let home = &first.home;
     let head = Head::new(function, first.results.len());
     let leaves = takes.leaves();
     let mut written: Vec<Written> = Vec::new();
     for sample in samples {
-        written.push(Written::of(sample, name, &head, &refused)?);
+        written.push(Written::of(sample, name, &head)?);
     }
     let settled = |part: &dyn Fn(&Written) -> String| {
         let texts: Vec<String> = written.iter().map(part).collect();
-        fit::settled(&texts, &sizes, &head.letters, fit::Style::C).map_err(|says| refused(&says))
+        fit::settled(&texts, &sizes, &head.letters, fit::Style::C)
+            .map_err(|says| home.placed(home.refused(&says)))
     };
     let kernels = settled(&|w| w.kernels.clone())?;
     let failing: Vec<usize> = written.iter().flat_map(|w| w.failing.clone()).collect();
     let notes = says::Notes::new(function, first, from);
     let conditions = conditions(&settled(&|w| w.conditions.clone())?);
-    let (body, memory) =
-        (notes.put(&settled(&|w| w.body.clone())?), settled(&|w| w.memory.clone())?);
+    let body = notes.put(&with_tables(&settled(&|w| w.body.clone())?, &head.letters));
+    let memory = settled(&|w| w.memory.clone())?;
     let shapes: Vec<String> = settled(&|w| w.shapes.clone())?.lines().map(String::from).collect();
     let sites = settled(&|w| w.sites.clone())?;
     let dtypes: Vec<DType> = first.results.iter().map(|g| g.dtype(first)).collect();
 
-    let mut about = says::source(&function.name, &first.source);
+    let mut about = says::source(home);
     for (leaf, own) in leaves.iter().zip(&head.arguments) {
         about +=
             &format!("//   {own}: {} {}\n", type_of(leaf.dtype), extents_text(leaf, takes, &head));
@@ -249,12 +250,7 @@ fn defined(
 }
 
 impl Written {
-    fn of(
-        planned: &Planned,
-        name: &str,
-        head: &Head,
-        refused: &dyn Fn(&str) -> Error,
-    ) -> Result<Written> {
+    fn of(planned: &Planned, name: &str, head: &Head) -> Result<Written> {
         let plan = &planned.plan;
         let mut w = Written {
             conditions: crate::c::marked_conditions(planned),
@@ -272,7 +268,7 @@ impl Written {
                 Some(at) => head.arguments[at].clone(),
                 None => {
                     let (own, array) = (format!("b{k}_"), &planned.inputs[input as usize]);
-                    let table = held(array, &format!("{own}is"), refused)?;
+                    let table = held(planned, array, &format!("{own}is"))?;
                     let n = array.len().max(1);
                     let of = type_of(array.dtype());
                     w.body += &table;
@@ -309,7 +305,7 @@ impl Written {
         sites.dedup();
         for (k, launch) in plan.launches.iter().enumerate() {
             let mut code =
-                kir::any_extents(plan, launch, k).map_err(|e| refused(&e.parts().says))?;
+                kir::any_extents(plan, launch, k).map_err(|e| planned.refused(launch, &e))?;
             let place = |site: &u32| sites.iter().position(|s| s == site).map(|p| p.to_string());
             let own: Vec<String> = code.sites.iter().filter_map(place).collect();
             let own = if own.is_empty() { "0".into() } else { own.join(", ") };
@@ -319,6 +315,10 @@ impl Written {
                 let axis = launch.axis.and_then(|a| launch.domain.get(a));
                 w.conditions +=
                     &axis.map_or(String::new(), |n| format!("\n{} > 0", fit::whole(*n as i64)));
+            }
+            for bound in &code.bounds {
+                let count = fit::whole(bound.count as i64);
+                w.conditions += &format!("\n{count} < {}", bound.below);
             }
             for (j, kernel) in code.kernels.iter_mut().enumerate() {
                 let more = if j == 0 { String::new() } else { format!("_{j}") };
@@ -344,7 +344,7 @@ impl Written {
                 }
                 Given::Number(x) => {
                     w.body += &format!(
-                        "  {{ static const double own = {}; if (cudaMemcpyAsync({own}, &own, \
+                        "  {{ const double own = {}; if (cudaMemcpyAsync({own}, &own, \
                          sizeof own, cudaMemcpyHostToDevice, stream)) return APLOMB_DEVICE; }}\n",
                         fit::number(*x)
                     );
@@ -377,15 +377,8 @@ impl Written {
         buffers: &BTreeMap<BufId, String>,
     ) -> Result<()> {
         self.body += &says::mark(k);
-        for s in &code.scratch {
-            let of = code.kernels.iter().flat_map(|kernel| &kernel.params);
-            let of = of.filter(|p| p.name == s.name).find_map(|p| match &p.what {
-                ParamKind::Scratch(of) => Some(*of),
-                _ => None,
-            });
-            let of = of.ok_or_else(|| bug!("memory {} that nothing uses", s.name))?;
-            let items = fit::whole((s.bytes / u64::from(of.bytes())) as i64);
-            self.take(of.cuda(), &format!("{}{k}_", s.name), &items);
+        for (name, of, items) in scratch(code)? {
+            self.take(of.cuda(), &format!("{name}{k}_"), &items);
         }
         for (j, kernel) in code.kernels.iter().enumerate() {
             self.kernel(code, kernel, (k, j), total, buffers)?;
@@ -418,8 +411,13 @@ impl Written {
             );
         }
         let (mut own, mut args) = (String::new(), Vec::new());
+        let blocks = match kernel.spread {
+            // A block for each of its own tickets.
+            Spread::Runs(_) => "runs_of",
+            _ => "blocks_of",
+        };
         own += &format!(
-            "    i64 points = {points};\n    u32 blocks = blocks_of(points, {});\n",
+            "    i64 points = {points};\n    u32 blocks = {blocks}(points, {});\n",
             kernel.per_block().max(1)
         );
         for p in &kernel.params {

@@ -111,6 +111,9 @@ inline void* taken(char** left, size_t bytes) {
 inline u32 blocks_of(i64 points, i64 each) {
   i64 all = (points + each - 1) / each;
   return all < 1 ? 1 : all > MOST_BLOCKS ? MOST_BLOCKS : (u32)all; }
+inline u32 runs_of(i64 points, i64 each) {
+  i64 all = (points + each - 1) / each;
+  return all < 1 ? 1 : (u32)all; }
 // Whether a view is of a type and a rank, its items together.
 inline bool alike(const aplomb_view& v, int dtype, int rank) {
   i64 step = 1;
@@ -207,11 +210,15 @@ pub const CODES: &[(&str, &str)] = &[
 
 /// The sample project.
 pub const CMAKE: &str = r#"# A library of the functions of {from}; its header is {stem}.cuh.
-cmake_minimum_required(VERSION 3.18)
+# cmake -S . -B build, where a GPU is; elsewhere with -DCMAKE_CUDA_ARCHITECTURES=90 or another.
+cmake_minimum_required(VERSION 3.24)
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+  set(CMAKE_CUDA_ARCHITECTURES native)
+endif()
 project({stem} LANGUAGES CXX CUDA)
 add_library({stem} {stem}.cu)
 target_include_directories({stem} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
-set_target_properties({stem} PROPERTIES CUDA_STANDARD 17 CUDA_ARCHITECTURES native)
+set_target_properties({stem} PROPERTIES CUDA_STANDARD 17)
 # The interpreter rounds × and + apart.
 target_compile_options({stem} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false>)
 "#;

@@ -13,7 +13,7 @@ mod writer;
 
 use crate::declared::Extent;
 use crate::{Declaration, Function, Leaf, fit, names};
-use aplomb_ground::error::{Error, bug, domain};
+use aplomb_ground::error::{Error, bug};
 use value::Kind;
 
 /// The module of these functions; `from` names the file that they stand in.
@@ -112,30 +112,31 @@ fn shape_for_people(leaf: &Leaf) -> String {
 
 fn definition(function: &Function) -> Result<String, Error> {
     let Function { name, takes, samples } = function;
-    let refused = |says: &str| domain(format!("{name} cannot be exported: {says}"));
     let sizes = takes.samples();
     let letters = takes.free();
     if samples.len() != sizes.len() {
         return Err(bug!("{} graphs of {} sizes", samples.len(), sizes.len()));
     }
     let parameters = names::parameters(takes, &letters, &|name| TAKEN.contains(&name));
+    let Some(home) = samples.first().map(|s| &s.home) else {
+        return Err(bug!("a function without a graph"));
+    };
     let (mut texts, mut alone) = (Vec::new(), Vec::new());
     for sample in samples {
         let body = writer::body(sample, takes, &parameters, &letters);
         let (text, own) = body.map_err(|r| {
-            let error = refused(&r.says);
-            match &r.place {
+            let error = home.refused(&r.says);
+            home.placed(match &r.place {
                 Some(place) => error.at(place),
                 None => error,
-            }
+            })
         })?;
         texts.push(text);
         alone = own;
     }
     let body = fit::settled(&texts, &sizes, &letters, fit::Style::Python)
-        .map_err(|says| refused(&says))?;
-    let Some(first) = samples.first() else { return Err(bug!("a function without a graph")) };
-    let source = first.source.replace('\\', "\\\\").replace("\"\"\"", "\\\"\"\"");
+        .map_err(|says| home.placed(home.refused(&says)))?;
+    let source = home.text.replace('\\', "\\\\").replace("\"\"\"", "\\\"\"\"");
     let of = |(leaf, name): (&&Leaf, &String)| {
         format!("    {name}: {}, {}\n", Kind::of(leaf.dtype).name(), shape_for_people(leaf))
     };

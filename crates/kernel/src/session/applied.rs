@@ -7,9 +7,10 @@ use super::Session;
 use super::record::Clock;
 use super::world::World;
 use aplomb_compiler::pass::{Answer, Options, compile};
-use aplomb_export::{Applied, Argument, Declaration, Given, Planned};
-use aplomb_ground::error::{Error, Result, bug, domain, value};
-use aplomb_ground::span::Source;
+use aplomb_export::{Applied, Argument, Declaration, Given, Home, Planned};
+use aplomb_ground::error::{Error, Result, bug, value};
+use aplomb_ground::span::{Place, Source, Span};
+use aplomb_language::eval::cx::Effect;
 use aplomb_language::eval::value::Value;
 use aplomb_plans::plan::{From, Plan};
 use aplomb_values::array::{Array, Buf, DType, Data};
@@ -17,6 +18,9 @@ use aplomb_values::dag::{Cell, Dag, NodeId, Recorded};
 use aplomb_values::prim::op::Op;
 use std::rc::Rc;
 use std::sync::Arc;
+
+/// The name of the text that calls the function.
+const CALL: &str = "call";
 
 impl Session {
     /// The graph that a function makes of arguments as a declaration tells them, its free extents
@@ -32,31 +36,49 @@ impl Session {
     }
 
     fn apply_to(&mut self, name: &str, takes: &Declaration, sizes: &[usize]) -> Result<Applied> {
-        let source = match self.interp.get(name) {
-            Some(Value::Func(f)) => f.text(),
-            Some(_) => return Err(value(format!("{name} is no function"))),
-            None => return Err(value(format!("there is no function {name}"))),
+        let asked = Source::new("export", format!("{name} {}", takes.text));
+        let asked = Place::new(&asked, Span::new(0, name.chars().count() as u32));
+        let (text, place) = match self.interp.get(name) {
+            Some(Value::Func(f)) => match f.place() {
+                Some(place) => (f.text(), place),
+                // It is made of others.
+                None => (f.text(), asked),
+            },
+            Some(_) => return Err(value(format!("{name} is no function")).at(&asked)),
+            None => return Err(value(format!("there is no function {name}")).at(&asked)),
         };
         let leaves = self.leaves(takes, sizes)?;
         self.interp.set_ahead(true);
         let mut left = 0..leaves.len();
         let words: Vec<String> = takes.arguments.iter().map(|a| written(a, &mut left)).collect();
-        let text = match &words[..] {
+        let call = match &words[..] {
             [right] => format!("{name} {right}"),
             [left, right] => format!("{left} {name} {right}"),
             _ => return Err(bug!("a function of {} arguments", words.len())),
         };
-        let drawn = self.interp.drawn();
+        let call = Source::new(CALL, call.as_str());
+        let home = Home { name: name.into(), text, place, call };
+        self.recorded(home.clone(), takes, sizes, &leaves).map_err(|e| home.placed(e))
+    }
+
+    /// The graph of a call.
+    fn recorded(
+        &mut self,
+        home: Home,
+        takes: &Declaration,
+        sizes: &[usize],
+        leaves: &[Array],
+    ) -> Result<Applied> {
         let mut world = World::new(&mut self.core, None, true).dry();
-        let made = self.interp.eval_value(&Source::new(name, text.as_str()), &mut world);
-        let touched = world.touched().or((self.interp.drawn() != drawn).then_some("?"));
-        let made = match (made, touched, self.core.take_forced().pop()) {
-            (_, Some(what), _) => return Err(refused(name, &format!("it has an effect ({what})"))),
+        let made = self.interp.eval_value(&home.call, &mut world);
+        let made = match (made, self.interp.effect(), self.core.take_forced().pop()) {
+            (_, Some(effect), _) => return Err(with_effect(&home, &effect)),
             (Err(error), _, None) => return Err(at_sizes(error, takes, sizes)),
-            (_, _, Some(forced)) => return Err(looked_at(name, &forced.recorded)),
-            (Ok(made), ..) => made.ok_or_else(|| refused(name, "it gives no value"))?,
+            (_, _, Some(forced)) => return Err(looked_at(&home, &forced.recorded)),
+            (Ok(made), ..) => made.ok_or_else(|| home.refused("it gives no value"))?,
         };
-        let (results, several) = items(name, &made)?;
+        let made = self.opened(&made)?;
+        let (results, several) = items(&home, &made)?;
         let mut world = World::new(&mut self.core, None, true).dry();
         // Nothing is computed, but what would be is known then.
         let _ = self.interp.force(&[&made], "display", &mut world);
@@ -70,7 +92,7 @@ impl Session {
             recorded.inputs.iter().position(same)
         };
         let leaves = leaves.iter().map(input).collect();
-        Ok(Applied { recorded, leaves, results, several, source })
+        Ok(Applied { recorded, leaves, results, several, home })
     }
 
     /// The launches of what a function makes of such arguments, as the session's options have
@@ -98,32 +120,65 @@ impl Session {
             })
         };
         let results = applied.results.iter().map(given).collect::<Result<_>>()?;
-        let Applied { leaves, source, .. } = applied;
+        let Applied { leaves, home, .. } = applied;
         let inputs = recorded.inputs;
-        Ok(Planned { plan, leaves, inputs, results, source, trace: compiled.trace })
+        Ok(Planned { plan, leaves, inputs, results, home, trace: compiled.trace })
+    }
+
+    /// A result in which numbers that hang on no argument are something to compute, as all else
+    /// is: they may follow from extents.
+    fn opened(&mut self, made: &Array) -> Result<Array> {
+        self.interp.set_record_all(true);
+        let opened = match made.data() {
+            Data::Items(all) if all.split().is_none() => {
+                let items = all.iter().map(|a| self.open(&a)).collect::<Result<Vec<_>>>()?;
+                Array::collect(made.shape(), items, all.proto.clone(), &self.core.budget)
+            }
+            _ => self.open(made),
+        };
+        self.interp.set_record_all(false);
+        opened
+    }
+
+    fn open(&mut self, a: &Array) -> Result<Array> {
+        match a.number_scalar() {
+            Some(x) if a.pending().is_none() && a.rank() == 0 => {
+                let item = Array::dense([1].as_slice(), Arc::new(Buf::uncounted(&[x], DType::F64)));
+                self.spread_out(&named(0), &item, &[])
+            }
+            None if a.is_plain() && !a.is_char() && a.pending().is_none() => {
+                let mut world = World::new(&mut self.core, None, true).dry();
+                self.interp.pending(a, &mut world)
+            }
+            _ => Ok(a.clone()),
+        }
+    }
+
+    /// One item everywhere in an array of this shape, which the name then has, and that nobody
+    /// may look behind.
+    fn spread_out(&mut self, name: &str, item: &Array, shape: &[usize]) -> Result<Array> {
+        let mut world = World::new(&mut self.core, None, true).dry();
+        let pending = self.interp.pending(item, &mut world)?;
+        self.interp.set(name, Value::Array(pending));
+        let shape: Vec<String> = shape.iter().map(usize::to_string).collect();
+        let shape = if shape.is_empty() { "⍬".into() } else { shape.join(" ") };
+        let text = Source::new("declaration", format!("{shape}⍴{name}"));
+        let spread = self.interp.eval_value(&text, &mut world)?;
+        let whole = spread.ok_or_else(|| bug!("a reshape gives no value"))?;
+        let whole = self.interp.pending(&whole, &mut world)?;
+        self.interp.set(name, Value::Array(whole.clone()));
+        Ok(whole)
     }
 
     /// The arguments' arrays, each under a name: one item that is everywhere, so that extents cost
     /// nothing, behind an operation that leaves it as it is and that nobody may look behind.
     fn leaves(&mut self, takes: &Declaration, sizes: &[usize]) -> Result<Vec<Array>> {
         self.interp.set_record_all(true);
-        let mut world = World::new(&mut self.core, None, true).dry();
         let mut out = Vec::new();
         for (k, leaf) in takes.leaves().into_iter().enumerate() {
             let item = Buf::uncounted(&[0.0], leaf.dtype);
             let item = Array::dense([1].as_slice(), Arc::new(item));
-            let pending = self.interp.pending(&item, &mut world)?;
-            self.interp.set(&named(k), Value::Array(pending));
-            let shape = takes.shape(leaf, sizes);
-            let shape: Vec<String> = shape.iter().map(usize::to_string).collect();
-            let text = match &shape[..] {
-                [] => format!("⍬⍴{}", named(k)),
-                all => format!("{}⍴{}", all.join(" "), named(k)),
-            };
-            let spread = self.interp.eval_value(&Source::new("declaration", text), &mut world)?;
-            let spread = spread.ok_or_else(|| bug!("a reshape gives no value"))?;
-            let whole = self.interp.pending(&spread, &mut world)?;
-            self.interp.set(&named(k), Value::Array(whole));
+            self.spread_out(&named(k), &item, &takes.shape(leaf, sizes))?;
             out.push(item);
         }
         self.interp.set_record_all(false);
@@ -212,8 +267,13 @@ fn written(argument: &Argument, left: &mut std::ops::Range<usize>) -> String {
     }
 }
 
-fn refused(name: &str, says: &str) -> Error {
-    domain(format!("{name} cannot be exported: {says}"))
+/// The error where a function does more than give a value.
+fn with_effect(home: &Home, effect: &Effect) -> Error {
+    let error = home.refused(&format!("it has an effect ({})", effect.what));
+    match &effect.place {
+        Some(place) => error.at(place),
+        None => error,
+    }
 }
 
 /// An error of the function's own, with the extents that it met.
@@ -227,9 +287,10 @@ fn at_sizes(error: Error, takes: &Declaration, sizes: &[usize]) -> Error {
 }
 
 /// The error where values decide.
-fn looked_at(name: &str, recorded: &Recorded) -> Error {
+fn looked_at(home: &Home, recorded: &Recorded) -> Error {
     let why = recorded.why;
-    let error = refused(name, &format!("what it does hangs on values ({why})"))
+    let error = home
+        .refused(&format!("what it does hangs on values ({why})"))
         .hint("conditions, recursion, shapes and effects may hang on shapes alone");
     match &recorded.needed {
         Some(place) => error.at(place),
@@ -238,12 +299,13 @@ fn looked_at(name: &str, recorded: &Recorded) -> Error {
 }
 
 /// The root that each item of a result is, roots counted as forcing meets them.
-fn items(name: &str, made: &Array) -> Result<(Vec<usize>, bool)> {
+fn items(home: &Home, made: &Array) -> Result<(Vec<usize>, bool)> {
     let mut roots: Vec<*const Cell> = Vec::new();
     let mut root = |a: &Array| {
-        let cell = a.pending().map(Rc::as_ptr).ok_or_else(|| {
-            refused(name, "a part of its result is the same whatever its arguments are")
-        })?;
+        let cell = a
+            .pending()
+            .map(Rc::as_ptr)
+            .ok_or_else(|| home.refused("a part of its result is no array of numbers"))?;
         let known = roots.iter().position(|r| *r == cell);
         if known.is_none() {
             roots.push(cell);

@@ -8,6 +8,7 @@ mod about;
 mod applied;
 mod client;
 mod compare;
+mod example;
 mod failed;
 mod kept;
 mod lines;

@@ -380,15 +380,13 @@ pub struct World<'a> {
     silent: bool,
     gave: bool,
     dry: bool,
-    /// The first effect that a dry run was asked for.
-    touched: Option<&'static str>,
     /// Values that the program printed and that a page shows.
     pages: usize,
 }
 
 impl<'a> World<'a> {
     pub fn new(core: &'a mut Core, sink: Option<&'a mut dyn Sink>, silent: bool) -> World<'a> {
-        World { core, sink, silent, gave: false, dry: false, touched: None, pages: 0 }
+        World { core, sink, silent, gave: false, dry: false, pages: 0 }
     }
 
     fn is_rich(&self) -> bool {
@@ -404,17 +402,6 @@ impl<'a> World<'a> {
     /// Evaluations are kept for `take_forced` and fail.
     pub fn dry(self) -> World<'a> {
         World { dry: true, ..self }
-    }
-
-    /// The first effect that a dry run was asked for, by name.
-    pub fn touched(&self) -> Option<&'static str> {
-        self.touched
-    }
-
-    fn touch(&mut self, what: &'static str) {
-        if self.dry {
-            self.touched.get_or_insert(what);
-        }
     }
 
     /// Whether the text that ran is one to tell: it gave a value, or its last statement had work
@@ -675,18 +662,15 @@ impl Host for World<'_> {
     }
 
     fn read_file(&mut self, path: &str) -> Result<Vec<u8>> {
-        self.touch("a file");
         self.core.reach.check(Path::new(path))?;
         files::read_file(&self.source(path), &self.core.budget)
     }
 
     fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
-        self.touch("a file");
         files::write_file(&self.target(path)?, bytes, &self.core.interrupt)
     }
 
     fn append_file(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
-        self.touch("a file");
         if self.has_effects() {
             self.core.reach.check(Path::new(path))?;
             return files::append_file(Path::new(path), bytes, &self.core.interrupt);
@@ -697,35 +681,29 @@ impl Host for World<'_> {
     }
 
     fn read_npy(&mut self, path: &str) -> Result<Array> {
-        self.touch("a file");
         self.core.reach.check(Path::new(path))?;
         files::read_npy(&self.source(path), self.core.device.cpu.pool(), &self.core.budget)
     }
 
     fn write_npy(&mut self, path: &str, array: &Array) -> Result<()> {
-        self.touch("a file");
         files::write_npy(&self.target(path)?, array, &self.core.interrupt)
     }
 
     fn read_picture(&mut self, path: &str) -> Result<Array> {
-        self.touch("a file");
         self.core.reach.check(Path::new(path))?;
         files::read_picture(&self.source(path), &self.core.budget)
     }
 
     fn write_picture(&mut self, path: &str, array: &Array) -> Result<()> {
-        self.touch("a file");
         let bytes = files::png(array, &self.core.budget)?;
         self.write_file(path, &bytes)
     }
 
     fn exists(&mut self, path: &str) -> bool {
-        self.touch("a file");
         self.core.reach.check(Path::new(path)).is_ok() && self.source(path).exists()
     }
 
     fn delete(&mut self, path: &str) -> Result<()> {
-        self.touch("a file");
         self.core.reach.check(Path::new(path))?;
         if self.has_effects() {
             return files::delete(Path::new(path));
@@ -735,12 +713,10 @@ impl Host for World<'_> {
     }
 
     fn now(&mut self) -> Now {
-        self.touch("the time");
         crate::clock::now()
     }
 
     fn spent(&mut self) -> (f64, f64) {
-        self.touch("the time");
         let ms = |since: &Instant| since.elapsed().as_secs_f64() * 1e3;
         (
             self.core.computed.as_secs_f64() * 1e3 + self.core.begun.as_ref().map_or(0.0, ms),
@@ -749,7 +725,6 @@ impl Host for World<'_> {
     }
 
     fn sleep(&mut self, seconds: f64) -> Result<f64> {
-        self.touch("the time");
         let begun = Instant::now();
         let wanted = Duration::from_secs_f64(seconds);
         // A line that is only traced again does not wait.
@@ -764,7 +739,6 @@ impl Host for World<'_> {
     }
 
     fn read_line(&mut self, prompt: &str) -> Option<String> {
-        self.touch("input");
         let asked = Instant::now();
         let line = self.sink.as_mut().and_then(|sink| sink.input(prompt));
         // Waiting for keys is no computing.
@@ -802,7 +776,6 @@ impl Host for World<'_> {
     }
 
     fn print(&mut self, value: &Array, text: &str, style: &Style) {
-        self.touch("output");
         let may = self.is_rich() && self.pages < shown::MOST_PAGES;
         match may.then(|| format::printed(value, style)).flatten() {
             Some(page) => {
@@ -814,34 +787,29 @@ impl Host for World<'_> {
     }
 
     fn display(&mut self, kind: &str, data: &[u8]) -> Result<()> {
-        self.touch("output");
         self.displayed(shown::of(kind, data)?);
         Ok(())
     }
 
     fn plot(&mut self, chart: &Chart, columns: usize) -> Result<String> {
-        self.touch("output");
         let (bundle, svg) = shown::chart(chart, columns, self.is_rich())?;
         self.displayed(bundle);
         Ok(svg)
     }
 
     fn output(&mut self, text: &str) {
-        self.touch("output");
         if let Some(sink) = &mut self.sink {
             sink.event(Event::Stream(text.into()));
         }
     }
 
     fn prompt(&mut self, text: &str) {
-        self.touch("output");
         if let Some(sink) = &mut self.sink {
             sink.prompt(text);
         }
     }
 
     fn entropy(&mut self) -> u64 {
-        self.touch("?");
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
         since.map_or(1, |d| d.as_nanos() as u64 ^ u64::from(std::process::id()) << 32)
     }

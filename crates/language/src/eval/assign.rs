@@ -16,6 +16,10 @@ use std::rc::Rc;
 impl Eval<'_> {
     /// One instruction that assigns; the value stays on the stack.
     pub fn assignment(&mut self, at: At<'_>, ins: &Ins) -> Result<()> {
+        if self.cx.sys.recorder.ahead {
+            // An effect is told where it stands.
+            self.enter(at, ins.at);
+        }
         let top = |e: &Self| e.st.stack.last().cloned().ok_or_else(|| value("nothing to assign"));
         match &ins.what {
             Do::Assign(sym) => {
@@ -56,6 +60,7 @@ impl Eval<'_> {
             Do::Print { line } => {
                 let v = top(self)?;
                 self.cx.unframed("printing")?;
+                self.cx.effect("output");
                 let v = self.cx.ready_to_show(&v)?;
                 let style = self.style();
                 let text = display(&v, &style, self.cx.budget())?;
@@ -70,12 +75,14 @@ impl Eval<'_> {
             Do::PrintFunc { f, line } => {
                 let f = self.function(at, f)?;
                 self.cx.unframed("printing")?;
+                self.cx.effect("output");
                 let text = self.function_text(&f)?;
                 self.print(&text, *line);
             }
             Do::PrintOper { op, line } => {
                 let op = self.operator(at, op)?;
                 self.cx.unframed("printing")?;
+                self.cx.effect("output");
                 let text = self.operator_text(&op)?;
                 self.print(&text, *line);
             }
@@ -184,7 +191,16 @@ impl Eval<'_> {
 
     /// Gives a name of the workspace a value, or none; the journal has what it was.
     pub fn set_global(&mut self, sym: Sym, v: Option<Value>) {
+        self.changes_outer(sym);
         self.st.globals.change(sym, v);
+    }
+
+    /// A name of the current space changes: an effect, unless a call has it or made the space.
+    fn changes_outer(&mut self, sym: Sym) {
+        let ahead = self.cx.sys.recorder.ahead;
+        if ahead && self.st.here.born() != self.st.statement && !self.is_own_of_call(sym) {
+            self.cx.effect("a name outside of it");
+        }
     }
 
     /// The nearest visible array of that name.
@@ -251,7 +267,9 @@ impl Eval<'_> {
             }
             frame = scope.closure.env.as_ref();
         }
-        self.st.globals.change_in_place(sym).map_or(Ok(false), grow)
+        let grown = self.st.globals.change_in_place(sym).map_or(Ok(false), grow);
+        self.changes_outer(sym);
+        grown
     }
 
     /// The array of that name to be changed: out of its slot, if nobody can look there meanwhile
@@ -271,6 +289,7 @@ impl Eval<'_> {
             }
             if self.st.globals.is_changed(sym) && (at.frame.is_some() || self.below(sym).is_none())
             {
+                self.changes_outer(sym);
                 return taken(self.st.globals.set(sym, Some(Value::Array(Array::num(0.0)))));
             }
         }
@@ -319,9 +338,11 @@ impl Eval<'_> {
                 .hint("one scalar goes to all names"));
         }
         let (scalar, cells) = (v.rank() == 0, v.frame().is_some());
-        let v = if cells { v.clone() } else { self.cx.ready_outer(v)? };
+        let ahead = self.cx.is_ahead(v);
+        let v = if cells || ahead { v.clone() } else { self.cx.ready_outer(v)? };
         for (k, name) in names.iter().enumerate() {
             let item = match () {
+                () if ahead => self.cx.item_ahead(&v, k)?,
                 () if scalar => v.disclosed(),
                 () if cells => self.cx.framed_item(&v, k)?,
                 () => v.item(k),

@@ -93,7 +93,7 @@ pub struct Screen {
 }
 
 /// The wishes that a session has of the recorder, between statements.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Recorder {
     /// Everything is recorded, whatever its size.
     pub everything: bool,
@@ -101,6 +101,17 @@ pub struct Recorder {
     pub keep_all: bool,
     /// A function is applied ahead of its arguments' values: what can be recorded is.
     pub ahead: bool,
+    /// The first effect of it.
+    pub effect: Option<Effect>,
+}
+
+/// Something that a function does or asks beside its arguments and its value.
+#[derive(Clone, Debug)]
+pub struct Effect {
+    /// A name for it: output, a file.
+    pub what: &'static str,
+    /// The place of the function that has it.
+    pub place: Option<Place>,
 }
 
 /// The evaluator's knowledge beside names.

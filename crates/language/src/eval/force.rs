@@ -135,8 +135,10 @@ impl Cx<'_> {
         Ok(())
     }
 
-    /// The host, for what has effects or sees those of others: files, input, waiting.
-    pub fn world(&mut self) -> Result<&mut dyn Host> {
+    /// The host, for what has effects or sees those of others: files, waiting, output of whole
+    /// pages; `what` names it.
+    pub fn world(&mut self, what: &'static str) -> Result<&mut dyn Host> {
+        self.effect(what);
         self.settle(&[], "effect")?;
         Ok(&mut *self.host)
     }

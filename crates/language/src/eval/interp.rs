@@ -1,6 +1,6 @@
 //! The interpreter as a session holds it: a workspace, statements that commit or leave no trace.
 
-use super::cx::{Cx, Screen, Settings, Sys, View};
+use super::cx::{Cx, Effect, Screen, Settings, Sys, View};
 use super::force::UNREAD;
 use super::host::Host;
 use super::run::{At, Eval, Outcome, Store};
@@ -61,6 +61,12 @@ impl Interp {
     /// Values are not there yet, and what can be recorded without them is.
     pub fn set_ahead(&mut self, on: bool) {
         self.sys.recorder.ahead = on;
+        self.sys.recorder.effect = None;
+    }
+
+    /// The first effect since then.
+    pub fn effect(&self) -> Option<Effect> {
+        self.sys.recorder.effect.clone()
     }
 
     /// Values that are asked for again are stored, however cheap they are.
@@ -125,11 +131,6 @@ impl Interp {
     /// An array's values as something that nobody may look at before it is computed.
     pub fn pending(&mut self, a: &Array, host: &mut dyn Host) -> Result<Array> {
         Cx { host, sys: &mut self.sys }.map1(Op::Conj, a)
-    }
-
-    /// The count of random numbers that were drawn since the seed.
-    pub fn drawn(&self) -> u64 {
-        self.sys.settings.drawn
     }
 
     /// The value with nothing pending in it.
@@ -378,6 +379,7 @@ impl Eval<'_> {
                 kept = Some(a);
             }
             Outcome::Array(a) if !assigns => {
+                self.cx.effect("output");
                 let a = self.cx.ready_to_show(&a)?;
                 let style = self.style();
                 let text = display(&a, &style, self.cx.budget())?;

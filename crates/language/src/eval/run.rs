@@ -234,7 +234,7 @@ impl<'h> Eval<'h> {
             .ok_or_else(|| aplomb_ground::error::internal("the value stack is empty"))
     }
 
-    fn enter(&mut self, at: At<'_>, span: Span) {
+    pub(super) fn enter(&mut self, at: At<'_>, span: Span) {
         self.st.shy = false;
         self.cx.sys.span = span;
         if self.cx.sys.source.as_ref().is_none_or(|s| !std::sync::Arc::ptr_eq(s, &at.ast.source)) {
@@ -409,10 +409,12 @@ impl<'h> Eval<'h> {
                 }
             }
             Do::System(row) => {
+                self.enter(at, ins.at);
                 let a = self.system_value(row)?;
                 self.st.stack.push(a);
             }
             Do::Input { evaluated } => {
+                self.enter(at, ins.at);
                 let a = if *evaluated { self.evaluated_input(at)? } else { self.typed_line()? };
                 self.st.stack.push(a);
             }

@@ -22,6 +22,8 @@ pub struct Space {
     parent: Option<Rc<Space>>,
     /// Its names, while it is not the current one.
     names: RefCell<Globals>,
+    /// The number of the statement that made it.
+    born: u64,
 }
 
 impl Referent for Space {
@@ -38,7 +40,12 @@ impl Space {
     /// The root, `#`.
     pub fn root() -> Rc<Space> {
         let names = RefCell::default();
-        Rc::new(Space { label: RefCell::new("#".into()), parent: None, names })
+        Rc::new(Space { label: RefCell::new("#".into()), parent: None, names, born: 0 })
+    }
+
+    /// The number of the statement that made it.
+    pub fn born(&self) -> u64 {
+        self.born
     }
 
     /// The space that it is a part of; the root is its own.
@@ -67,7 +74,9 @@ impl Store {
         let parent = self.here.clone();
         let label = format!("{}.{name}", parent.name());
         let names = RefCell::new(Globals::few());
-        let space = Rc::new(Space { label: RefCell::new(label), parent: Some(parent), names });
+        let born = self.statement;
+        let label = RefCell::new(label);
+        let space = Rc::new(Space { label, parent: Some(parent), names, born });
         self.spaces.push(Rc::downgrade(&space));
         if self.spaces.len() > 64 && self.spaces.len().is_power_of_two() {
             self.spaces.retain(|s| s.strong_count() > 0);
@@ -234,7 +243,7 @@ impl Eval<'_> {
             let v = v.at_home(&space);
             let fits = self.st.globals.get(sym).is_none_or(|old| old.may_become(&v));
             if fits {
-                self.st.globals.change(sym, Some(v));
+                self.set_global(sym, Some(v));
             }
             self.st.enter(&outer);
             return match fits {

@@ -8,6 +8,7 @@ use crate::syntax::ast::{DfnId, TradId};
 use crate::syntax::resolve::Class;
 use crate::syntax::tradfn::Tradfn;
 use crate::table::{Prim, Role};
+use aplomb_ground::span::{Place, Span};
 use aplomb_values::array::Array;
 use std::rc::Rc;
 
@@ -185,6 +186,23 @@ impl Func {
             Func::Dfn(c) | Func::Op1(Oper::Dfn(c), _) | Func::Op2(Oper::Dfn(c), ..) => Some(c),
             _ => None,
         }
+    }
+
+    /// The place where its text begins, or that of the first text which it is made of.
+    pub fn place(&self) -> Option<Place> {
+        let part = |f: &Operand| match f {
+            Operand::F(f) => f.place(),
+            Operand::A(_) => None,
+        };
+        let (ast, span) = match self {
+            Func::Dfn(c) => (&c.ast, c.ast.dfn(c.dfn).span),
+            Func::Trad(t) => (&t.ast, t.tradfn().span),
+            Func::Prim(_) | Func::System(_) => return None,
+            Func::Op1(_, f) | Func::Outer(f) | Func::Axis(f, _) => return part(f),
+            Func::Op2(_, f, g) | Func::Atop(f, g) => return part(f).or_else(|| part(g)),
+            Func::Fork(f, g, h) => return [f, g, h].into_iter().find_map(part),
+        };
+        Some(ast.place(Span::new(span.start, span.start + 1)))
     }
 
     /// `/ ⌿ \ ⍀`, which are functions and operators.

@@ -36,6 +36,7 @@ fn under(z: u64, n: u64) -> u64 {
 impl Cx<'_> {
     /// The seed, and the number of the next draw.
     fn generator(&mut self) -> (u64, u64) {
+        self.effect("?");
         let settings = &mut self.sys.settings;
         if settings.seed == 0 {
             settings.seed = self.host.entropy() | 1;

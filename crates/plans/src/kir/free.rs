@@ -3,33 +3,27 @@
 //!
 //! Rows: BAR-09, ACL-45. The kernels are those of any launch, but which shape is taken follows from
 //! the launch's form and not from its extents: a row is a block's, another line a thread's, a
-//! product a thread a result. Indices are i64, so that no number of the text is a reciprocal. Not
-//! here: tiles in shared memory, parts of long lines, sorts.
+//! product a thread a result, what is sorted goes by passes however few it is. Indices are i64, so
+//! that no number of the text is a reciprocal. Not here: tiles in shared memory, parts of long
+//! lines.
 
 use super::lower::{FEW, Lowering};
 use super::scan::Shape;
 use super::{Code, Spread, Tuning, fold, tidy};
 use crate::plan::{Kind, Launch, Plan};
-use aplomb_ground::error::{Result, bug, internal, nonce};
-use aplomb_values::dag::Whole;
+use aplomb_ground::error::{Result, internal};
 
 /// A launch's kernels for all extents. Errors: NONCE for an operation without such a text.
 pub fn any_extents(plan: &Plan, launch: &Launch, number: usize) -> Result<Code> {
     fold::foldable(launch)?;
     let mut k = Lowering::new(plan, launch, number, Tuning::default(), false);
+    k.any_extents = true;
     let count = |shape: &[usize]| shape.iter().map(|n| *n as u64).product::<u64>();
     let (outer, rank) = (launch.outer(), launch.domain.len());
     let results = count(&outer);
     let (body, spread, points): Shape = match (launch.kind, launch.axis) {
         (Kind::Whole, _) => {
-            let finish =
-                launch.finish.as_ref().ok_or_else(|| bug!("a launch without its operation"))?;
-            match &finish.what {
-                Whole::Fold { .. } | Whole::Scatter { combine: None, .. } => k.whole()?,
-                other => {
-                    return Err(nonce(format!("{} at all extents on CUDA", other.glyph())));
-                }
-            }
+            k.whole()?;
             return checked(k.done());
         }
         (_, None) | (Kind::Map, _) => k.map(count(&launch.domain))?,

@@ -9,7 +9,9 @@ use super::fast::{self, Fast, narrowed};
 use super::ops::{Form, Speed};
 use super::scan::Shape;
 use super::vector::{self, Way};
-use super::{Choices, Code, Expr, Kernel, Param, ParamKind, Scratch, Spread, Stmt, Tuning, Type};
+use super::{
+    Bound, Choices, Code, Expr, Kernel, Param, ParamKind, Scratch, Spread, Stmt, Tuning, Type,
+};
 use super::{fold, index, ops, parts, product};
 use crate::plan::{BufId, Kind, Launch, Load, Origin, Plan, Step, ValueId, What, round};
 use aplomb_ground::error::{Result, bug, nonce};
@@ -97,6 +99,9 @@ pub(super) struct Lowering<'a> {
     checked: Vec<BufId>,
     /// Indices are i32.
     pub(super) narrow: bool,
+    /// The code holds for all extents: nothing in it may follow from how large they are.
+    pub(super) any_extents: bool,
+    pub(super) bounds: Vec<Bound>,
     pub(super) tuning: Tuning,
     /// Points that a thread takes at a time.
     pub(super) items: u32,
@@ -177,6 +182,8 @@ impl<'a> Lowering<'a> {
             variables: 0,
             checked: Vec::new(),
             narrow,
+            any_extents: false,
+            bounds: Vec::new(),
             tuning,
             items: 1,
             threads: THREADS,
@@ -194,8 +201,8 @@ impl<'a> Lowering<'a> {
 
 impl Lowering<'_> {
     pub(super) fn done(self) -> Code {
-        let Lowering { kernels, scratch, sites, checked, fast, unordered, .. } = self;
-        Code { kernels, scratch, sites, checked, fast, unordered }
+        let Lowering { kernels, scratch, sites, checked, fast, unordered, bounds, .. } = self;
+        Code { kernels, scratch, sites, checked, fast, unordered, bounds }
     }
 
     /// The kernel of a body, after those before it; the next one begins with no parameters but the

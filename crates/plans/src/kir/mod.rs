@@ -327,6 +327,17 @@ pub struct Code {
     pub fast: Fast,
     /// Sums are added as threads come (`--reduce any`).
     pub unordered: bool,
+    /// The counts that its places have room for.
+    pub bounds: Vec<Bound>,
+}
+
+/// A count of elements or places, and the number that it must stay below.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bound {
+    /// The count, as it is in this launch.
+    pub count: u64,
+    /// The least one that is too large.
+    pub below: u64,
 }
 
 impl Kernel {

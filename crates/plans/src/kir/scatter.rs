@@ -11,7 +11,7 @@
 
 use super::lower::{At, Body, Lowering, Part, Spots, stride};
 use super::sort::Sorted;
-use super::{Spread, Stmt, Type};
+use super::{Bound, Spread, Stmt, Type};
 use crate::plan::{Finish, Order};
 use aplomb_ground::error::{Result, bug, nonce};
 use aplomb_values::array::DType;
@@ -84,9 +84,11 @@ const ATOMICS: &[Atomic] = &[
 impl Lowering<'_> {
     pub(super) fn scatter(&mut self, finish: &Finish) -> Result<()> {
         let Whole::Scatter { combine, .. } = &finish.what else { return Err(bug!("no scatter")) };
-        if !self.narrow {
+        if !self.narrow && !self.any_extents {
             return Err(nonce("an assignment by more than 2*31 places on CUDA"));
         }
+        let counts = [self.elements(), self.places()];
+        self.bounds.extend(counts.map(|count| Bound { count, below: 1 << 31 }));
         let Some((op, ct)) = *combine else { return self.last_wins(finish) };
         let value = finish.fed.first().and_then(|v| self.launch.body.get(*v as usize));
         let types =
@@ -95,11 +97,12 @@ impl Lowering<'_> {
             a.op == op && types.iter().all(|d| d.is_integer() && (!a.logic || *d == DType::Bool))
         };
         match ATOMICS.iter().find(fits) {
-            Some(atomic) => self.tally(finish, atomic),
-            None if self.plan.order == Order::Any && matches!(op, Op::Add | Op::Sub) => {
+            // How large a sum may be follows from how many values there are.
+            Some(atomic) if !self.any_extents => self.tally(finish, atomic),
+            _ if self.plan.order == Order::Any && matches!(op, Op::Add | Op::Sub) => {
                 self.added(finish, op)
             }
-            None => self.in_order(finish, op, ct),
+            _ => self.in_order(finish, op, ct),
         }
     }
 
@@ -251,7 +254,7 @@ impl Lowering<'_> {
 
     fn in_order(&mut self, finish: &Finish, op: Op, ct: f64) -> Result<()> {
         let (base, places, elements) = (self.base(finish)?, self.places(), self.elements());
-        let sorted = Sorted::places(elements, places).check()?;
+        let sorted = Sorted::places(self, elements, places)?;
         self.shared("key0", Type::U32, elements);
         self.shared("item0", Type::U32, elements);
         let (mut body, value) = self.sent(finish)?;

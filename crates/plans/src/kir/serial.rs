@@ -53,6 +53,7 @@ pub fn in_order(plan: &Plan, launch: &Launch, number: usize, sites: &[u32]) -> R
         checked: Vec::new(),
         fast: super::Fast::default(),
         unordered: false,
+        bounds: Vec::new(),
     })
 }
 

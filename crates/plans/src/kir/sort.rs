@@ -7,7 +7,7 @@
 //! is searched, with ⎕CT.
 
 use super::lower::{Lowering, stride};
-use super::{Expr, Spread, Stmt, Type};
+use super::{Bound, Expr, Spread, Stmt, Type};
 use crate::plan::{BufId, Finish};
 use aplomb_ground::error::{Result, nonce};
 use aplomb_values::dag::Lib;
@@ -23,13 +23,24 @@ const KERNELS: u64 = 64;
 #[derive(Clone, Copy)]
 pub(super) struct Sorted {
     pub(super) n: u64,
+    /// One block sorts them.
+    few: bool,
     /// Of a key: u32 or u64.
     pub(super) key: Type,
     pub(super) digits: u32,
 }
 
 impl Sorted {
-    fn of(storage: Type, n: u64) -> Sorted {
+    /// So many keys of a number of bytes.
+    fn new(k: &mut Lowering<'_>, n: u64, key: Type, digits: u32) -> Result<Sorted> {
+        if n >= MOST {
+            return Err(nonce("a sort of more than 2*30 items on CUDA"));
+        }
+        k.bounds.push(Bound { count: n, below: MOST });
+        Ok(Sorted { n, few: n <= FEW && !k.any_extents, key, digits })
+    }
+
+    fn of(k: &mut Lowering<'_>, storage: Type, n: u64) -> Result<Sorted> {
         let (key, digits) = match storage {
             Type::F64 | Type::I64 | Type::U64 => (Type::U64, 8),
             Type::F32 | Type::I32 => (Type::U32, 4),
@@ -38,30 +49,23 @@ impl Sorted {
             Type::I16 => (Type::U32, 2),
             Type::U8 | Type::I8 => (Type::U32, 1),
         };
-        Sorted { n, key, digits }
+        Sorted::new(k, n, key, digits)
     }
 
     /// Numbers below `count`.
-    pub(super) fn places(n: u64, count: u64) -> Sorted {
+    pub(super) fn places(k: &mut Lowering<'_>, n: u64, count: u64) -> Result<Sorted> {
         let bits = 64 - count.saturating_sub(1).leading_zeros();
-        Sorted { n, key: Type::U32, digits: bits.div_ceil(8).clamp(1, 4) }
-    }
-
-    pub(super) fn check(self) -> Result<Sorted> {
-        if self.n < MOST { Ok(self) } else { Err(nonce("a sort of more than 2*30 items on CUDA")) }
-    }
-
-    fn is_few(self) -> bool {
-        self.n <= FEW
+        let digits = if k.any_extents { 4 } else { bits.div_ceil(8).clamp(1, 4) };
+        Sorted::new(k, n, Type::U32, digits)
     }
 
     /// The items in their order, as an expression.
     pub(super) fn items(self) -> &'static str {
-        if self.is_few() { "item0" } else { "radix_chosen(item0, item1, moves)" }
+        if self.few { "item0" } else { "radix_chosen(item0, item1, moves)" }
     }
 
     pub(super) fn keys(self) -> &'static str {
-        if self.is_few() { "key0" } else { "radix_chosen(key0, key1, moves)" }
+        if self.few { "key0" } else { "radix_chosen(key0, key1, moves)" }
     }
 }
 
@@ -72,7 +76,7 @@ impl Lowering<'_> {
         let shape = self.plan.buffer(from).shape.clone();
         let n = shape.first().map_or(1, |n| *n as u64);
         let width = shape.iter().skip(1).map(|n| *n as u64).product::<u64>();
-        let sorted = Sorted::of(self.storage(from), n).check()?;
+        let sorted = Sorted::of(self, self.storage(from), n)?;
         if width.saturating_mul(u64::from(sorted.digits) + 3) > KERNELS {
             return Err(nonce(format!("{} of cells of {width} items on CUDA", of.glyph())));
         }
@@ -164,7 +168,7 @@ impl Lowering<'_> {
     /// Memory of the items, and of which of the two buffers has them.
     pub(super) fn items_of(&mut self, s: Sorted) {
         self.shared("item0", Type::U32, s.n);
-        if !s.is_few() {
+        if !s.few {
             self.shared("item1", Type::U32, s.n);
             self.shared("moves", Type::U32, 1);
         }
@@ -172,7 +176,7 @@ impl Lowering<'_> {
 
     pub(super) fn keys_of(&mut self, s: Sorted) {
         self.shared("key0", s.key, s.n);
-        if !s.is_few() {
+        if !s.few {
             self.shared("key1", s.key, s.n);
             self.shared("moves", Type::U32, 1);
         }
@@ -183,7 +187,7 @@ impl Lowering<'_> {
         let shared =
             |name: &str, of: Type, count: u32| Stmt::Shared { name: name.into(), of, count };
         let run = |text: String| Stmt::Do(text);
-        if s.is_few() {
+        if s.few {
             self.keys_of(s);
             self.items_of(s);
             let n = self.number('m', Type::U32, s.n as f64);
@@ -227,7 +231,12 @@ impl Lowering<'_> {
             self.keys_of(s);
             self.items_of(s);
             self.counts(s);
-            self.shared("status", Type::U32, s.n.div_ceil(u64::from(tile)) * 256);
+            let status = match self.any_extents {
+                // More than that, but a sum with whole factors.
+                true => s.n + 256,
+                false => s.n.div_ceil(u64::from(tile)) * 256,
+            };
+            self.shared("status", Type::U32, status);
             self.shared("tickets", Type::U32, 1);
             let digit = self.number('m', Type::U32, f64::from(digit));
             let n = self.number('m', Type::U32, s.n as f64);

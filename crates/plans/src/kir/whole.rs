@@ -75,7 +75,8 @@ impl Lowering<'_> {
         let launch = self.launch;
         let count = |shape: &[usize]| shape.iter().map(|n| *n as u64).product::<u64>();
         let (elements, segments) = (count(&launch.domain), count(&finish.shape));
-        let by = if elements / segments.max(1) > LONG { Spread::Warps } else { Spread::Threads };
+        let long = self.any_extents || elements / segments.max(1) > LONG;
+        let by = if long { Spread::Warps } else { Spread::Threads };
         let bounds = launch.loads[finish.held[0] as usize].buf;
         let bounds = self.buffer(bounds, false)?.to_string();
         let let_ =

@@ -4,7 +4,7 @@
 //! A program never runs so. A session does it to learn what a function would compute
 //! (`Session::applied`), so no plan, value or trace of a program changes by these rules.
 
-use crate::eval::cx::Cx;
+use crate::eval::cx::{Cx, Effect};
 use crate::functions::shape::reshaped;
 use aplomb_ground::error::Result;
 use aplomb_values::array::{Array, Data, Shape};
@@ -16,6 +16,14 @@ impl Cx<'_> {
     /// Whether this array's values are not there, and will not be.
     pub fn is_ahead(&self, a: &Array) -> bool {
         self.sys.recorder.ahead && a.pending().is_some() && a.frame().is_none()
+    }
+
+    /// An effect, or a look at those of others, begins here. A function that is applied ahead of
+    /// its arguments has none: its first is noted for whoever refuses it.
+    pub fn effect(&mut self, what: &'static str) {
+        if self.sys.recorder.ahead && self.sys.recorder.effect.is_none() {
+            self.sys.recorder.effect = Some(Effect { what, place: self.place() });
+        }
     }
 
     /// Each cell of an axis so many times, one behind the other.
@@ -41,6 +49,24 @@ impl Cx<'_> {
         place.reverse();
         let read = Read::new(place.into_iter().map(|x| Ix::constant(x as i64)));
         self.apply_move(a, Move { name: "⊃", shape: Shape::new(), read, onto: false })
+    }
+
+    /// An index: whole numbers that are not there stay so, all else is computed.
+    pub fn index_ahead(&mut self, i: &Array) -> Result<Array> {
+        match self.is_ahead(i) && i.dtype().is_integer() {
+            true => Ok(i.clone()),
+            false => self.ready(i, "index"),
+        }
+    }
+
+    /// One place as a vector of one along its last axis: what is recorded has axes.
+    pub fn one_place_ahead(&mut self, indices: &mut [Option<Array>]) -> Result<()> {
+        if indices.iter().all(|i| i.as_ref().is_some_and(|i| i.rank() == 0))
+            && let Some(Some(last)) = indices.last_mut()
+        {
+            *last = reshaped(self, last, &[1])?;
+        }
+        Ok(())
     }
 
     /// Items of one shape, some of whose values are not there, one behind the other in a frame.

@@ -65,8 +65,11 @@ impl Cx<'_> {
             return Ok(None);
         }
         let ready =
-            |cx: &mut Self, i: &Option<Array>| i.as_ref().map(|i| cx.ready(i, "index")).transpose();
-        let indices = indices.iter().map(|i| ready(self, i)).collect::<Result<Vec<_>>>()?;
+            |cx: &mut Self, i: &Option<Array>| i.as_ref().map(|i| cx.index_ahead(i)).transpose();
+        let mut indices = indices.iter().map(|i| ready(self, i)).collect::<Result<Vec<_>>>()?;
+        if self.sys.recorder.ahead {
+            self.one_place_ahead(&mut indices)?;
+        }
         let (_, chosen) = choices(self, old.shape(), &indices)?;
         let Some(Spots { shape, read, along, places }) = self.spots(old, &chosen)? else {
             return Ok(None);
@@ -94,9 +97,10 @@ impl Cx<'_> {
         let what = Whole::Scatter { read, along, origin: self.sys.settings.io, combine };
         let args = [old.settled(), values].into_iter().chain(places);
         let new = self.cell(Node::whole(what, args), old.shape().into(), (dtype, range))?;
-        let sure = old.pending().is_none()
-            && v.pending().is_none()
-            && new.pending().is_none_or(|cell| cell.fails() == Fails::Never);
+        let sure = self.sys.recorder.ahead
+            || old.pending().is_none()
+                && v.pending().is_none()
+                && new.pending().is_none_or(|cell| cell.fails() == Fails::Never);
         if !sure {
             self.force(&[&new], "assignment")?;
         }

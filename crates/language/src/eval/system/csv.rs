@@ -403,10 +403,10 @@ fn write(ev: &mut Eval<'_>, a: &Args<'_>, x: &Array, form: &Form) -> Result<Opti
     let name = path(name)?;
     let replace = a.options.word("IfExists", &["Error", "Replace"])? == "Replace"
         || a.options.flag("Overwrite", false)?;
-    if !replace && ev.cx.world()?.exists(&name) {
+    if !replace && ev.cx.world("a file")?.exists(&name) {
         return Err(taken(&name, "X(⎕CSV⍠'IfExists' 'Replace')path replaces it"));
     }
-    ev.cx.world()?.write_file(&name, out.as_bytes())?;
+    ev.cx.world("a file")?.write_file(&name, out.as_bytes())?;
     ev.shy(Array::num(out.len() as f64))
 }
 

@@ -42,7 +42,7 @@ pub static ROWS: &[Row] = &[
         "Whether there is a file of that name.",
         ("⎕NEXISTS'no.txt'", "0"),
         |ev, a| {
-            let there = ev.cx.world()?.exists(&path(a.y)?);
+            let there = ev.cx.world("a file")?.exists(&path(a.y)?);
             Ok(Some(Array::bool(there)))
         },
     ),
@@ -51,7 +51,7 @@ pub static ROWS: &[Row] = &[
         "Removes a file.",
         ("_←'x'⎕NPUT'h.txt' 1 ⋄ _←⎕NDELETE'h.txt' ⋄ ⎕NEXISTS'h.txt'", "0"),
         |ev, a| {
-            ev.cx.world()?.delete(&path(a.y)?)?;
+            ev.cx.world("a file")?.delete(&path(a.y)?)?;
             ev.shy(Array::num(1.0))
         },
     ),
@@ -131,7 +131,7 @@ fn decoded(bytes: &[u8], name: &str) -> Result<(String, String)> {
 
 /// The text of a file and its encoding. Errors: those of the host; DOMAIN for what is no text.
 pub fn read_text(cx: &mut Cx<'_>, name: &str) -> Result<(String, String)> {
-    let bytes = cx.world()?.read_file(name)?;
+    let bytes = cx.world("a file")?.read_file(name)?;
     decoded(&bytes, name)
 }
 
@@ -166,7 +166,7 @@ fn get(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
 const BINARY: &str = "BINARY";
 
 fn get_bytes(ev: &mut Eval<'_>, name: &str) -> Result<Option<Array>> {
-    let bytes = ev.cx.world()?.read_file(name)?;
+    let bytes = ev.cx.world("a file")?.read_file(name)?;
     let content = ev.cx.vector(bytes.into_iter().map(f64::from).collect())?;
     let (encoding, newline) = (ev.cx.text(BINARY)?, ev.cx.vector(vec![])?);
     ev.cx.collect(&[3], vec![content, encoding, newline], None).map(Some)
@@ -230,12 +230,12 @@ fn put(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         None => joined(content(x)?),
     };
     let (name, flag) = path_and_flag(a.y, "NPUT", &[0, 1, 2])?;
-    if flag == 0 && ev.cx.world()?.exists(&name) {
+    if flag == 0 && ev.cx.world("a file")?.exists(&name) {
         return Err(taken(&name, "text ⎕NPUT path 1 replaces it"));
     }
     match flag {
-        2 => ev.cx.world()?.append_file(&name, &bytes)?,
-        _ => ev.cx.world()?.write_file(&name, &bytes)?,
+        2 => ev.cx.world("a file")?.append_file(&name, &bytes)?,
+        _ => ev.cx.world("a file")?.write_file(&name, &bytes)?,
     }
     ev.shy(Array::num(bytes.len() as f64))
 }
@@ -275,13 +275,13 @@ static IMG: ArrayFile = ArrayFile {
 };
 
 fn of_array(ev: &mut Eval<'_>, a: &Args<'_>, file: &ArrayFile) -> Result<Option<Array>> {
-    let Some(x) = a.x else { return (file.read)(ev.cx.world()?, &path(a.y)?).map(Some) };
+    let Some(x) = a.x else { return (file.read)(ev.cx.world("a file")?, &path(a.y)?).map(Some) };
     let (name, flag) = path_and_flag(a.y, file.name, &[0, 1])?;
     match x.is_uniform() {
-        true if flag == 0 && ev.cx.world()?.exists(&name) => {
+        true if flag == 0 && ev.cx.world("a file")?.exists(&name) => {
             Err(taken(&name, &format!("X⎕{} path 1 replaces it", file.name)))
         }
-        true => (file.write)(ev.cx.world()?, &name, x).map(|()| None),
+        true => (file.write)(ev.cx.world("a file")?, &name, x).map(|()| None),
         false => Err(domain(file.holds)),
     }
 }

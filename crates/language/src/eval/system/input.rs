@@ -12,6 +12,7 @@ fn nobody(what: &str) -> Error {
 impl Eval<'_> {
     /// `⍞←`: no line end; the next answer begins with what stands on the line.
     pub fn prompt(&mut self, text: &str) {
+        self.cx.effect("output");
         self.cx.host.output(text);
         let prompt = &mut self.cx.sys.screen.prompt;
         match text.rsplit_once('\n') {
@@ -23,6 +24,7 @@ impl Eval<'_> {
     /// `⍞`: a line as text, behind the prompt that stands before it.
     pub fn typed_line(&mut self) -> Result<Array> {
         self.cx.unframed("⍞")?;
+        self.cx.effect("input");
         self.cx.settle(&[], "input")?;
         let prompt = std::mem::take(&mut self.cx.sys.screen.prompt);
         let line = self.cx.host.read_line(&prompt);
@@ -35,6 +37,7 @@ impl Eval<'_> {
     /// all.
     pub fn evaluated_input(&mut self, at: At<'_>) -> Result<Array> {
         self.cx.unframed("⎕")?;
+        self.cx.effect("input");
         self.cx.settle(&[], "input")?;
         self.cx.sys.screen.prompt.clear();
         loop {

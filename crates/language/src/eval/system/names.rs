@@ -396,7 +396,7 @@ fn fix(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let (name, text) = match lines.as_slice() {
         [one] if one.starts_with("file://") => {
             let path = path(&ev.cx.text(&one["file://".len()..])?)?;
-            let bytes = ev.cx.world()?.read_file(&path)?;
+            let bytes = ev.cx.world("a file")?.read_file(&path)?;
             let text =
                 String::from_utf8(bytes).map_err(|_| domain(format!("{path} is no UTF-8 text")))?;
             (path, text)

@@ -65,7 +65,7 @@ fn import(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         Some((folder, _)) if !path.starts_with('/') => format!("{folder}/{path}"),
         _ => path.clone(),
     };
-    let world = ev.cx.world()?;
+    let world = ev.cx.world("a file")?;
     let found = if world.exists(&beside) { tidied(&beside) } else { tidied(&path) };
     match ev.st.modules.iter().find(|(name, _)| *name == found) {
         Some((_, Some(space))) => return Ok(Some(space.value())),
@@ -77,7 +77,7 @@ fn import(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         }
         None => {}
     }
-    let bytes = ev.cx.world()?.read_file(&found)?;
+    let bytes = ev.cx.world("a file")?.read_file(&found)?;
     let text = String::from_utf8(bytes).map_err(|_| domain(format!("{found} is no UTF-8 text")))?;
     let text = match text.strip_prefix("#!") {
         Some(rest) => format!("⍝!{rest}"),

@@ -48,7 +48,7 @@ fn show(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     if is_json && serde_json::from_slice::<serde_json::Value>(&data).is_err() {
         return Err(domain("this is no JSON").hint("⎕JSON writes it"));
     }
-    ev.cx.world()?.display(&kind, &data)?;
+    ev.cx.world("output")?.display(&kind, &data)?;
     Ok(None)
 }
 
@@ -95,7 +95,7 @@ fn plot(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         size: size(a.options, ev.cx.budget())?,
     };
     let columns = ev.cx.sys.settings.pw;
-    let svg = ev.cx.world()?.plot(&chart, columns)?;
+    let svg = ev.cx.world("output")?.plot(&chart, columns)?;
     let svg = ev.cx.text(&svg)?;
     ev.shy(svg)
 }

@@ -12,6 +12,7 @@ pub static ROWS: &[Row] = &[
         "Local time: year, month, day, hour, minute, second, millisecond.",
         ("≢⎕TS", "7"),
         |cx| {
+            cx.effect("the time");
             let now = cx.host.now();
             cx.vector(Moment::of_ms(now.ms + now.offset_ms).stamp(1_000_000))
         },
@@ -21,6 +22,7 @@ pub static ROWS: &[Row] = &[
         "User number, milliseconds of computing, of the session, of waiting for keys.",
         ("≢⎕AI", "4"),
         |cx| {
+            cx.effect("the time");
             let (computing, all) = cx.host.spent();
             cx.vector(vec![0.0, computing.round(), all.round(), 0.0])
         },
@@ -37,7 +39,7 @@ pub static ROWS: &[Row] = &[
             if !(0.0..=1e9).contains(&seconds) {
                 return Err(domain("⎕DL waits 0 to 1E9 seconds"));
             }
-            let took = ev.cx.world()?.sleep(seconds)?;
+            let took = ev.cx.world("the time")?.sleep(seconds)?;
             ev.shy(Array::num(took))
         },
     ),
@@ -304,6 +306,7 @@ fn convert(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
 fn moment(cx: &mut Cx<'_>, item: &Array, from: Option<i64>) -> Result<Option<Moment>> {
     let item = item.disclosed();
     if let Some(&[zone]) = item.to_chars().filter(|_| item.rank() == 0).as_deref() {
+        cx.effect("the time");
         let now = cx.host.now();
         let hours = match zone.to_ascii_uppercase() {
             'J' => return Ok(Some(Moment::of_ms(now.ms + now.offset_ms))),
