@@ -60,7 +60,7 @@ pub fn trace(work: &Work, plan: &Plan) -> Trace {
         schema: SCHEMA.into(),
         version: VERSION.into(),
         producer: env!("CARGO_PKG_VERSION").into(),
-        config: config(&work.options),
+        config: config(work.options),
         sources: sources
             .iter()
             .enumerate()
