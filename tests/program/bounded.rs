@@ -213,3 +213,13 @@ fn every_line_is_answered_within_its_bounds() {
     // A machine may be busy now and then, but not at many lines.
     assert!(lates < 5, "{lates} lines took four times as long as they may");
 }
+
+/// A device that may hold one megabyte is enough for the sum of a hundred million indices.
+#[test]
+fn acl_20_indices_are_no_array_in_one_megabyte() {
+    let mut aplomb = Command::new(env!("CARGO_BIN_EXE_aplomb"));
+    aplomb.args(["--limit", "bytes=1048576", "eval", "+/⍳100000000"]);
+    let told = aplomb.output().expect("the program runs");
+    assert_eq!(String::from_utf8_lossy(&told.stdout).trim(), "5000000050000000");
+    assert!(told.status.success());
+}

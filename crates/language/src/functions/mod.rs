@@ -14,4 +14,5 @@ pub mod pieces;
 pub mod search;
 pub mod select;
 pub mod shape;
+pub mod straight;
 pub mod text;

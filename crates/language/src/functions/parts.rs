@@ -4,6 +4,7 @@ use super::cells;
 use super::shape::{Axis, axes_of, axis_of};
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain, length, rank};
+use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, Ragged, Shape, View, around, elements, storage};
 use std::ops::Range;
 
@@ -152,21 +153,51 @@ pub fn partition(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Resul
     cx.collect(&shape, out, Some(proto))
 }
 
+/// The places at which truths change, the first of them changing from 0: for each 64 of them their
+/// first place, and a bit for each that differs from the one before.
+fn edges(marks: &[u8], budget: &Budget, mut each: impl FnMut(usize, u64)) -> Result<()> {
+    let mut before = 0;
+    for (k, part) in marks.chunks(64).enumerate() {
+        if k % 1024 == 0 {
+            budget.check()?;
+        }
+        let mut bits = 0;
+        for (j, eight) in part.chunks(8).enumerate() {
+            let mut bytes = [0; 8];
+            bytes[..eight.len()].copy_from_slice(eight);
+            // The lowest bit of each byte, put together in the highest byte.
+            let own = u64::from_le_bytes(bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+            bits |= own << (8 * j);
+        }
+        // What lies behind the last is as it is.
+        let there = u64::MAX >> (64 - part.len());
+        each(64 * k, (bits ^ (bits << 1 | before)) & there);
+        before = bits >> 63;
+    }
+    Ok(())
+}
+
 /// The parts of an axis of n that `X⊆` makes: one begins where X rises, 0 belongs to none. Errors:
 /// DOMAIN, LENGTH.
 pub fn runs(cx: &mut Cx<'_>, x: &Array, n: usize) -> Result<Vec<Range<usize>>> {
     let x = cx.ready(x, "parts")?;
     if let Some(View::Bool(marks)) = storage(&x).map(|s| s.view()).filter(|m| m.len() == n && n > 1)
     {
-        let starts = |k: usize| marks[k] != 0 && (k == 0 || marks[k - 1] == 0);
-        let mut parts: Vec<Range<usize>> =
-            cx.budget().room((0..n).filter(|&k| starts(k)).count())?;
-        for k in (0..n).filter(|&k| marks[k] != 0) {
-            match parts.last_mut().filter(|_| !starts(k)) {
-                Some(last) => last.end = k + 1,
-                None => parts.push(k..k + 1),
+        let mut count = 0;
+        edges(marks, cx.budget(), |_, edges| count += edges.count_ones() as usize)?;
+        let mut parts: Vec<Range<usize>> = cx.budget().room(count.div_ceil(2))?;
+        let mut start = None;
+        edges(marks, cx.budget(), |first, mut edges| {
+            while edges != 0 {
+                let at = first + edges.trailing_zeros() as usize;
+                match start.take() {
+                    Some(from) => parts.push(from..at),
+                    None => start = Some(at),
+                }
+                edges &= edges - 1;
             }
-        }
+        })?;
+        parts.extend(start.map(|from| from..n));
         return Ok(parts);
     }
     let x = &x;
@@ -193,4 +224,28 @@ pub fn runs(cx: &mut Cx<'_>, x: &Array, n: usize) -> Result<Vec<Range<usize>>> {
         last = m;
     }
     Ok(parts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_are_where_truths_change() {
+        let budget = Budget::new(1 << 20);
+        for n in 1..300usize {
+            for step in [1, 2, 3, 7, 64, 65] {
+                let marks: Vec<u8> =
+                    (0..n).map(|k| u8::from((k * k + k / step) % 3 == 0)).collect();
+                let mut found = Vec::new();
+                let each = |first: usize, edges: u64| {
+                    found.extend((0..64).filter(|k| edges >> k & 1 == 1).map(|k| first + k));
+                };
+                edges(&marks, &budget, each).unwrap();
+                let before = |k: usize| if k == 0 { 0 } else { marks[k - 1] };
+                let wanted: Vec<usize> = (0..n).filter(|&k| marks[k] != before(k)).collect();
+                assert_eq!(found, wanted, "{n} {step}");
+            }
+        }
+    }
 }

@@ -3,7 +3,8 @@
 
 use super::cells;
 use super::shape::{Axis, axis_of, reshaped};
-use crate::eval::cx::{Cx, SMALL};
+use super::straight::{are_scattered, line, progression};
+use crate::eval::cx::Cx;
 use crate::eval::lower::places::Chosen;
 use crate::functions::amend::picked;
 use aplomb_ground::error::{Result, domain, index, length, rank};
@@ -11,10 +12,9 @@ use aplomb_ground::limits::{Budget, Ticks};
 use aplomb_values::array::{
     Array, Buf, DType, Data, Ragged, Shape, View, advance, around, checked_elements, elements,
 };
+use aplomb_values::dag::Read;
 use aplomb_values::dag::ix::Ix;
-use aplomb_values::dag::{Node, Read, kinds};
 use aplomb_values::prim::moves::{Move, gather};
-use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::{Fail, near_integer, place};
 use std::sync::Arc;
 
@@ -147,46 +147,6 @@ pub fn whole_places(cx: &mut Cx<'_>, i: &Array) -> Result<Array> {
     }
 }
 
-/// First place and step of a pending vector that is a sum of multiples of one ⍳, all of whose
-/// places are there.
-pub fn progression(cx: &Cx<'_>, i: &Array, n: usize) -> Option<(i64, i64)> {
-    let (first, step) = affine(i, 0)?;
-    let (first, last) = (
-        first - cx.sys.settings.io,
-        first - cx.sys.settings.io + step * (i.len().max(1) - 1) as f64,
-    );
-    let inside = |x: f64| (0.0..n as f64).contains(&x) && x == x.trunc();
-    (i.rank() == 1 && inside(first) && inside(last)).then_some((first as i64, step as i64))
-}
-
-/// The first item and the difference of a straight line, looked up in what is recorded.
-fn affine(a: &Array, depth: usize) -> Option<(f64, f64)> {
-    if let Some(x) = a.number_scalar().filter(|_| a.rank() == 0) {
-        return Some((x, 0.0));
-    }
-    let cell = a.pending().filter(|_| depth < 16)?;
-    let node = cell.node()?;
-    let whole = |x: f64| x == x.trunc() && x.abs() < 1e15;
-    let line = match &*node {
-        Node::Iota(kinds::Iota { origin }) => Some((*origin, 1.0)),
-        Node::Map(kinds::Map { op: Op::Neg, args, .. }) => {
-            affine(&args[0], depth + 1).map(|(a, b)| (-a, -b))
-        }
-        Node::Map(kinds::Map { op: op @ (Op::Add | Op::Sub | Op::Mul), args, .. }) => {
-            let ((a, b), (c, d)) = (affine(&args[0], depth + 1)?, affine(&args[1], depth + 1)?);
-            match op {
-                Op::Add => Some((a + c, b + d)),
-                Op::Sub => Some((a - c, b - d)),
-                _ if b == 0.0 => Some((a * c, a * d)),
-                _ if d == 0.0 => Some((a * c, b * c)),
-                _ => None,
-            }
-        }
-        _ => None,
-    };
-    line.filter(|(a, b)| whole(*a) && whole(*b))
-}
-
 /// A selection by straight lines alone, as a read.
 fn lines_of(a: &Array, chosen: &[Chosen]) -> Option<Move> {
     let (mut shape, mut read) = (Shape::new(), Read::new([]));
@@ -217,55 +177,6 @@ fn chosen(i: Option<&Array>, s: &Sel) -> Chosen {
         },
         _ => Chosen::All,
     }
-}
-
-/// Whether whole numbers at hand, ⎕IO included, are all places of an axis of `n`, and no straight
-/// line: nobody needs a list of them, they are read where they are used. Few are not asked.
-fn are_scattered(cx: &Cx<'_>, i: &Array, n: usize) -> Result<bool> {
-    fn all<T: Copy + Ord + Into<i64>>(
-        items: &[T],
-        (low, high): (i64, i64),
-        budget: &Budget,
-    ) -> Result<bool> {
-        let number = |x: &T| -> i64 { (*x).into() };
-        let (first, step) = (number(&items[0]), number(&items[1]) - number(&items[0]));
-        let on_line = |(k, x): (usize, &T)| number(x) == first + step * k as i64;
-        if items.iter().enumerate().all(on_line) {
-            return Ok(false);
-        }
-        for some in items.chunks(1 << 14) {
-            budget.check()?;
-            let least = some.iter().fold(some[0], |a, b| a.min(*b));
-            let most = some.iter().fold(some[0], |a, b| a.max(*b));
-            if number(&least) < low || number(&most) > high {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-    let io = cx.sys.settings.io as i64;
-    let Data::Dense(held) = i.data() else { return Ok(false) };
-    if i.len() <= SMALL || i.pending().is_some() || !i.dtype().is_integer() {
-        return Ok(false);
-    }
-    let ends = (io, io + n as i64 - 1);
-    match held.view() {
-        View::I8(v) => all(v, ends, cx.budget()),
-        View::I16(v) => all(v, ends, cx.budget()),
-        View::I32(v) => all(v, ends, cx.budget()),
-        _ => Ok(false),
-    }
-}
-
-/// First and step, if the places are a straight line.
-fn line(places: &[usize]) -> Option<(i64, i64)> {
-    let first = *places.first()? as i64;
-    let step = places.get(1).map_or(0, |&p| p as i64 - first);
-    places
-        .iter()
-        .enumerate()
-        .all(|(i, &p)| p as i64 == first + step * i as i64)
-        .then_some((first, step))
 }
 
 /// The places of a selection in ravel order, and the result's shape.

@@ -91,7 +91,7 @@ impl Frame {
         if aside.whose != whose {
             aside.whose = whose;
             aside.alike.clear();
-            aside.alike.resize(segment.feeds.len(), None);
+            aside.alike.extend(segment.feeds.iter().map(|_| None));
         }
         if aside.lines.len() < lines && segment.feeds.iter().any(|f| !in_order(env, *f)) {
             aside.lines.extend(repeat_n(Line::EMPTY, lines - aside.lines.len()));
@@ -123,7 +123,7 @@ impl Frame {
         true
     }
 
-    /// How many of elements start…start+n are true, for each goal of the one segment; false:
+    /// The number of elements start…start+n that are true, for each goal of the one segment; false:
     /// something is suspect.
     pub fn counted(
         &mut self,
@@ -133,7 +133,7 @@ impl Frame {
         counts: &mut Vec<u64>,
     ) -> bool {
         counts.clear();
-        counts.resize(segment.goals.len(), 0);
+        counts.extend(segment.goals.iter().map(|_| 0));
         let whole = n / segment.code.lanes * segment.code.lanes;
         if whole > 0 {
             let mut aside = std::mem::take(&mut self.aside);

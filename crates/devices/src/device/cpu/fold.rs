@@ -14,6 +14,7 @@
 //! short rows to one register; in a launch with both kinds of folds the body runs twice.
 
 use super::chunk::{CHUNK, Env, Frame};
+use super::cut::{ALONE_NS, CT, Cut, Fold, Item};
 use super::emit;
 use super::loops::{Loops, loops};
 use super::map::Outputs;
@@ -28,124 +29,14 @@ use aplomb_plans::plan::{Launch, Reduction};
 use aplomb_values::array::DType;
 use aplomb_values::body::finite::hides;
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::reduce::{BLOCK, LANES, ROWS, block, chain, halve};
-use aplomb_values::prim::scalar::{Fail, eval};
+use aplomb_values::prim::reduce::{LANES, block, chain, halve};
+use aplomb_values::prim::scalar::Fail;
 use std::convert::Infallible;
-
-pub(super) const ALONE_NS: f64 = 20_000.0;
-/// Columns of an item, whose partial results stay in L1.
-const WIDE: usize = 4 * CHUNK;
-/// Folds have no ⎕CT: it would only matter to GCD and LCM of fractions.
-pub(super) const CT: f64 = 0.0;
 
 pub struct Finals {
     /// One f64 buffer a reduction, over the domain without the axis.
     pub values: Vec<PoolBuffer>,
     pub tally: Tally,
-}
-
-/// The domain as outer × extent × inner, cut into items.
-#[derive(Clone, Copy)]
-pub(super) struct Cut {
-    outer: usize,
-    pub extent: usize,
-    pub inner: usize,
-    pub last: bool,
-    /// Places along the axis in one item, and how many such blocks there are.
-    block: usize,
-    blocks: usize,
-    /// Columns in one item.
-    tile: usize,
-    tiles: usize,
-}
-
-impl Cut {
-    fn new(domain: &[usize], axis: usize, ordered: bool) -> Cut {
-        let extent = domain[axis];
-        let outer = domain[..axis].iter().product();
-        let inner: usize = domain[axis + 1..].iter().product();
-        let last = axis + 1 == domain.len();
-        let block = match (ordered, last) {
-            (true, _) => extent,
-            (false, true) => BLOCK,
-            (false, false) => ROWS,
-        };
-        // In order a row of an item is one chunk; else several, so that memory is read along rows.
-        let tile = inner.clamp(1, if ordered { CHUNK } else { WIDE });
-        Cut {
-            outer,
-            extent,
-            inner,
-            last,
-            block,
-            blocks: extent.div_ceil(block.max(1)),
-            tile,
-            tiles: inner.div_ceil(tile),
-        }
-    }
-
-    fn items(&self) -> usize {
-        self.outer * self.blocks * self.tiles
-    }
-
-    fn item(&self, k: usize) -> Item {
-        let (tile, k) = (k % self.tiles, k / self.tiles);
-        let (part, outer) = (k % self.blocks, k / self.blocks);
-        let column = tile * self.tile;
-        Item {
-            first: part * self.block,
-            places: self.block.min(self.extent - part * self.block),
-            columns: self.tile.min(self.inner - column),
-            base: outer * self.extent * self.inner + column,
-            to: k * self.inner + column,
-            result: outer * self.inner + column,
-        }
-    }
-
-    /// Rows of an item that one chunk takes.
-    fn rows(&self) -> usize {
-        if self.tiles == 1 { (CHUNK / self.tile).max(1) } else { 1 }
-    }
-}
-
-#[derive(Clone, Copy)]
-pub(super) struct Item {
-    /// Along the axis.
-    pub first: usize,
-    pub places: usize,
-    pub columns: usize,
-    /// The flat index of place 0, first column.
-    pub base: usize,
-    /// The place of its partial results.
-    pub to: usize,
-    /// Its place in the launch's result.
-    result: usize,
-}
-
-/// One reduction, ready to run.
-pub(super) struct Fold<'a> {
-    pub of: &'a Reduction,
-    /// None: by the scalar meaning.
-    pub fast: Option<Loops>,
-    pub out: *mut f64,
-}
-
-// SAFETY: each partial result is written by the thread that has its item.
-unsafe impl Sync for Fold<'_> {}
-
-impl Fold<'_> {
-    /// `x op y`; a failure is recorded at the result's place and goes on as 0.
-    fn step(&self, x: f64, y: f64, result: usize, fault: &mut Option<Fault>) -> f64 {
-        eval(self.of.op, CT, x, y).unwrap_or_else(|fail| {
-            self.fault(result, fail, fault);
-            0.0
-        })
-    }
-
-    fn fault(&self, result: usize, fail: Fail, fault: &mut Option<Fault>) {
-        Fault { site: self.of.site, index: result as u64, fail, node: self.of.node }
-            .keep_least(fault);
-    }
 }
 
 pub fn run(
@@ -177,9 +68,9 @@ pub fn run(
     Ok(Finals { values: values.into_iter().flatten().collect(), tally })
 }
 
-pub(super) struct Pass<'a> {
-    pub launch: &'a Launch,
-    pub cut: Cut,
+struct Pass<'a> {
+    launch: &'a Launch,
+    cut: Cut,
     /// The launch's reductions that are meant, by number.
     folds: &'a [usize],
     stores: bool,
@@ -268,7 +159,7 @@ impl Pass<'_> {
         let group = (unit(cpu, total, together) / each).max(1);
         let isa = cpu.isa;
         let typed = match &packed {
-            None => Typed::of(self, folds, &inputs, &program, &cpu.loops),
+            None => Typed::of((launch, cut), folds, &inputs, &program, &cpu.loops),
             Some(_) => None,
         };
         if let Some(typed) = &typed {
@@ -276,7 +167,7 @@ impl Pass<'_> {
             let plain = Env { parts: None, ..env };
             return share(cpu, &own, items.div_ceil(group), together, ctx, &|frame, unit| {
                 for k in unit * group..((unit + 1) * group).min(items) {
-                    if !typed.item(isa, self, folds, (frame, &own), cut.item(k)) {
+                    if !typed.item(isa, cut, folds, (frame, &own), cut.item(k)) {
                         self.group(frame, &plain, folds, k..k + 1);
                     }
                 }

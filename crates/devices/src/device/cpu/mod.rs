@@ -10,6 +10,7 @@ mod apply;
 mod chunk;
 mod compact;
 mod convert;
+mod cut;
 mod emit;
 mod emitted;
 mod fold;

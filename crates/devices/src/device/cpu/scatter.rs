@@ -44,8 +44,8 @@ const NOWHERE: i64 = -1;
 /// Tables of counts side by side.
 const SIDE: usize = 4;
 
-/// How often each of `origin` to `origin`+n-1 occurs among items of a type of whole numbers. None:
-/// some item is none of these.
+/// The number of times that each of `origin` to `origin`+n-1 occurs among items of a type of whole
+/// numbers. None: some item is none of these.
 pub fn tally(
     cpu: &mut Cpu,
     ctx: &RunCtx,
@@ -54,15 +54,14 @@ pub fn tally(
     n: usize,
 ) -> Result<Option<(Vec<u64>, usize)>, DeviceError> {
     let threads = cpu.threads.count();
-    let bytes = (threads * SIDE * n * size_of::<u32>()) as u64;
-    let _held = ctx.budget.charge(bytes).map_err(DeviceError::Oom)?;
-    let tables: Vec<Mutex<Vec<u32>>> = (0..threads).map(|_| Mutex::default()).collect();
+    let table = |_| ctx.budget.filled(0u32, SIDE * n).map(Mutex::new).map_err(DeviceError::Oom);
+    let tables = (0..threads).map(table).collect::<Result<Vec<_>, _>>()?;
+    let mut counts = ctx.budget.filled(0, n).map_err(DeviceError::Oom)?;
     let units = source.len.div_ceil(SHARE);
     let fine = AtomicBool::new(true);
     let from = Shared(source);
     let ran = each_unit(&mut cpu.threads, units, units > 1, ctx, &|unit, worker| {
         let mut table = lock(&tables[worker]);
-        table.resize(SIDE * n, 0);
         let (first, end) = (unit * SHARE, ((unit + 1) * SHARE).min(from.get().len));
         // SAFETY: the source holds items up to `end`.
         let inside = unsafe {
@@ -79,7 +78,6 @@ pub fn tally(
     if !fine.into_inner() {
         return Ok(None);
     }
-    let mut counts = vec![0; n];
     for table in &tables {
         for side in lock(table).chunks(n) {
             counts.iter_mut().zip(side).for_each(|(sum, count)| *sum += u64::from(*count));

@@ -12,8 +12,8 @@
 //! `fold`, which counts places in the launch's own domain.
 
 use super::chunk::{CHUNK, Env};
+use super::cut::{ALONE_NS, CT, Fold};
 use super::emit;
-use super::fold::{ALONE_NS, CT, Fold};
 use super::program::{Input, Work, lower};
 use super::share::{Tally, share};
 use super::walk::Walk;
@@ -118,7 +118,9 @@ impl Turned {
             let places = BLOCK.min(extent - first);
             let lanes = LANES.min(places);
             let size = lanes * columns;
-            let mut sums = vec![0.0; folds.len() * size];
+            let Ok(mut sums) = ctx.budget.filled(0.0, folds.len() * size) else {
+                return fine.store(false, Ordering::Relaxed);
+            };
             // Whole rows of the domain lie one behind the other.
             let most = if tiles == 1 { (CHUNK / inner).max(1) } else { 1 };
             let mut at = 0;

@@ -12,11 +12,11 @@
 use super::Isa;
 use super::chunk::{Env, Frame};
 use super::convert::Source;
+use super::cut::{Cut, Fold, Item};
 use super::emit::{self, Goal, Part, Parts};
-use super::fold::{Fold, Item, Pass};
 use super::narrow::{Rows, Way, narrow};
 use super::program::{Input, Program};
-use aplomb_plans::plan::What;
+use aplomb_plans::plan::{Launch, What};
 use aplomb_values::array::DType;
 
 /// Rows shorter than this are no run that pays.
@@ -26,7 +26,7 @@ const SHORT: usize = 64;
 pub enum Typed {
     /// An input each, from an item on.
     Inputs(Vec<(Way, Source, usize)>),
-    /// What an emitted loop keeps.
+    /// Truths that an emitted loop counts.
     Truths(Vec<Way>, Parts),
 }
 
@@ -36,13 +36,12 @@ unsafe impl Sync for Typed {}
 impl Typed {
     /// None: they have none, or their rows are short.
     pub fn of(
-        pass: &Pass,
+        (launch, cut): (&Launch, Cut),
         folds: &[Fold],
         inputs: &[Input],
         program: &Program,
         loops: &emit::Registry,
     ) -> Option<Typed> {
-        let (launch, cut) = (pass.launch, pass.cut);
         let runs = if cut.last { cut.extent } else { cut.inner };
         if runs < SHORT || !launch.stores.is_empty() {
             return None;
@@ -83,12 +82,12 @@ impl Typed {
     pub fn item(
         &self,
         isa: Isa,
-        pass: &Pass,
+        cut: Cut,
         folds: &[Fold],
         (frame, env): (&mut Frame, &Env),
         item: Item,
     ) -> bool {
-        let (cut, loops) = (pass.cut, narrow(isa));
+        let loops = narrow(isa);
         match self {
             Typed::Inputs(all) => {
                 for (fold, (way, source, first)) in folds.iter().zip(all) {
@@ -120,7 +119,9 @@ impl Typed {
                         return false;
                     }
                     for (k, (fold, way)) in folds.iter().zip(ways).enumerate() {
-                        let own = |goal: &Goal| matches!(goal, Goal::Register { of, .. } if *of == env.program.kept[k]);
+                        let kept = env.program.kept[k];
+                        let own =
+                            |goal: &Goal| matches!(goal, Goal::Register { of, .. } if *of == kept);
                         let Some(goal) = segment.goals.iter().position(own) else { return false };
                         let sum = way.of_truths(counts[goal], n);
                         // SAFETY: the partial is this item's.

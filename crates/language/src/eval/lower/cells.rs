@@ -9,7 +9,8 @@
 use crate::eval::cx::Cx;
 use crate::eval::scope::Inside;
 use crate::functions::amend::fits;
-use crate::functions::select::{bracket, places_of, progression, select, whole_places};
+use crate::functions::select::{bracket, places_of, select, whole_places};
+use crate::functions::straight::progression;
 use aplomb_ground::error::{Result, untraced};
 use aplomb_values::array::{Array, Data, Shape, Split, View, elements};
 use aplomb_values::dag::ix::Ix;

@@ -141,7 +141,7 @@ struct Given<'a> {
     registry: &'a Registry,
     /// A loop is compiled though it is met for the first time.
     ready: bool,
-    /// What is kept are truths, which are counted.
+    /// Truths alone are kept, and counted.
     truths: bool,
 }
 

@@ -1,0 +1,120 @@
+//! The parts of a fold: its domain cut into items, and one reduction that is ready to run.
+
+use super::Fault;
+use super::chunk::CHUNK;
+use super::loops::Loops;
+use aplomb_plans::plan::Reduction;
+use aplomb_values::prim::reduce::{BLOCK, ROWS};
+use aplomb_values::prim::scalar::{Fail, eval};
+
+/// Work below this is not worth a hand-off, nanoseconds.
+pub const ALONE_NS: f64 = 20_000.0;
+/// Columns of an item, whose partial results stay in L1.
+const WIDE: usize = 4 * CHUNK;
+/// Folds have no ⎕CT: it would only matter to GCD and LCM of fractions.
+pub const CT: f64 = 0.0;
+
+/// The domain as outer × extent × inner, cut into items.
+#[derive(Clone, Copy)]
+pub struct Cut {
+    pub outer: usize,
+    pub extent: usize,
+    pub inner: usize,
+    pub last: bool,
+    /// Places along the axis in one item, and how many such blocks there are.
+    pub block: usize,
+    pub blocks: usize,
+    /// Columns in one item.
+    pub tile: usize,
+    pub tiles: usize,
+}
+
+impl Cut {
+    /// Of a domain and the axis that is folded.
+    pub fn new(domain: &[usize], axis: usize, ordered: bool) -> Cut {
+        let extent = domain[axis];
+        let outer = domain[..axis].iter().product();
+        let inner: usize = domain[axis + 1..].iter().product();
+        let last = axis + 1 == domain.len();
+        let block = match (ordered, last) {
+            (true, _) => extent,
+            (false, true) => BLOCK,
+            (false, false) => ROWS,
+        };
+        // In order a row of an item is one chunk; else several, so that memory is read along rows.
+        let tile = inner.clamp(1, if ordered { CHUNK } else { WIDE });
+        Cut {
+            outer,
+            extent,
+            inner,
+            last,
+            block,
+            blocks: extent.div_ceil(block.max(1)),
+            tile,
+            tiles: inner.div_ceil(tile),
+        }
+    }
+
+    pub fn items(&self) -> usize {
+        self.outer * self.blocks * self.tiles
+    }
+
+    pub fn item(&self, k: usize) -> Item {
+        let (tile, k) = (k % self.tiles, k / self.tiles);
+        let (part, outer) = (k % self.blocks, k / self.blocks);
+        let column = tile * self.tile;
+        Item {
+            first: part * self.block,
+            places: self.block.min(self.extent - part * self.block),
+            columns: self.tile.min(self.inner - column),
+            base: outer * self.extent * self.inner + column,
+            to: k * self.inner + column,
+            result: outer * self.inner + column,
+        }
+    }
+
+    /// Rows of an item that one chunk takes.
+    pub fn rows(&self) -> usize {
+        if self.tiles == 1 { (CHUNK / self.tile).max(1) } else { 1 }
+    }
+}
+
+#[derive(Clone, Copy)]
+pub struct Item {
+    /// Along the axis.
+    pub first: usize,
+    pub places: usize,
+    pub columns: usize,
+    /// The flat index of place 0, first column.
+    pub base: usize,
+    /// The place of its partial results.
+    pub to: usize,
+    /// Its place in the launch's result.
+    pub result: usize,
+}
+
+/// One reduction, ready to run.
+pub struct Fold<'a> {
+    pub of: &'a Reduction,
+    /// None: by the scalar meaning.
+    pub fast: Option<Loops>,
+    pub out: *mut f64,
+}
+
+// SAFETY: each partial result is written by the thread that has its item.
+unsafe impl Sync for Fold<'_> {}
+
+impl Fold<'_> {
+    /// `x op y`; a failure is recorded at the result's place and goes on as 0.
+    pub fn step(&self, x: f64, y: f64, result: usize, fault: &mut Option<Fault>) -> f64 {
+        eval(self.of.op, CT, x, y).unwrap_or_else(|fail| {
+            self.fault(result, fail, fault);
+            0.0
+        })
+    }
+
+    pub fn fault(&self, result: usize, fail: Fail, fault: &mut Option<Fault>) {
+        Fault { site: self.of.site, index: result as u64, fail, node: self.of.node }
+            .keep_least(fault);
+    }
+}
