@@ -278,7 +278,7 @@ impl NpyType {
         TYPES.iter().find(|t| t.0 == self).map_or("", |t| t.2)
     }
 
-    /// What NumPy would take for numbers that are stored so.
+    /// The type that NumPy would take for numbers that are stored so.
     fn of(view: &View<'_>) -> Option<NpyType> {
         Some(match view {
             View::Bool(_) | View::I8(_) | View::I16(_) | View::I32(_) => NpyType::Int(8),
@@ -337,7 +337,11 @@ pub fn write_npy(
     let Some(own) = NpyType::of(&view) else {
         return Err(domain("a .npy file holds numbers only"));
     };
-    match (named.map_or(own, |named| named), view) {
+    let to = match named {
+        Some(named) => named,
+        None => own,
+    };
+    match (to, view) {
         (NpyType::C16, View::Complex(v)) => {
             write_with(path, stop, |out| put(out, &shape, v.iter().copied()))
         }

@@ -126,7 +126,7 @@ pub enum Within {
     Command(String),
 }
 
-/// Where the end of some text stands: the text before a cursor.
+/// The part that a cursor stands in, by the text before it.
 pub fn within(before: &str) -> Within {
     let line = before.rsplit('\n').next().map_or("", |line| line);
     if let Some(command) = magic(before).filter(|_| !before.trim_start().contains('\n')) {

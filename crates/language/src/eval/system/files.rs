@@ -27,7 +27,7 @@ pub static ROWS: &[Row] = &[
     function(
         "NPY",
         "Reads a .npy file; X⎕NPY path writes one, path and 1 replaces it. Whole numbers are \
-         written as int64, others as they are stored; path, 1 and a text as 'i1' name NumPy's type.",
+         written as int64, others as they are stored; path, 1 and 'i1' name a type.",
         ("{22::'no such file' ⋄ ⎕NPY'x.npy'}0", "no such file"),
         |ev, a| of_array(ev, a, &NPY),
     ),
@@ -291,7 +291,10 @@ fn typed(y: &Array) -> (Array, Option<String>) {
         3 => y.few::<3>().map(Vec::from),
         _ => None,
     };
-    items.filter(|i| !i[0].is_empty()).and_then(split).unwrap_or_else(|| (y.clone(), None))
+    match items.and_then(split) {
+        Some(found) => found,
+        None => (y.clone(), None),
+    }
 }
 
 fn of_array(ev: &mut Eval<'_>, a: &Args<'_>, file: &ArrayFile) -> Result<Option<Array>> {
