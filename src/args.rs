@@ -78,7 +78,7 @@ pub struct Global {
 /// The options of how a program runs.
 #[derive(Args, Clone)]
 pub struct How {
-    /// Writes the trace of the last statement that gave a value
+    /// Writes the trace of the statement whose launches had most to do
     #[arg(long, value_name = "OUT.json")]
     pub trace: Option<PathBuf>,
     /// Runs again whenever the file is saved
@@ -99,10 +99,23 @@ pub struct Input {
     pub expr: Option<String>,
 }
 
+/// A document about a statement of a program.
+#[derive(Args, Clone)]
+pub struct About {
+    #[command(flatten)]
+    pub input: Input,
+    /// Tells the statement on that line; without it the one whose launches had most to do
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub line: Option<usize>,
+    /// Writes here instead
+    #[arg(short = 'o', value_name = "OUT")]
+    pub out: Option<PathBuf>,
+}
+
 #[derive(Args, Clone)]
 pub struct TraceArgs {
     #[command(flatten)]
-    pub input: Input,
+    pub about: About,
     /// One JSON document (the default)
     #[arg(long, conflicts_with_all = ["ndjson", "text"])]
     pub json: bool,
@@ -119,23 +132,20 @@ pub struct TraceArgs {
     #[arg(long, value_name = "ARCH", value_parser = ["sm_90"], default_value = "sm_90")]
     pub arch: String,
     /// Compiles the last statement's plan without running it
-    #[arg(long, conflicts_with = "all")]
+    #[arg(long, conflicts_with_all = ["all", "line"])]
     pub no_run: bool,
-    /// Every statement that gave a value, not only the last
-    #[arg(long)]
+    /// Every statement that gave a value or had work done, not only one
+    #[arg(long, conflicts_with = "line")]
     pub all: bool,
     /// Without times: the same bytes on every run
     #[arg(long)]
     pub canon: bool,
-    /// Writes here instead
-    #[arg(short = 'o', value_name = "OUT")]
-    pub out: Option<PathBuf>,
 }
 
 #[derive(Args, Clone)]
 pub struct DotArgs {
     #[command(flatten)]
-    pub input: Input,
+    pub about: About,
     /// The graph after this pass; the last one without
     #[arg(long, value_name = "NAME")]
     pub pass: Option<String>,
@@ -153,7 +163,7 @@ pub struct DotArgs {
 #[derive(Args, Clone)]
 pub struct ExplainArgs {
     #[command(flatten)]
-    pub input: Input,
+    pub about: About,
     /// A node (n5, a name), a launch (k0), a pass, or a question: launches kept recomputed shared
     /// fused bytes evaluations
     #[arg(long, value_name = "WHAT")]
@@ -171,6 +181,18 @@ pub struct DiffArgs {
     /// Exit code 1 if one of these grew: launches, bytes, flops, kept, nodes, evaluations
     #[arg(long, value_name = "FIGURE", value_delimiter = ',')]
     pub fail_on: Vec<String>,
+}
+
+#[derive(Args, Clone)]
+pub struct ProfileArgs {
+    #[command(flatten)]
+    pub input: Input,
+    /// One JSON document instead of a table
+    #[arg(long)]
+    pub json: bool,
+    /// Writes the calls as a flame picture, SVG
+    #[arg(short = 'o', value_name = "OUT.svg")]
+    pub out: Option<PathBuf>,
 }
 
 #[derive(Args, Clone)]
@@ -308,11 +330,13 @@ pub enum Command {
     /// The graph for Graphviz
     Dot(DotArgs),
     /// The CUDA text of the launches
-    Cuda(Input),
+    Cuda(About),
     /// The PTX that NVRTC makes of it
-    Ptx(Input),
+    Ptx(About),
     /// Launches, bytes, time, and why
     Explain(ExplainArgs),
+    /// A whole run by source line: launches, host work, compiling, waiting
+    Profile(ProfileArgs),
     /// A program in panes: source, graph, CUDA, reasons, launches, passes, switches
     Tui(TuiArgs),
     /// The changes between two traces, programs or expressions

@@ -2,7 +2,7 @@
 
 use crate::args::{Cli, Command, TuiArgs};
 use crate::front::{Pipeline, Settings, USAGE};
-use crate::{batch, bench, gate, notebook, panes, repl, script, views, watch, words};
+use crate::{batch, bench, gate, notebook, panes, profile, repl, script, views, watch, words};
 use aplomb_devices::device::Wanted;
 use aplomb_kernel::files::Reach;
 use aplomb_plans::plan::{Math, Order};
@@ -132,6 +132,7 @@ fn dispatch(command: Command, settings: Settings, said: &[String]) -> i32 {
         Command::Cuda(input) => views::cuda(settings, input),
         Command::Ptx(input) => views::ptx(settings, input),
         Command::Explain(args) => views::explain(settings, args),
+        Command::Profile(args) => profile::run(settings, args),
         Command::Tui(args) => panes::run(settings, args),
         Command::Diff(args) => gate::diff(settings, args),
         Command::Prims { json } => views::prims(json),

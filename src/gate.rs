@@ -1,8 +1,9 @@
 //! `aplomb diff`: two traces, programs or expressions; with `--fail-on` a gate for regressions.
 
 use crate::args::{DiffArgs, Input};
-use crate::front::{FAILED, Settings, USAGE, print, width};
-use crate::views::recorded;
+use crate::front::{FAILED, Printer, Settings, USAGE, print, width};
+use crate::told::{self, Asked, Which};
+use crate::views::{self, recorded};
 use aplomb_ground::span::first_line;
 use aplomb_ground::trace::{SCHEMA, Trace};
 use aplomb_viz::diff as compare;
@@ -29,16 +30,21 @@ fn pairs(settings: Settings, args: &DiffArgs) -> Result<Sides, i32> {
     let exprs = args.exprs.iter().map(|e| Input { file: None, expr: Some(e.clone()) });
     let sides: Vec<Input> = files.chain(exprs).collect();
     let plain = Settings { off: Vec::new(), ..settings.clone() };
-    let (a, b) = match sides.as_slice() {
-        [a, b] => (side(settings.clone(), a)?, side(settings, b)?),
-        [a] if !settings.off.is_empty() => (side(plain, a)?, side(settings, a)?),
+    let sides = match sides.as_slice() {
+        [a, b] => [(settings.clone(), a), (settings, b)],
+        [a] if !settings.off.is_empty() => [(plain, a), (settings, a)],
         _ => {
             return Err(usage(
                 "two sides are needed: aplomb diff A.json B.json, or one and --off NAME".into(),
             ));
         }
     };
-    Ok((a, b, figures))
+    if sides.iter().any(|(_, input)| trace_file(input).is_some()) {
+        let [a, b] = sides;
+        return Ok((side(a.0, a.1)?, side(b.0, b.1)?, figures));
+    }
+    let [a, b] = in_turn(sides)?;
+    Ok((vec![a], vec![b], figures))
 }
 
 fn usage(says: String) -> i32 {
@@ -46,13 +52,44 @@ fn usage(says: String) -> i32 {
     USAGE
 }
 
-fn side(settings: Settings, input: &Input) -> Result<Vec<Trace>, i32> {
+fn trace_file(input: &Input) -> Option<&Path> {
     let is_trace = |f: &&Path| f.extension().is_some_and(|e| e == "json" || e == "ndjson");
-    match input.file.as_deref().filter(is_trace) {
+    input.file.as_deref().filter(is_trace)
+}
+
+fn side(settings: Settings, input: &Input) -> Result<Vec<Trace>, i32> {
+    match trace_file(input) {
         Some(path) => read(path).map_err(usage),
-        None => recorded(settings, input.clone())
-            .map(|mut all| all.split_off(all.len().saturating_sub(1))),
+        None => recorded(settings, input.clone(), Which::Most).map(|told| told.traces),
     }
+}
+
+/// Two programs in one session, each from an empty workspace, and then the evaluations of both in
+/// turn: what is cold for the first is so for the second. Errors: the exit code, all said.
+fn in_turn(sides: [(Settings, &Input); 2]) -> Result<[Trace; 2], i32> {
+    let [(settings, a), (other, b)] = sides;
+    let runs = [
+        (settings.clone(), views::request(a.clone(), true)?),
+        (other, views::request(b.clone(), true)?),
+    ];
+    views::told(settings, move |session| {
+        let mut held = Vec::new();
+        for (settings, request) in runs {
+            session.restart();
+            *session.options() = Default::default();
+            settings.prepare(session);
+            session.core().set_told();
+            let mut printer = Printer::aside();
+            session.handle(request, &mut printer);
+            if printer.code() != 0 {
+                return Err(printer.code());
+            }
+            let side = told::side(session, &Asked::of(&settings));
+            held.push(side.map_err(|says| views::failed(&says))?);
+        }
+        let sides = held.try_into().map_err(|_| FAILED)?;
+        Ok(session.compared(sides))
+    })
 }
 
 /// The traces of a file: one document, or one a line. Errors: a sentence.

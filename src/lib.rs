@@ -23,11 +23,13 @@ mod notebook;
 #[path = "notebook_absent.rs"]
 mod notebook;
 pub mod panes;
+mod profile;
 mod repl;
 mod repro;
 mod script;
 mod selftest;
 mod signals;
+mod told;
 mod views;
 mod watch;
 mod words;

@@ -1,6 +1,7 @@
 //! Programs that run without a prompt: a file, one line, lines from a pipe.
 
 use crate::front::{FAILED, Printer, Settings, USAGE, on_session};
+use crate::told::{self, Asked, Which};
 use aplomb_ground::protocol::{Completeness, Request};
 use aplomb_kernel::files;
 use aplomb_kernel::session::Session;
@@ -43,13 +44,17 @@ pub fn run(settings: Settings, file: PathBuf, args: Vec<String>, trace: Option<P
             return USAGE;
         }
     };
+    let asked = Asked::of(&settings);
     on_session(settings, move |session| {
         session.interp().set_args(args);
-        session.core().set_tracing(trace.is_some());
+        if trace.is_some() {
+            session.core().set_told();
+        }
         let mut printer = Printer::default();
         execute(session, text, file.display().to_string(), &mut printer);
+        let saved = trace.map(|to| save_trace(session, &asked, &to));
         session.finish(&mut printer);
-        match trace.map(|to| save_trace(session, &to)) {
+        match saved {
             Some(Err(says)) => {
                 eprintln!("aplomb: {says}");
                 printer.code().max(FAILED)
@@ -59,13 +64,9 @@ pub fn run(settings: Settings, file: PathBuf, args: Vec<String>, trace: Option<P
     })
 }
 
-fn save_trace(session: &mut Session, to: &Path) -> Result<(), String> {
-    let trace = session
-        .core()
-        .take_traces()
-        .pop()
-        .ok_or("no statement gave a value, so there is no trace")?;
-    let json = serde_json::to_string(&trace).map_err(|e| e.to_string())?;
+fn save_trace(session: &mut Session, asked: &Asked, to: &Path) -> Result<(), String> {
+    let told = told::chosen(session, asked, Which::Most)?;
+    let json = serde_json::to_string(told.one()?).map_err(|e| e.to_string())?;
     files::write_file(to, format!("{json}\n").as_bytes(), &session.interrupt())
         .map_err(|e| e.parts().says.clone())
 }

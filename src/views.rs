@@ -1,10 +1,11 @@
 //! Views of a trace and of the tables, for the command line.
 
-use crate::args::{DotArgs, ExplainArgs, Input, TraceArgs};
+use crate::args::{About, DotArgs, ExplainArgs, Input, TraceArgs};
 use crate::commands::pictures::{self, Dot, Room};
 use crate::commands::tune as texts;
 use crate::front::{FAILED, Printer, Settings, USAGE, on_session, print};
 use crate::script;
+use crate::told::{Asked, Told, Which, chosen};
 use aplomb_compiler::pass::{switch_says, switches as names};
 use aplomb_ground::limits::Interrupt;
 use aplomb_ground::protocol::{Event, Request, Sink};
@@ -16,7 +17,7 @@ use aplomb_kernel::session::Session;
 use aplomb_language::table::{OTHER_KEYS, prims as rows};
 use aplomb_viz::{ask, tables, why};
 use serde_json::{Value, json};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// `--off list`: switches with what they do, groups with their members.
 pub fn switches() -> String {
@@ -24,34 +25,49 @@ pub fn switches() -> String {
     names().into_iter().map(line).collect()
 }
 
-fn failed(says: &str) -> i32 {
+/// Says what failed; the exit code.
+pub fn failed(says: &str) -> i32 {
     eprintln!("aplomb: {says}");
     FAILED
 }
 
-/// Runs the input with everything recorded, nothing shown, then `view` of the statement's trace
-/// that is asked for.
+/// Runs the input with everything recorded, nothing shown, and writes the `view` of the statement
+/// that is asked for. What else could be told is said on standard error.
 fn traced(
     settings: Settings,
-    input: Input,
-    view: impl FnOnce(Trace) -> Result<(), String> + Send + 'static,
+    about: About,
+    view: impl FnOnce(&Trace) -> Result<String, String>,
 ) -> i32 {
-    let asked = Asked::of(&settings);
-    viewed(recorded(settings, input), |mut traces| view(traces.swap_remove(last(&traces, &asked)?)))
+    let asked = Which::of(about.line);
+    let out = about.out;
+    written(out, recorded(settings, about.input, asked), |told| {
+        told.says.iter().for_each(|says| eprintln!("aplomb: {says}"));
+        view(told.one()?)
+    })
 }
 
-fn viewed(
-    traces: Result<Vec<Trace>, i32>,
-    view: impl FnOnce(Vec<Trace>) -> Result<(), String>,
+/// Writes a view to a file, or prints it.
+fn written(
+    out: Option<PathBuf>,
+    told: Result<Told, i32>,
+    view: impl FnOnce(Told) -> Result<String, String>,
 ) -> i32 {
-    match traces {
-        Ok(traces) => view(traces).map_or_else(|says| failed(&says), |()| 0),
+    let write = |text: String| match out {
+        Some(path) => files::write_file(&path, text.as_bytes(), &Interrupt::default())
+            .map_err(|e| e.parts().says.clone()),
+        None => {
+            print(&text);
+            Ok(())
+        }
+    };
+    match told {
+        Ok(told) => view(told).and_then(write).map_or_else(|says| failed(&says), |()| 0),
         Err(code) => code,
     }
 }
 
 /// The input as a request. Errors: the exit code, all said.
-fn request(input: Input, silent: bool) -> Result<Request, i32> {
+pub fn request(input: Input, silent: bool) -> Result<Request, i32> {
     let (name, code) = match (input.file, input.expr) {
         (_, Some(expr)) => ("line 1".to_string(), expr),
         (Some(file), None) => match script::read(&file) {
@@ -69,30 +85,27 @@ fn request(input: Input, silent: bool) -> Result<Request, i32> {
     Ok(Request::Execute { code, name, silent })
 }
 
-/// The traces of the statements that gave a value; at least one. Errors: the exit code, all said.
-pub fn recorded(settings: Settings, input: Input) -> Result<Vec<Trace>, i32> {
+/// The traces of the statements that are asked for; at least one. Errors: the exit code, all said.
+pub fn recorded(settings: Settings, input: Input, which: Which) -> Result<Told, i32> {
     let request = request(input, true)?;
+    let asked = Asked::of(&settings);
     told(settings, move |session| {
-        session.core().set_tracing(true);
+        session.core().set_told();
         let mut printer = Printer::aside();
         session.handle(request, &mut printer);
         if printer.code() != 0 {
             return Err(printer.code());
         }
-        match session.core().take_traces() {
-            traces if traces.is_empty() => {
-                Err(failed("no statement gave a value, so there is nothing to trace"))
-            }
-            traces => Ok(traces),
-        }
+        chosen(session, &asked, which).map_err(|says| failed(&says))
     })
 }
 
 /// The trace of the input, whose last value is compiled and not computed. Errors: as `recorded`.
-fn unrun(settings: Settings, input: Input) -> Result<Vec<Trace>, i32> {
+fn unrun(settings: Settings, input: Input) -> Result<Told, i32> {
     let Request::Execute { code, name, .. } = request(input, true)? else { return Err(FAILED) };
     told(settings, move |session| {
-        session.trace_unrun(Source::new(&name, code)).map(|trace| vec![trace]).map_err(|e| {
+        let trace = session.trace_unrun(Source::new(&name, code));
+        trace.map(|trace| Told { traces: vec![trace], says: None }).map_err(|e| {
             eprintln!("{}", report::render(&e, crate::front::colours(&std::io::stderr())));
             FAILED
         })
@@ -100,10 +113,10 @@ fn unrun(settings: Settings, input: Input) -> Result<Vec<Trace>, i32> {
 }
 
 /// The view that a session of its own tells. Errors: the exit code.
-fn told(
+pub fn told<T: Send + 'static>(
     settings: Settings,
-    of: impl FnOnce(&mut Session) -> Result<Vec<Trace>, i32> + Send + 'static,
-) -> Result<Vec<Trace>, i32> {
+    of: impl FnOnce(&mut Session) -> Result<T, i32> + Send + 'static,
+) -> Result<T, i32> {
     let (tell, told) = std::sync::mpsc::channel();
     let code = on_session(settings, move |session| match of(session) {
         Ok(traces) => {
@@ -115,36 +128,19 @@ fn told(
     if code == 0 { told.recv().map_err(|_| FAILED) } else { Err(code) }
 }
 
-/// The last statement that ran as the command line says; where a program switched all its
-/// statements, the last.
-fn last(traces: &[Trace], asked: &Asked) -> Result<usize, String> {
-    let own = traces.iter().rposition(|t| t.config.is(&asked.preset, &asked.off));
-    own.or(traces.len().checked_sub(1)).ok_or_else(|| "no statement gave a value".into())
-}
-
-/// Pipeline and switches of the command line, groups as their members.
-struct Asked {
-    preset: String,
-    off: Vec<String>,
-}
-
-impl Asked {
-    fn of(settings: &Settings) -> Asked {
-        Asked { preset: settings.pipeline.preset.clone(), off: settings.members() }
-    }
-}
-
 /// `aplomb trace`.
 pub fn trace(settings: Settings, args: TraceArgs) -> i32 {
-    let (ascii, asked) = (settings.ascii, Asked::of(&settings));
-    let of = if args.no_run { unrun } else { recorded };
-    let view = move |mut traces: Vec<Trace>| {
-        if !args.all {
-            let at = last(&traces, &asked)?;
-            traces = vec![traces.swap_remove(at)];
-        }
+    let ascii = settings.ascii;
+    let (input, out) = (args.about.input, args.about.out);
+    let traces = match args.no_run {
+        true => unrun(settings, input),
+        false if args.all => recorded(settings, input, Which::All),
+        false => recorded(settings, input, Which::of(args.about.line)),
+    };
+    written(out, traces, move |told| {
+        told.says.iter().for_each(|says| eprintln!("aplomb: {says}"));
         let mut out = String::new();
-        for trace in traces {
+        for trace in told.traces {
             let trace = if args.canon { trace.canonical() } else { trace };
             if args.text {
                 let room =
@@ -166,44 +162,31 @@ pub fn trace(settings: Settings, args: TraceArgs) -> i32 {
             out += &json.map_err(|e| e.to_string())?;
             out.push('\n');
         }
-        match args.out {
-            Some(path) => files::write_file(&path, out.as_bytes(), &Interrupt::default())
-                .map_err(|e| e.parts().says.clone())?,
-            None => print(&out),
-        }
-        Ok(())
-    };
-    viewed(of(settings, args.input), view)
+        Ok(out)
+    })
 }
 
 /// `aplomb dot`.
 pub fn dot(settings: Settings, args: DotArgs) -> i32 {
-    traced(settings, args.input, move |trace| {
+    traced(settings, args.about, move |trace| {
         let view = match (args.kernels, args.lets, args.buffers) {
             (true, _, _) => Dot::Launches,
             (_, true, _) => Dot::Lets,
             (_, _, true) => Dot::Buffers,
             _ => Dot::Pass(args.pass.as_deref()),
         };
-        print(&pictures::dot(&trace, view)?);
-        Ok(())
+        pictures::dot(trace, view)
     })
 }
 
 /// `aplomb cuda`.
-pub fn cuda(settings: Settings, input: Input) -> i32 {
-    traced(settings, input, |trace| {
-        print(&pictures::cuda(&trace, None)?);
-        Ok(())
-    })
+pub fn cuda(settings: Settings, about: About) -> i32 {
+    traced(settings, about, |trace| pictures::cuda(trace, None))
 }
 
 /// `aplomb ptx`.
-pub fn ptx(settings: Settings, input: Input) -> i32 {
-    traced(settings, input, |trace| {
-        print(&crate::commands::device::text(&trace, None)?);
-        Ok(())
-    })
+pub fn ptx(settings: Settings, about: About) -> i32 {
+    traced(settings, about, |trace| crate::commands::device::text(trace, None))
 }
 
 /// Prints what went wrong, no value.
@@ -244,16 +227,20 @@ pub fn tune(settings: Settings, input: Input) -> i32 {
 /// `aplomb explain`.
 pub fn explain(settings: Settings, args: ExplainArgs) -> i32 {
     let width = crate::front::width();
-    traced(settings, args.input, move |trace| {
+    let which = Which::of(args.about.line);
+    written(args.about.out, recorded(settings, args.about.input, which), move |told| {
+        let trace = told.one()?;
         let text = match &args.why {
-            None => why::summary(&trace, width) + &why::delayed(&trace, width),
-            Some(word) => match why::node(&trace, word, width) {
+            None => why::summary(trace, width) + &why::delayed(trace, width),
+            Some(word) => match why::node(trace, word, width) {
                 Ok(text) => text,
-                Err(says) => ask::answer(&trace, word, width)?.ok_or(says)?,
+                Err(says) => ask::answer(trace, word, width)?.ok_or(says)?,
             },
         };
-        print(&text);
-        Ok(())
+        Ok(match &told.says {
+            Some(says) => format!("{}\n{text}", why::wrapped(says, 2, width)),
+            None => text,
+        })
     })
 }
 

@@ -192,6 +192,13 @@ pub static COMMANDS: &[Command] = &[
         "What the last line, or an expression, took. ]why tells of the same run.",
         tools::time,
     ),
+    row(
+        "]profile",
+        "EXPR [FILE.svg]",
+        "Where the time of an expression goes, by source line: host, launches, compiling, waiting; \
+         a last word that ends in .svg gets the calls as a flame picture.",
+        crate::profile::command,
+    ),
     looking_on(
         "]assert",
         "PROMISE, … [: EXPR]",

@@ -285,7 +285,7 @@ fn bar_17_a_fold_that_depends_on_the_element_warns() {
     let t = on(&[], "{+/⍵+v}¨20⍴w");
     assert_eq!(t.kernels.len(), 1);
     let w = t.diagnostics.iter().find(|d| d.code == "W-seqloop").expect("a warning");
-    assert!(w.span.is_some() && w.text.contains("each of 20 runs a loop of 9"), "{w:?}");
+    assert!(w.span.is_some() && w.text.contains("each of 20 results is a loop of 9"), "{w:?}");
     assert!(on(&[], "{⍵+v}¨20⍴⊂w").diagnostics.iter().all(|d| d.code != "W-seqloop"));
 }
 

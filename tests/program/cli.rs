@@ -194,6 +194,89 @@ fn a_canonical_trace_is_the_same_bytes_twice() {
     assert_eq!(ran(&["trace", "-e", "x←1"], "").2, 1);
 }
 
+/// Whatever a program does with its values, statements that had work done can be told: the one with
+/// most to do, or that on a line.
+#[test]
+fn any_statement_of_a_program_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "f←{+/⍵×⍵}\n⎕←f 0.5×⍳3000\n⎕←f 0.5×⍳90000\nx←2+f 0.5×⍳4000\n⎕←x\n";
+    let (_, path) = file(&folder, "p.apl", text);
+    let (out, err, code) = ran(&["explain", &path], "");
+    assert_eq!(code, 0, "{err}");
+    assert!(out.starts_with("line 3, whose launches had most to do; --line N tells"), "{out}");
+    assert!(out.contains("folds axis 1 90000") && !out.contains("30003750"), "{out}");
+    assert!(err.contains('E'), "what it prints is on standard error: {err}");
+    let (out, _, _) = ran(&["explain", "--line", "2", &path], "");
+    assert!(out.starts_with("line 2;") && out.contains("folds axis 1 3000"), "{out}");
+    let (json, err, _) = ran(&["trace", "--line", "2", &path], "");
+    let trace: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let span = trace["place"].as_array().unwrap();
+    assert_eq!((&trace["statement"], span[1].as_u64()), (&"⎕←f 0.5×⍳3000".into(), Some(10)));
+    assert!(err.contains("aplomb: line 2; --line N tells"), "{err}");
+    let (_, err, code) = ran(&["cuda", "--line", "1", &path], "");
+    assert!(code == 1 && err.contains("on line 1 nothing gave a value"), "{err}");
+    for seed in ["acc-dot", "bar-gauss", "acl-life"] {
+        let seed = format!("{}/examples/seeds/{seed}.apl", env!("CARGO_MANIFEST_DIR"));
+        if std::path::Path::new(&seed).exists() {
+            let (out, err, code) = ran(&["explain", &seed], "");
+            assert!(code == 0 && out.contains("launch"), "{seed}: {err}");
+        }
+    }
+}
+
+/// Runs that take turns are compared; two single runs are not.
+#[test]
+fn a_cold_run_is_no_difference() {
+    let (out, err, code) = ran(&["--off", "cse", "diff", "-e", "+/1+2×⍳100000"], "");
+    assert!(code == 0 && out.contains("time") && !out.contains("single runs"), "{out}{err}");
+    let folder = tempfile::tempdir().unwrap();
+    let (path, word) = file(&folder, "a.json", "");
+    let trace = ran(&["trace", "-e", "+/1+2×⍳100000"], "").0;
+    fs::write(path, trace).unwrap();
+    let out = ran(&["diff", &word, &word], "").0;
+    let time = out.lines().find(|l| l.starts_with("time")).unwrap();
+    assert!(time.ends_with("single runs, not compared"), "{out}");
+}
+
+/// Lines have what they did, whoever called them, and all of them no more time than there was.
+#[test]
+fn a_profile_tells_a_run_by_source_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "f←{\n a←⍵×0.5\n +/a\n}\n⎕←f¨{⍵}¨(⍳3000)(⍳4000)\n∇r←g x\n r←f ⌽x\n∇\n⎕←g ⍳5000\n";
+    let (_, path) = file(&folder, "p.apl", text);
+    let svg = format!("{path}.svg");
+    let (json, err, code) = ran(&["profile", "--json", &path, "-o", &svg], "");
+    assert_eq!(code, 0, "{err}");
+    let told: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let lines = told["lines"].as_array().unwrap();
+    let line = |k: u32| {
+        let at = format!("{path}:{k}");
+        lines.iter().find(|l| l["at"] == at.as_str()).unwrap_or_else(|| panic!("{k}: {json}"))
+    };
+    assert_eq!((&line(3)["text"], line(3)["calls"].as_u64()), (&"+/a".into(), Some(3)));
+    assert_eq!(line(7)["calls"], 1);
+    let launches: u64 = lines.iter().filter_map(|l| l["launches"].as_u64()).sum();
+    assert!(launches >= 2 && line(3)["launches"].as_u64() >= Some(2), "{json}");
+    let ms = |l: &serde_json::Value| -> f64 {
+        let of = |what| l[what].as_f64().unwrap();
+        of("host_ms") + of("compile_ms") + of("launch_ms") + of("wait_ms")
+    };
+    let (all, wall) = (lines.iter().map(ms).sum::<f64>(), told["wall_ms"].as_f64().unwrap());
+    assert!(all > 0.0 && all <= wall * 1.01, "{all} of {wall}");
+    let below = |path: &[u32]| -> Vec<String> {
+        path.iter().map(|k| format!("{}:{k}", folder.path().join("p.apl").display())).collect()
+    };
+    let stacks = told["stacks"].as_array().unwrap();
+    let has = |path: &[u32]| {
+        let wanted = serde_json::json!(below(path));
+        stacks.iter().any(|s| s["path"] == wanted)
+    };
+    assert!(has(&[9, 7, 3]) && has(&[9, 7]), "{json}");
+    assert!(fs::read_to_string(&svg).unwrap().contains("launches"));
+    let (out, _, _) = ran(&["profile", "-e", "1+"], "");
+    assert!(out.contains("in all"), "what failed is told too: {out}");
+}
+
 #[test]
 fn views_are_of_the_same_trace() {
     assert!(ran(&["dot", "-e", "+/2×⍳9"], "").0.starts_with("digraph"));

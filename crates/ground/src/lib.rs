@@ -9,6 +9,7 @@ pub mod error;
 pub mod heap;
 pub mod help;
 pub mod limits;
+pub mod profile;
 pub mod protocol;
 pub mod report;
 pub mod span;

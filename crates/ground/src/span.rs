@@ -153,6 +153,15 @@ impl Place {
     pub fn text(&self) -> String {
         self.source.slice(self.span)
     }
+
+    /// The first line that it stands on, from 1, and the last.
+    pub fn lines(&self) -> [usize; 2] {
+        let breaks = |points: usize| {
+            self.source.text.chars().take(points).filter(|c| *c == '\n').count() + 1
+        };
+        let first = breaks(self.span.start as usize);
+        [first, first + self.text().trim_end().matches('\n').count()]
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The record of everything the compiler saw, decided and refused; every front end draws from it.
 //!
-//! Its schema is `aplomb-trace` 1.0 (`trace.schema.json`). A trace is of one statement: its
+//! Its schema is `aplomb-trace` 1.1 (`trace.schema.json`). A trace is of one statement: its
 //! segments are the evaluations it forced, in order; node, decision, kernel and buffer ids count on
 //! through the segments. Items of `kernels` are launches (the key is what users of the field know).
 //! Fields are only ever added.
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// The name of the schema, the first field of every trace.
 pub const SCHEMA: &str = "aplomb-trace";
 /// The version of the schema.
-pub const VERSION: &str = "1.0";
+pub const VERSION: &str = "1.1";
 
 /// The record of one statement.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -34,6 +34,9 @@ pub struct Trace {
     pub sources: Vec<SourceText>,
     /// The statement's text.
     pub statement: String,
+    /// Its place, [source, start, end] in code points; absent where it is no line of a program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<[u32; 3]>,
     /// The statement's evaluations, in order.
     pub segments: Vec<Segment>,
     /// All nodes, those that rules replaced among them.

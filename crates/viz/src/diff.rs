@@ -17,7 +17,11 @@ pub fn traces(a: &Trace, b: &Trace, width: usize) -> String {
     let mut rows: Vec<Row> =
         FIGURES.iter().map(|f| Row::new(f.name, (f.of)(a), (f.of)(b), f.show)).collect();
     if let (Some(x), Some(y)) = (launches_us(a), launches_us(b)) {
-        rows.push(Row::new("time", x.max(0.0) as u64, y.max(0.0) as u64, |us| time(us as f64)));
+        let row = Row::new("time", x.max(0.0) as u64, y.max(0.0) as u64, |us| time(us as f64));
+        // Of two single runs the first is the cold one: their difference says nothing.
+        let [before, after, change] = row.cells;
+        let change = if compares(a, b) { change } else { String::new() };
+        rows.push(Row { cells: [before, after, change], ..row });
     }
     let mut out = format!("before  {}\nafter   {}\n", title(a), title(b));
     out += table(&rows).trim_end();
@@ -51,8 +55,16 @@ pub fn traces(a: &Trace, b: &Trace, width: usize) -> String {
     out + &sections(&decided(a), &decided(b), ["decided no more", "decided now"], width)
 }
 
+/// Whether both sides tell the least of several runs.
+fn compares(a: &Trace, b: &Trace) -> bool {
+    spread_us(a).is_some() && spread_us(b).is_some()
+}
+
 /// The words for two times that are as near to each other as runs of one side are.
 fn noise(a: &Trace, b: &Trace) -> Option<String> {
+    if !compares(a, b) {
+        return launches_us(a).and(launches_us(b)).map(|_| "single runs, not compared".into());
+    }
     let apart = (launches_us(a)? - launches_us(b)?).abs();
     let ((n, x), (m, y)) = (spread_us(a)?, spread_us(b)?);
     let says = || {

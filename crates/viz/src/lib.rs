@@ -17,6 +17,7 @@ mod layout;
 pub mod list;
 mod outside;
 pub mod panes;
+pub mod profile;
 pub mod promise;
 mod route;
 mod sketch;

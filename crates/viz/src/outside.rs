@@ -48,10 +48,15 @@ const MOST: usize = 6;
 fn name(trace: &Trace, span: [u32; 3]) -> Option<String> {
     let [source, start, end] = span.map(|x| x as usize);
     let text = &trace.sources.get(source)?.text;
+    let own: String = text.chars().take(end).skip(start).collect();
+    let own: String = first_line(&own).chars().take(40).collect();
+    Some(format!("{own} at {}", at(text, start)))
+}
+
+/// Line and column of a code point, both from 1: `1:8`.
+pub fn at(text: &str, start: usize) -> String {
     let before: Vec<char> = text.chars().take(start).collect();
     let line = 1 + before.iter().filter(|c| **c == '\n').count();
     let column = 1 + before.iter().rev().take_while(|c| **c != '\n').count();
-    let own: String = text.chars().take(end).skip(start).collect();
-    let own: String = first_line(&own).chars().take(40).collect();
-    Some(format!("{own} at {line}:{column}"))
+    format!("{line}:{column}")
 }

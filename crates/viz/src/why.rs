@@ -355,7 +355,8 @@ fn describe(trace: &Trace, graph: &Graph, node: &NodeRecord) -> String {
     {
         let written: String =
             text.text.chars().skip(*start as usize).take((end - start) as usize).collect();
-        out += &format!("  written {written}  ({}, {start}…{end})\n", text.name);
+        let at = outside::at(&text.text, *start as usize);
+        out += &format!("  written {written}  ({} at {at})\n", text.name);
     }
     let readers: Vec<String> =
         graph.nodes.iter().filter(|n| n.inputs.contains(&node.id)).map(|n| short(n)).collect();

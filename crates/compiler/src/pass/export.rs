@@ -5,7 +5,7 @@ use super::decide::glyph;
 use super::hash::Map;
 use super::schedule::Why;
 use super::work::{Snapshot, Warning, Work};
-use super::{PIPELINE, place};
+use super::{Options, PIPELINE, place};
 use aplomb_ground::span::{Place, Source};
 use aplomb_ground::trace::*;
 use aplomb_plans::kir;
@@ -13,6 +13,7 @@ use aplomb_plans::plan::{BufId, From, Launch, Plan, Step, What};
 use aplomb_values::array::DType;
 use aplomb_values::dag::ix::{Ix, linear};
 use aplomb_values::dag::{Along, Dag, NodeId, Read, Role};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Blocks that fill the device model: 132 multiprocessors, eight on each.
@@ -24,7 +25,7 @@ pub fn trace(work: &Work, plan: &Plan) -> Trace {
     let mut record =
         |at: NodeId| node(work, at, hashes[at.index()], uses[at.index()], &mut sources);
     let nodes: Vec<NodeRecord> = work.dag.ids().map(&mut record).collect();
-    let decisions = decisions(work);
+    let decisions = decisions(work, plan);
     let mut rules = std::collections::BTreeMap::new();
     work.snapshots
         .iter()
@@ -59,12 +60,7 @@ pub fn trace(work: &Work, plan: &Plan) -> Trace {
         schema: SCHEMA.into(),
         version: VERSION.into(),
         producer: env!("CARGO_PKG_VERSION").into(),
-        config: Config {
-            preset: work.options.preset().name.into(),
-            passes: work.options.passes().into_iter().map(Into::into).collect(),
-            off: work.options.off().iter().map(|s| s.to_string()).collect(),
-            arch: SM_90.arch.into(),
-        },
+        config: config(&work.options),
         sources: sources
             .iter()
             .enumerate()
@@ -86,6 +82,16 @@ pub fn trace(work: &Work, plan: &Plan) -> Trace {
     (trace.kernels, trace.buffers) = (kernels, buffers);
     trace.diagnostics = diagnostics;
     trace
+}
+
+/// The options as a trace has them.
+pub fn config(options: &Options) -> Config {
+    Config {
+        preset: options.preset().name.into(),
+        passes: options.passes().into_iter().map(Into::into).collect(),
+        off: options.off().iter().map(|s| s.to_string()).collect(),
+        arch: SM_90.arch.into(),
+    }
 }
 
 /// A launch's CUDA text, and how its kernels share their points out: all that follows from the code
@@ -197,7 +203,20 @@ fn attributes(work: &Work, at: NodeId) -> Attr {
     attr
 }
 
-fn decisions(work: &Work) -> Vec<DecisionRecord> {
+/// The decisions that the final plan bears out, each with the node that it was about. One that says
+/// that a node is written, where the plan has no buffer of it, was overtaken by another, and so was
+/// one that computes in place what is written after all.
+fn decisions(work: &Work, plan: &Plan) -> Vec<DecisionRecord> {
+    let written: BTreeSet<NodeId> = plan.buffers.iter().map(|b| b.node).collect();
+    let last = successors(&work.dag);
+    let holds = |d: &super::decide::Decision| {
+        let written = written.contains(&d.at()) || written.contains(&last[d.at().index()]);
+        match (d.what(), d.chosen().name) {
+            ("keep" | "break", "write" | "materialise" | "break") => written,
+            ("inline" | "keep", "inline") => !written,
+            _ => true,
+        }
+    };
     let record = |(k, (pass, d)): (usize, &(usize, super::decide::Decision))| DecisionRecord {
         id: k as u32,
         pass: *pass as u32,
@@ -219,7 +238,17 @@ fn decisions(work: &Work) -> Vec<DecisionRecord> {
         seed: d.row().into(),
         switch: d.switch().into(),
     };
-    work.decisions.iter().enumerate().map(record).collect()
+    work.decisions.iter().filter(|(_, d)| holds(d)).enumerate().map(record).collect()
+}
+
+/// For each node the one that rules put in its place at last; itself where none did.
+fn successors(dag: &Dag) -> Vec<NodeId> {
+    let mut last: Vec<NodeId> = dag.ids().collect();
+    let all: Vec<NodeId> = dag.ids().collect();
+    for &at in all.iter().rev() {
+        dag.info(at).from.iter().for_each(|was| last[was.index()] = last[at.index()]);
+    }
+    last
 }
 
 fn price(c: cost::Cost) -> Cost {

@@ -107,18 +107,23 @@ fn inlined(
         points if points <= n => (
             "each-element-once",
             format!(
-                "{name} is computed in {places} contexts that share no element; storing it would \
-                 move {} more",
+                "{name} is computed in {} that share no element; storing it would move {} more",
+                contexts(places),
                 bytes(n * size * 2)
             ),
         ),
         _ => (
             "cheap-again",
             format!(
-                "{name} is computed {points} times for {n} elements, in {places} contexts: {}; \
-                 storing it: {}",
+                "{name} is computed {points} times for {n} elements, in {}: {}; storing it: {}{}",
+                contexts(places),
                 words(inline),
-                words(store)
+                words(store),
+                if store.ns < inline.ns {
+                    "; the plan as a whole decides, not this step"
+                } else {
+                    ""
+                }
             ),
         ),
     };
@@ -199,7 +204,7 @@ fn kept(work: &Work, at: NodeId, why: &Why, uses: u32, switch: &'static str) -> 
             keep(store),
             inline(compute),
             WhyNot::Limit { name: "places", need: *k as u64, have: 64 },
-            format!("{name} would be computed in {k} contexts; its text would stand in each"),
+            format!("{name} would be computed in {}; its text would stand in each", contexts(*k)),
         ),
         Why::Steps(k) => Decision::forced(
             about("steps", "own:limit"),
@@ -280,4 +285,9 @@ fn joined(work: &mut Work, change: &Change, switch: &'static str) -> Result<()> 
         }
     }
     Ok(())
+}
+
+/// So many loops that compute a node, in words.
+fn contexts(n: usize) -> String {
+    if n == 1 { "1 context".into() } else { format!("{n} contexts") }
 }

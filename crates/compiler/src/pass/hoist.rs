@@ -85,10 +85,9 @@ fn warn(work: &mut Work, live: &[bool]) {
             continue;
         }
         let text = format!(
-            "W-seqloop: {} depends on the element, so each of {rows} runs a loop of {trips} in its \
-             thread, {} steps in \
-             all; a fold that does not depend on it is computed once, and tiles of both operands \
-             read each less often",
+            "W-seqloop: {} depends on the element, so each of {rows} results is a loop of {trips} \
+             of its own, {} steps in all; a fold that does not depend on it is computed once, and \
+             tiles of both operands read each less often",
             label(&work.dag, at),
             rows.saturating_mul(trips)
         );

@@ -8,7 +8,7 @@
 use super::{Observer, Options, PIPELINE, compile};
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::{Budget, Interrupt};
-use aplomb_ground::trace::Trace;
+use aplomb_ground::trace::{Config, Trace};
 use aplomb_plans::plan::Plan;
 use aplomb_values::array::{Array, Buf, DType};
 use aplomb_values::dag::Recorded;
@@ -56,6 +56,16 @@ impl Log {
     /// The graph as it was recorded.
     pub fn recorded(&self) -> &Recorded {
         &self.recorded
+    }
+
+    /// The evaluation, to be run again.
+    pub fn evaluation(&self) -> (Rc<Recorded>, Options) {
+        (self.recorded.clone(), self.options.clone())
+    }
+
+    /// The switches that it was compiled under.
+    pub fn config(&self) -> Config {
+        super::export::config(&self.options)
     }
 
     /// The number of nodes of that graph.

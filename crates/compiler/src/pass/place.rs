@@ -146,8 +146,10 @@ fn stays(work: &Work, group: &Group, meeting: &Meeting) -> Option<(WhyNot, Strin
     };
     match () {
         () if group.kind != Kind::Map => Some((
-            WhyNot::Illegal("only maps have tiles of their reads"),
-            "; only maps have tiles of their reads".into(),
+            WhyNot::Illegal(
+                "only maps keep a box of a read near; a product has tiles of its operands",
+            ),
+            "; only maps keep a box of a read near, a product has tiles of its operands".into(),
         )),
         () if work.options.is_off("tile") => {
             Some((WhyNot::SwitchedOff("tile"), "; tiles are off".into()))

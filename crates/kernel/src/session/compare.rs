@@ -9,12 +9,22 @@ use super::{Last, Session};
 use aplomb_compiler::pass::Options;
 use aplomb_ground::error::{Error, value};
 use aplomb_ground::trace::Trace;
+use aplomb_values::dag::Recorded;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 /// So many runs of each side are made, and none begins later than that.
 const ROUNDS: usize = 7;
 const LONG: Duration = Duration::from_millis(700);
+
+/// The evaluations of a statement, and the switches of each.
+pub(super) type Evaluations = Vec<(Rc<Recorded>, Options)>;
+
+/// A statement that ran, and what it takes to run its evaluations again.
+pub struct Side {
+    trace: Trace,
+    evaluations: Evaluations,
+}
 
 impl Session {
     /// Two stories to compare: the last line under the switches it ran with and under those of now,
@@ -47,16 +57,41 @@ impl Session {
         if sides.iter().any(|side| side.0.forced.is_empty()) {
             return Ok(pair);
         }
-        let mut runs: [Vec<Vec<Rc<Run>>>; 2] = Default::default();
-        let begun = Instant::now();
+        let evaluations = |side: &(&Last, &Options)| {
+            side.0.forced.iter().map(|f| (f.recorded.clone(), side.1.clone())).collect()
+        };
+        let evaluations = [evaluations(&sides[0]), evaluations(&sides[1])];
+        self.run_in_turn(&mut pair, &evaluations);
+        Ok(pair)
+    }
+
+    /// The side of a comparison that a statement is, of those that have stories. None: there are
+    /// not so many.
+    pub fn side(&mut self, at: usize) -> Option<Side> {
+        let trace = self.core.story(at)?;
+        Some(Side { trace, evaluations: self.core.evaluations(at) })
+    }
+
+    /// The stories of two statements whose evaluations have run in turn.
+    pub fn compared(&mut self, sides: [Side; 2]) -> [Trace; 2] {
+        let [a, b] = sides;
+        let mut pair = [a.trace, b.trace];
+        self.run_in_turn(&mut pair, &[a.evaluations, b.evaluations]);
+        pair
+    }
+
+    /// Runs the evaluations of both sides in turn and tells the least of their times. What fails,
+    /// or leaves the device, has no time to compare.
+    fn run_in_turn(&mut self, pair: &mut [Trace; 2], sides: &[Evaluations; 2]) {
+        let (mut runs, begun): ([Vec<Vec<Rc<Run>>>; 2], _) = (Default::default(), Instant::now());
         for _ in 0..ROUNDS {
             for (side, runs) in sides.iter().zip(&mut runs) {
-                self.take_options(side.1);
-                let mut world = World::new(&mut self.core, None, true);
-                let once: Option<Vec<_>> =
-                    side.0.forced.iter().map(|f| world.timed(&f.recorded)).collect();
-                // What fails, or leaves the device, has no time to compare.
-                let Some(once) = once else { return Ok(pair) };
+                let mut run = |(recorded, options): &(Rc<Recorded>, Options)| {
+                    self.take_options(options);
+                    World::new(&mut self.core, None, true).timed(recorded)
+                };
+                let once: Option<Vec<_>> = side.iter().map(&mut run).collect();
+                let Some(once) = once else { return };
                 runs.push(once);
             }
             if begun.elapsed() > LONG {
@@ -64,7 +99,6 @@ impl Session {
             }
         }
         pair.iter_mut().zip(&runs).for_each(|(trace, runs)| tell_runs(trace, runs));
-        Ok(pair)
     }
 
     fn take_options(&mut self, options: &Options) {

@@ -10,7 +10,7 @@ use aplomb_ground::error::{Error, OnHost};
 use aplomb_ground::limits::Interrupt;
 use aplomb_ground::span::Place;
 use aplomb_ground::span::first_line;
-use aplomb_ground::trace::{Diagnostic, ResultRecord, SourceText, Trace};
+use aplomb_ground::trace::{Config, Diagnostic, ResultRecord, SourceText, Trace};
 use aplomb_plans::kir;
 use aplomb_values::dag::Recorded;
 use std::rc::Rc;
@@ -85,6 +85,10 @@ pub struct Run {
     pub ran: Ran,
     /// The reason why its values are the host's after all.
     pub on_host: Option<OnHost>,
+    /// The launches of its plan.
+    pub launches: usize,
+    /// Their work by the model, in nanoseconds; 0 where no story is kept.
+    pub work_ns: f64,
 }
 
 /// An evaluation that a line forced: its graph, and its run; None where launches' own times are not
@@ -93,6 +97,24 @@ pub struct Run {
 pub struct Forced {
     pub recorded: Rc<Recorded>,
     pub run: Option<Rc<Run>>,
+}
+
+/// A statement that has a story, in figures.
+pub struct Story {
+    /// The first line and the last that it stands on, from 1.
+    pub lines: [usize; 2],
+    /// Its text.
+    pub text: String,
+    /// The launches that it took.
+    pub launches: usize,
+    /// Their milliseconds.
+    pub launch_ms: f64,
+    /// Milliseconds of work outside of launches.
+    pub outside_ms: f64,
+    /// The work of its launches by the model: the same in every run.
+    pub work_ns: f64,
+    /// The switches it was compiled under; None: nothing was compiled.
+    pub config: Option<Config>,
 }
 
 /// One evaluation.
@@ -110,6 +132,8 @@ pub struct Part {
 #[derive(Default)]
 pub struct Kept {
     pub statement: String,
+    /// Its place in the text that ran.
+    place: Option<Place>,
     pub parts: Vec<Part>,
     /// The warnings that belong to no evaluation.
     pub warnings: Vec<Warning>,
@@ -124,6 +148,30 @@ const LONGEST: usize = 1 << 17;
 impl Kept {
     pub fn of(statement: &str) -> Kept {
         Kept { statement: statement.into(), ..Kept::default() }
+    }
+
+    /// Of the statement at a place.
+    pub fn at(place: &Place) -> Kept {
+        Kept { place: Some(place.clone()), ..Kept::of(&place.text()) }
+    }
+
+    /// The work of its launches by the model, in nanoseconds.
+    pub fn work_ns(&self) -> f64 {
+        self.parts.iter().map(|part| part.run.work_ns).sum()
+    }
+
+    /// The figures by which a reader chooses one of many.
+    pub fn story(&self) -> Story {
+        let runs = || self.parts.iter().map(|part| &part.run);
+        Story {
+            lines: self.place.as_ref().map_or([1, 1], Place::lines),
+            text: self.statement.clone(),
+            launches: runs().map(|run| run.launches).sum(),
+            launch_ms: runs().map(|run| run.launch_ms).sum(),
+            outside_ms: self.warnings.iter().filter_map(|w| w.ms).sum(),
+            work_ns: self.work_ns(),
+            config: self.parts.first().map(|part| part.log.config()),
+        }
     }
 
     /// Beyond what a story holds, evaluations are only counted.
@@ -151,6 +199,7 @@ impl Kept {
         let mut trace = parts.next().unwrap_or_else(|| Trace::of(&self.statement));
         parts.for_each(|more| trace.append(more));
         trace.statement.clone_from(&self.statement);
+        trace.place = self.place.as_ref().map(|place| span(place, &mut trace.sources));
         for w in &self.warnings {
             let told = warning(w, &mut trace.sources);
             trace.diagnostics.push(told);
@@ -234,17 +283,19 @@ fn untold(e: &Error) -> Trace {
 /// A warning as the trace has it: its place among the sources.
 fn warning(w: &Warning, sources: &mut Vec<SourceText>) -> Diagnostic {
     let Warning { code, place, text, ms } = w;
-    let mut span = |place: &Place| {
-        let (name, alone) = (&place.source.name, place.source.alone());
-        let known = sources.iter().position(|s| s.name == *name && s.text == alone);
-        let source = known.unwrap_or_else(|| {
-            sources.push(SourceText { id: sources.len() as u32, name: name.clone(), text: alone });
-            sources.len() - 1
-        });
-        [source as u32, place.span.start, place.span.end]
-    };
-    let span = place.as_ref().map(&mut span);
+    let span = place.as_ref().map(|place| span(place, sources));
     Diagnostic { code: (*code).into(), span, text: text.clone(), ms: *ms }
+}
+
+/// A place as the trace has it; its text joins the sources.
+fn span(place: &Place, sources: &mut Vec<SourceText>) -> [u32; 3] {
+    let (name, alone) = (&place.source.name, place.source.alone());
+    let known = sources.iter().position(|s| s.name == *name && s.text == alone);
+    let source = known.unwrap_or_else(|| {
+        sources.push(SourceText { id: sources.len() as u32, name: name.clone(), text: alone });
+        sources.len() - 1
+    });
+    [source as u32, place.span.start, place.span.end]
 }
 
 /// Stories of statements, told and gone.

@@ -12,6 +12,7 @@ mod example;
 mod failed;
 mod kept;
 mod lines;
+mod profile;
 mod record;
 mod reflexes;
 mod registers;
@@ -22,6 +23,8 @@ mod watchdog;
 mod world;
 
 pub use client::{STACK, Worker};
+pub use compare::Side;
+pub use kept::Story;
 pub use record::result_of;
 pub use repro::Reproduction;
 pub use world::{Core, Mode, Spent};
@@ -30,6 +33,7 @@ use aplomb_compiler::pass::Options;
 use aplomb_devices::device::{Trial, Wanted};
 use aplomb_ground::error::{Error, internal};
 use aplomb_ground::limits::{Interrupt, Limits};
+use aplomb_ground::profile::Profile;
 use aplomb_ground::protocol::{
     Completion, Event, Failure, MimeBundle, Request, Sink, Status, TEXT,
 };
@@ -203,6 +207,7 @@ impl Session {
         if let Err(bug) = done {
             *self.core.options() = options;
             self.core.set_mode(mode);
+            self.core.profile = None;
             let error = internal(format!("a defect of Aplomb ended this line: {}", message(&*bug)));
             sink.event(Event::Error(failure(&error)));
         }
@@ -543,6 +548,13 @@ impl Session {
             session.interp.force(&found.iter().collect::<Vec<_>>(), "display", &mut world)?;
             Ok(found.iter().map(Array::settled).collect())
         })
+    }
+
+    /// Runs something and tells where its time went, line by line. None: a defect ended it.
+    pub fn profiled<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> (T, Option<Profile>) {
+        self.core.profile = Some(profile::Recorder::new());
+        let done = run(self);
+        (done, self.core.profile.take().map(profile::Recorder::told))
     }
 
     /// Switches and options that the compiler sees from now on.

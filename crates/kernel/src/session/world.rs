@@ -1,7 +1,9 @@
 //! The world of the evaluator: device, files, output; and the record of what was forced.
 
+use super::compare::Evaluations;
 use super::failed;
-use super::kept::{self, Forced, Interpreted, Kept, Part, Ran, Run, Warning};
+use super::kept::{self, Forced, Interpreted, Kept, Part, Ran, Run, Story, Warning};
+use super::profile::Recorder;
 use super::record::Clock;
 use super::registers::Registers;
 use super::shown;
@@ -18,6 +20,7 @@ use aplomb_ground::span::Place;
 use aplomb_ground::trace::{ResultRecord, Trace};
 use aplomb_language::eval::Interp;
 use aplomb_language::eval::host::{Host, Now};
+use aplomb_plans::plan::Launch;
 use aplomb_values::array::Array;
 use aplomb_values::array::format::{self, Style};
 use aplomb_values::dag::Recorded;
@@ -46,6 +49,8 @@ pub struct Core {
     aside: Aside,
     /// One a statement that gave a value.
     kept: Vec<Kept>,
+    /// The one of them whose arrays are there still.
+    held: usize,
     /// The story of the statement under way.
     current: Kept,
     /// The warnings of the evaluator since the last evaluation.
@@ -66,6 +71,8 @@ pub struct Core {
     pub(super) sum: Spent,
     /// The cost of the last statement that gave a value.
     pub told: Spent,
+    /// The clock of a run by source line, where somebody asked for one.
+    pub(super) profile: Option<Recorder>,
     started: Option<Instant>,
     born: Instant,
     /// The request under way began, and what those before it took.
@@ -88,6 +95,8 @@ pub struct Mode {
     pub measuring: bool,
     /// Files stay as they are.
     pub holding: bool,
+    /// A statement that worked and gave no value has a story too.
+    pub each: bool,
 }
 
 impl Mode {
@@ -147,6 +156,7 @@ impl Core {
             mode: Mode::default(),
             aside: Aside::default(),
             kept: Vec::new(),
+            held: 0,
             current: Kept::default(),
             warnings: Vec::new(),
             interpreted: Vec::new(),
@@ -157,6 +167,7 @@ impl Core {
             spent: Spent::default(),
             sum: Spent::default(),
             told: Spent::default(),
+            profile: None,
             started: None,
             born: Instant::now(),
             begun: None,
@@ -245,6 +256,11 @@ impl Core {
         self.set_mode(Mode { tracing: on, whole: on, ..self.mode });
     }
 
+    /// Records and tells everything from now on, also of statements that give no value.
+    pub fn set_told(&mut self) {
+        self.set_mode(Mode { tracing: true, whole: true, each: true, ..self.mode });
+    }
+
     /// Tells what is compiled anyway from now on; small arrays still run at once, so that looking
     /// costs little.
     pub fn set_followed(&mut self, on: bool) {
@@ -277,22 +293,58 @@ impl Core {
     /// The statement under way is over. A story that gave no value is one too, for those who look
     /// on.
     fn close_current(&mut self) {
-        let looks_on = self.mode.tracing && !self.mode.whole;
+        let looks_on = self.mode.tracing && (!self.mode.whole || self.mode.each);
         let mut current = std::mem::take(&mut self.current);
         // What no evaluation told; a story that gave its value has it.
         if !current.statement.is_empty() {
             current.warnings.append(&mut self.warnings);
+            current.warnings.extend(self.interpreted.drain(..).map(|i| i.warning()));
         }
         if looks_on && !(current.parts.is_empty() && current.warnings.is_empty()) {
-            current.let_go();
             self.kept.push(current);
         }
+        self.let_go();
+    }
+
+    /// Arrays that only stories would hold are let go; where each statement is told, those of the
+    /// one with most to do stay, so that it can be run again.
+    fn let_go(&mut self) {
+        let Some(last) = self.kept.len().checked_sub(1) else { return };
+        let held = self.held.min(last);
+        let (gone, stays) = match self.kept[last].work_ns() < self.kept[held].work_ns() {
+            true => (last, held),
+            false => (held, last),
+        };
+        if !self.mode.each || gone != stays {
+            self.kept[gone].let_go();
+        }
+        if !self.mode.each {
+            self.kept[last].let_go();
+        }
+        self.held = stays;
     }
 
     /// The stories since the last call, that of a statement that failed among them.
     pub fn take_stories(&mut self) -> Vec<Trace> {
         self.close_current();
         self.take_traces()
+    }
+
+    /// The statements that have stories, in figures; that under way is over.
+    pub fn stories(&mut self) -> Vec<Story> {
+        self.close_current();
+        self.kept.iter().map(Kept::story).collect()
+    }
+
+    /// The story of one of them. None: there are not so many.
+    pub fn story(&self, at: usize) -> Option<Trace> {
+        self.kept.get(at).map(Kept::tell)
+    }
+
+    /// Its evaluations; arrays are there of one statement only, the one with most to do.
+    pub(super) fn evaluations(&self, at: usize) -> Evaluations {
+        let parts = self.kept.get(at).map_or(&[][..], |kept| &kept.parts);
+        parts.iter().map(|part| part.log.evaluation()).collect()
     }
 
     /// The result of the last statement, if stories are kept.
@@ -440,6 +492,11 @@ impl<'a> World<'a> {
     }
 }
 
+/// The work of a launch by the model.
+fn work_ns(launch: &Launch) -> f64 {
+    launch.effort().iter().map(|effort| effort.ns).sum()
+}
+
 impl World<'_> {
     /// Whether files are touched and time passes. A line that is only told again does neither.
     fn has_effects(&self) -> bool {
@@ -492,7 +549,13 @@ impl World<'_> {
         let launch_ms = core.spent.launch_ms - launched;
         let on_host = values.as_ref().err().and_then(Error::on_host);
         let is_told = ran.stats.len() == compiled.plan.launches.len();
-        let run = Rc::new(Run { ms, front_ms, launch_ms, ran, on_host });
+        let launches = &compiled.plan.launches;
+        let work_ns = if core.mode.tracing { launches.iter().map(work_ns).sum() } else { 0.0 };
+        let launches = launches.len();
+        let run = Rc::new(Run { ms, front_ms, launch_ms, ran, on_host, launches, work_ns });
+        if let Some(profile) = &mut core.profile {
+            profile.ran(recorded, &compiled.plan, &run);
+        }
         core.ran = (runs && (is_told || values.is_err())).then(|| run.clone());
         if core.mode.tracing {
             self.note(recorded, run);
@@ -563,6 +626,22 @@ impl Host for World<'_> {
     fn interpreted(&mut self, place: &Place, elements: usize, own: f64) {
         self.core.outside_ms += own;
         Interpreted::add(&mut self.core.interpreted, place, elements, own);
+    }
+
+    fn follows(&self) -> bool {
+        self.core.profile.is_some()
+    }
+
+    fn begins(&mut self, place: &Place) {
+        self.core.profile.iter_mut().for_each(|p| p.begins(place));
+    }
+
+    fn calls(&mut self) {
+        self.core.profile.iter_mut().for_each(Recorder::calls);
+    }
+
+    fn returns(&mut self) {
+        self.core.profile.iter_mut().for_each(Recorder::returns);
     }
 
     fn untold(&self) -> f64 {
@@ -676,8 +755,7 @@ impl Host for World<'_> {
         self.core.forced.clear();
         self.core.warnings.clear();
         self.core.interpreted.clear();
-        self.core.kept.iter_mut().rev().take(1).for_each(Kept::let_go);
-        self.core.current = Kept::of(&place.text());
+        self.core.current = Kept::at(place);
         self.core.sum = self.core.sum.and(&self.core.spent);
         self.core.spent = Spent::default();
         self.core.started = Some(Instant::now());

@@ -46,6 +46,17 @@ pub trait Host {
         0.0
     }
 
+    /// Whether somebody wants to know which statement runs.
+    fn follows(&self) -> bool {
+        false
+    }
+    /// A statement begins, of a function or at the top; told where the host `follows`.
+    fn begins(&mut self, _place: &Place) {}
+    /// A function is called: the statements that begin now are its own, until `returns`.
+    fn calls(&mut self) {}
+    /// The function that was called last has ended.
+    fn returns(&mut self) {}
+
     /// The bounds of the session.
     fn limits(&self) -> &Limits;
     /// The memory that arrays may take.

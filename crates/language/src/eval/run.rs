@@ -488,7 +488,9 @@ impl<'h> Eval<'h> {
         let (source, span) = (self.cx.sys.source.clone(), self.cx.sys.span);
         self.st.shy = false;
         let here = self.st.here.clone();
+        self.cx.host.calls();
         let outcome = self.turns(f.clone(), x.cloned(), y.clone());
+        self.cx.host.returns();
         self.st.enter(&here);
         self.st.depth -= 1;
         (self.cx.sys.source, self.cx.sys.span) = (source, span);
@@ -556,7 +558,15 @@ impl<'h> Eval<'h> {
 
     fn body(&mut self, at: At<'_>, stmts: &[Stmt], tail: bool) -> Result<Outcome> {
         let mut last = Outcome::Nothing;
+        let follows = self.cx.host.follows();
         for (k, stmt) in stmts.iter().enumerate() {
+            if follows {
+                let first = match stmt.guard {
+                    Guard::None => stmt.phrase,
+                    Guard::Test(first) | Guard::Error(first) => first,
+                };
+                self.cx.host.begins(&at.ast.place(at.ast.phrase(first).span));
+            }
             match stmt.guard {
                 Guard::None => {
                     if at.ast.phrase(stmt.phrase).items.is_empty() {

@@ -106,6 +106,9 @@ impl Eval<'_> {
     ) -> Result<Option<Array>> {
         let now = walk.at;
         walk.at += 1;
+        if self.cx.host.follows() {
+            self.cx.host.begins(&steps.steps[now].place(at.ast));
+        }
         match &steps.steps[now].act {
             Act::Run(phrase) => return self.top(at, *phrase, keep),
             Act::Jump(to) => walk.at = *to,

@@ -79,11 +79,13 @@ impl Eval<'_> {
         });
         let here = self.st.enter(&trad.home);
         let hidden = self.hide(own)?;
+        self.cx.host.calls();
         let done = self.arguments(trad, operands, x, y).and_then(|()| {
             let mut walk = Walk::new(steps);
             self.walk(trad, &mut walk)?;
             self.result(own)
         });
+        self.cx.host.returns();
         self.unhide(own, hidden)?;
         self.st.enter(&here);
         if let Some(call) = self.st.calls.pop() {

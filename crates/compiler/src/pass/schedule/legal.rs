@@ -44,9 +44,9 @@ impl Illegal {
             Illegal::Must(_) => "its value is needed whole",
             Illegal::Leaf => "it is there without a launch",
             Illegal::Nowhere => "it is computed nowhere",
-            Illegal::Domain => "its domain is another",
+            Illegal::Domain => "it goes over another domain than the launch before it",
             Illegal::Place => {
-                "it reads what an earlier launch writes, at other places than its own"
+                "it reads what an earlier launch writes, and begins when that has ended"
             }
             Illegal::Axis => "the two fold different axes",
             Illegal::Alone => "one of the two is computed by a loop of its own",
