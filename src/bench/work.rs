@@ -221,7 +221,13 @@ impl Job {
 
     /// Writes the first copy into a folder.
     pub fn saving(&self, folder: &str) -> String {
-        let each = self.given().map(|g| format!("{}0⎕NPY'{folder}/{}' 1", g.name, g.file()));
+        let kind = |dtype: &str| match dtype {
+            "bool" => dtype.to_string(),
+            _ => format!("{}{}", &dtype[..1], bytes_of(dtype)),
+        };
+        let one =
+            |g: Given<'_>| format!("{}0⎕NPY'{folder}/{}' 1 '{}'", g.name, g.file(), kind(g.dtype));
+        let each = self.given().map(one);
         each.collect::<Vec<_>>().join(" ⋄ ")
     }
 

@@ -14,6 +14,7 @@ mod tools;
 pub mod tune;
 mod workspace;
 
+use aplomb_compiler::pass::switches;
 use aplomb_ground::error::{Error, nonce, syntax};
 use aplomb_ground::protocol::{Completion, Event, MimeBundle, Sink};
 use aplomb_kernel::session::{Commands, Session};
@@ -302,6 +303,10 @@ impl Commands for Table {
     }
 
     fn complete(&self, start: &str) -> Vec<Completion> {
+        if let Some((name, args)) = start.split_once(char::is_whitespace) {
+            let last = args.rsplit(char::is_whitespace).next().map_or("", |word| word);
+            return find(name).map_or(Vec::new(), |command| options(command, last));
+        }
         let found = COMMANDS
             .iter()
             .filter(|c| c.run.is_some() && c.name.starts_with(&start.to_lowercase()));
@@ -313,6 +318,30 @@ impl Commands for Table {
     fn help(&self, topic: &str) -> Option<String> {
         help::page(topic, WIDTH)
     }
+}
+
+/// The words that may follow a command and begin so: those that its row has in small letters, and
+/// switches where it says NAME….
+fn options(command: &Command, begin: &str) -> Vec<Completion> {
+    let of = |part: &str| -> Vec<String> {
+        match part.split_once('=') {
+            Some((flag, values)) if begin.contains('=') => {
+                values.split('|').map(|value| format!("{flag}={value}")).collect()
+            }
+            Some((flag, _)) => vec![format!("{flag}=")],
+            None if part == "NAME…" => switches().into_iter().map(String::from).collect(),
+            None => vec![part.to_string()],
+        }
+    };
+    let parts = command.args.split([' ', '[', ']']).filter(|part| !part.is_empty());
+    let small = |text: &String| {
+        let is_word = text.starts_with('-') || text.starts_with(|c: char| c.is_lowercase());
+        is_word && text.starts_with(begin) && !text.chars().any(char::is_uppercase)
+    };
+    let mut texts: Vec<String> = parts.flat_map(of).filter(small).collect();
+    texts.dedup();
+    let one = |text| Completion { text, kind: "option", says: String::new() };
+    texts.into_iter().map(one).collect()
 }
 
 /// The words before `⍝`; help has a page on it.

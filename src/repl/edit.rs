@@ -1,12 +1,11 @@
-//! Completion at the prompt: names of the workspace first, then glyphs by name, commands, files
-//! inside quotes.
+//! Completion at the prompt: what the session knows, and glyphs whose prefix became a glyph.
 
 use super::keys::Pending;
 use super::{ask, colour, keys};
 use aplomb_ground::protocol::{Completion, Event, Request};
 use aplomb_ground::span::first_line;
 use aplomb_kernel::session::Worker;
-use rustyline::completion::{Completer, FilenameCompleter, Pair};
+use rustyline::completion::{Completer, Pair};
 use rustyline::highlight::{CmdKind, Highlighter};
 use rustyline::hint::Hinter;
 use rustyline::validate::{ValidationContext, ValidationResult, Validator};
@@ -14,9 +13,6 @@ use rustyline::{Context, Helper};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
-
-/// System functions whose text argument is a path.
-const READERS: &[&str] = &["⎕CSV", "⎕NPY", "⎕NGET", "⎕NPUT"];
 
 pub struct Edit {
     worker: Rc<RefCell<Worker>>,
@@ -42,14 +38,6 @@ impl Edit {
         let start = line.char_indices().nth(found.0).map_or(line.len(), |(at, _)| at);
         (start, found.1)
     }
-}
-
-/// The start of an open quote behind a function that reads files.
-fn open_path(before: &str) -> Option<usize> {
-    let quotes: Vec<usize> = before.match_indices('\'').map(|(at, _)| at).collect();
-    let last = *quotes.last().filter(|_| quotes.len() % 2 == 1)?;
-    let head = before[..last].trim_end().to_uppercase();
-    READERS.iter().any(|name| head.ends_with(name)).then_some(last + 1)
 }
 
 /// `` `rho `` was typed as ⍴ and `ho`: the word with the key in the glyph's place, and where it
@@ -82,13 +70,8 @@ impl Completer for Edit {
             let one = Completion { text: glyph.to_string(), kind: "symbol", says: String::new() };
             return Ok((head.len(), vec![pair(one)]));
         }
-        if let Some(start) = open_path(before) {
-            let (from, found) =
-                FilenameCompleter::new().complete_path(&before[start..], at - start)?;
-            return Ok((start + from, found));
-        }
         let (start, items) = self.known(before, at);
-        if !items.is_empty() && start < at {
+        if !items.is_empty() {
             return Ok((start, items.into_iter().map(pair).collect()));
         }
         if let Some((start, word)) = unprefixed(before) {
@@ -132,12 +115,5 @@ mod tests {
         assert_eq!(unprefixed("1+⍴ho"), Some((2, "rho".into())));
         assert_eq!(unprefixed("⍴"), None);
         assert_eq!(unprefixed("rho"), None);
-    }
-
-    #[test]
-    fn paths_stand_in_quotes_behind_their_readers() {
-        assert_eq!(open_path("x←⎕CSV 'da"), Some("x←⎕CSV '".len()));
-        assert_eq!(open_path("x←⎕CSV 'a' 'b"), None);
-        assert_eq!(open_path("'da"), None);
     }
 }

@@ -251,6 +251,26 @@ fn completion_counts_code_points() {
     assert_eq!(complete("2 3`r6", 5)["cursor_start"], 3);
     assert_eq!(complete("rho", 3)["matches"], json!(["⍴"]));
     assert_eq!(complete("]da", 3)["matches"], json!(["]dag"]));
+    let all = |code: &str| complete(code, code.chars().count())["matches"].clone();
+    assert_eq!(all("x←1 ⍝ rho"), json!([]), "comments are no code");
+    assert_eq!(all("'rho"), json!([]), "nor are texts");
+    assert_eq!(all("]plot -k"), json!(["-kind="]));
+    assert_eq!(all("]plot 3 1 2 -kind=b"), json!(["-kind=bars", "-kind=boxes"]));
+    assert_eq!(all("]off push"), json!(["push-down"]));
+    assert_eq!(all("]box o"), json!(["on", "off"]));
+    assert_eq!(all("]plot velo"), json!(["velocity"]));
+    assert_eq!(all("%%tim"), json!(["%%time"]));
+    let folder = std::env::temp_dir().join(format!("aplomb-complete-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("data")).expect("a folder");
+    std::fs::write(folder.join("dates.csv"), "1").expect("a file");
+    std::fs::write(folder.join(".hidden"), "1").expect("a file");
+    let here = folder.display();
+    let found = all(&format!("x←⎕CSV '{here}/da"));
+    let names = |typed: &str| all(&format!("'{here}/{typed}")).as_array().map(Vec::len);
+    let counts = [names(""), names("."), names("none")];
+    std::fs::remove_dir_all(&folder).expect("it is there");
+    assert_eq!(found, json!([format!("{here}/data/"), format!("{here}/dates.csv")]));
+    assert_eq!(counts, [Some(2), Some(1), Some(0)]);
     assert_eq!(complete("x", 4_000_000_000)["status"], "ok");
     let bare = kernel.ask("complete_request", json!({ "code": "1+rho" }));
     assert_eq!(

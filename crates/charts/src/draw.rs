@@ -87,14 +87,16 @@ type Area<B> = DrawingArea<B, Shift>;
 
 /// Errors: a sentence.
 pub fn draw<B: DrawingBackend>(area: &Area<B>, chart: &Chart, look: &Look) -> Result<(), String> {
-    let Shape { marks, x, y } = shape::of(chart)?;
+    let Shape { marks, x, y, note } = shape::of(chart)?;
     let says = |e: DrawingAreaErrorKind<B::ErrorType>| e.to_string();
     let ink = ("monospace", look.font).into_font().color(&INK);
     let mut builder = ChartBuilder::on(area);
     builder.margin(look.margin).x_label_area_size(look.below).y_label_area_size(look.left);
-    if !chart.title.is_empty() {
+    let words = [chart.title.as_str(), &note];
+    let words: Vec<&str> = words.into_iter().filter(|w| !w.is_empty()).collect();
+    if !words.is_empty() {
         let pos = Pos::new(HPos::Left, VPos::Top);
-        builder.caption(&chart.title, ink.clone().pos(pos));
+        builder.caption(words.join(": "), ink.clone().pos(pos));
     }
     // Nothing stands on the frame itself.
     let room = |(from, to): (f64, f64), part: f64| (to - from) * part;

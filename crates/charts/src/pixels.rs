@@ -1,7 +1,8 @@
 //! An array as an image: a matrix is grey; a last axis of 3 or 4 is red, green, blue and how much
 //! of them; a first axis before those is the frames of an animation.
 //!
-//! Numbers are 0 to 1, or 0 to 255 where one is above 1. Out: PNG, and half-blocks in a terminal.
+//! Numbers are 0 to 1, or 0 to 255 where one is above 1; where one lies outside, the least is black
+//! and the greatest white. Out: PNG, and half-blocks in a terminal.
 
 use crate::draw::number;
 use png::{BitDepth, ColorType, Encoder};
@@ -44,12 +45,20 @@ impl Image {
                 numbers.len()
             ));
         }
-        let wrong = numbers.iter().find(|v| !(0.0..=255.0).contains(*v));
-        if let Some(v) = wrong {
-            return Err(format!("{} is no brightness: 0 to 1, or 0 to 255", number(*v, false)));
+        if let Some(v) = numbers.iter().find(|v| !v.is_finite()) {
+            return Err(format!("{} is no brightness", number(*v, false)));
         }
-        let scale = if numbers.iter().any(|v| *v > 1.0) { 1.0 } else { 255.0 };
-        let bytes: Vec<u8> = numbers.iter().map(|v| (v * scale).round() as u8).collect();
+        let both = |(least, most): (f64, f64), v: &f64| (least.min(*v), most.max(*v));
+        let (least, most) = numbers.iter().fold((f64::INFINITY, f64::NEG_INFINITY), both);
+        let (black, white) = match (least, most) {
+            _ if least >= 0.0 && most <= 1.0 => (0.0, 1.0),
+            _ if least >= 0.0 && most <= 255.0 => (0.0, 255.0),
+            _ if least == most => (least, least + 1.0),
+            _ => (least, most),
+        };
+        // Halves: the range of two finite numbers may be none.
+        let part = |v: &f64| (v / 2.0 - black / 2.0) / (white / 2.0 - black / 2.0);
+        let bytes: Vec<u8> = numbers.iter().map(|v| (part(v) * 255.0).round() as u8).collect();
         let frames = bytes.chunks(bytes.len() / frames.max(1)).map(<[u8]>::to_vec).collect();
         Ok(Image { height, width, depth, frames })
     }
@@ -151,8 +160,20 @@ mod tests {
         let says = |shape: &[usize], v: &[f64]| Image::new(shape, v).err().expect("refused");
         assert!(says(&[3], &[0.0; 3]).contains("an image is"));
         assert!(says(&[0, 3], &[]).contains("at least one point"));
-        assert!(says(&[1, 1], &[-1.0]).contains("no brightness"));
+        assert!(says(&[1, 1], &[f64::INFINITY]).contains("no brightness"));
         assert!(says(&[1, 1], &[f64::NAN]).contains("no brightness"));
+    }
+
+    #[test]
+    fn numbers_of_any_range_go_from_black_to_white() {
+        let points = |v: &[f64]| {
+            read(&Image::new(&[1, v.len()], v).expect("an image").png().expect("PNG")).1
+        };
+        assert_eq!(points(&[1.0, 256.0]), [0, 255]);
+        assert_eq!(points(&[-1.0, 0.0, 1.0]), [0, 128, 255]);
+        assert_eq!(points(&[-1e308, 1e308, 0.0]), [0, 255, 128]);
+        assert_eq!(points(&[300.0, 300.0]), [0, 0]);
+        assert_eq!(points(&[7.0, 255.0]), [7, 255]);
     }
 
     #[test]

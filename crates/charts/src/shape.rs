@@ -20,13 +20,17 @@ pub struct Shape {
     pub marks: Vec<Vec<Mark>>,
     pub x: (f64, f64),
     pub y: (f64, f64),
+    /// Empty where every number has a mark of its own, or one that covers what it would.
+    pub note: String,
 }
 
 /// Lines of more points than this are drawn by the extremes of each of so many intervals, which is
 /// what all their points would cover.
 const INTERVALS: usize = 1_000;
 /// Items of a heat map along an axis; more are shown by their means.
-const FIELDS: usize = 200;
+const FIELDS: usize = 90;
+/// Dots of all series together: a page of more is heavy, and they cover each other.
+const DOTS: usize = 8_000;
 
 /// Errors: a sentence.
 pub fn of(chart: &Chart) -> Result<Shape, String> {
@@ -34,7 +38,10 @@ pub fn of(chart: &Chart) -> Result<Shape, String> {
         chart.series.iter().map(|s| scaled(s, chart.logs)).collect::<Result<_, _>>()?;
     let marks: Vec<Vec<Mark>> = match chart.kind {
         Kind::Lines => series.iter().map(lines).collect(),
-        Kind::Points => series.iter().map(points).collect(),
+        Kind::Points => {
+            let most = DOTS / series.len().max(1);
+            series.iter().map(|s| points(s, most.max(1))).collect()
+        }
         Kind::Bars => bars(&series),
         Kind::Histogram => bars(&counted(&series)),
         Kind::Boxes => series.iter().enumerate().map(|(k, s)| quartiles(k, s)).collect(),
@@ -43,9 +50,41 @@ pub fn of(chart: &Chart) -> Result<Shape, String> {
     let corners = || marks.iter().flatten().flat_map(corners);
     let (x, y) = (range(corners().map(|p| p.0)), range(corners().map(|p| p.1)));
     match (x, y) {
-        (Some(x), Some(y)) => Ok(Shape { marks, x, y }),
+        (Some(x), Some(y)) => {
+            let note = note(chart.kind, &series, &marks);
+            Ok(Shape { marks, x, y, note })
+        }
         _ => Err("there is no finite number to show".into()),
     }
+}
+
+/// A sentence where marks stand for several numbers each. The extremes of a line cover what all its
+/// points would; histograms and boxes count.
+fn note(kind: Kind, series: &[Series], marks: &[Vec<Mark>]) -> String {
+    let what = match kind {
+        Kind::Points => "points",
+        Kind::Bars => "bars",
+        Kind::Heat => "items",
+        Kind::Lines | Kind::Histogram | Kind::Boxes => return String::new(),
+    };
+    let finite = |v: &&f64| v.is_finite();
+    let all: usize = match kind {
+        Kind::Heat => series.iter().map(|s| s.y.iter().filter(finite).count()).sum(),
+        _ => series.iter().map(|s| pairs(s).filter(is_point).count()).sum(),
+    };
+    let drawn: usize = marks.iter().map(Vec::len).sum();
+    match drawn < all {
+        true => format!("{} {what}, drawn as {}", grouped(all), grouped(drawn)),
+        false => String::new(),
+    }
+}
+
+/// Digits in threes.
+fn grouped(n: usize) -> String {
+    let digits = n.to_string();
+    let gap = |k: usize| k > 0 && (digits.len() - k).is_multiple_of(3);
+    let with = |(k, c)| if gap(k) { vec![' ', c] } else { vec![c] };
+    digits.chars().enumerate().flat_map(with).collect()
 }
 
 /// The logarithms where an axis wants them.
@@ -114,40 +153,70 @@ fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     out
 }
 
-/// Points that would cover each other are one.
-fn points(series: &Series) -> Vec<Mark> {
-    let shown: Vec<(f64, f64)> = pairs(series).filter(is_point).collect();
-    let dot = |p: &(f64, f64)| Mark::Dot(p.0, p.1);
-    let (Some(x), Some(y)) = (range(shown.iter().map(|p| p.0)), range(shown.iter().map(|p| p.1)))
-    else {
-        return Vec::new();
-    };
-    if shown.len() <= 4 * INTERVALS {
-        return shown.iter().map(dot).collect();
+/// Of many points one in each field, in fields that are as fine as `most` lets them be; those that
+/// are the farthest out stay, so the axes reach as far as the numbers do.
+fn points(series: &Series, most: usize) -> Vec<Mark> {
+    let mut kept: Vec<(f64, f64)> = pairs(series).filter(is_point).collect();
+    let by_x = |a: &&(f64, f64), b: &&(f64, f64)| a.0.total_cmp(&b.0);
+    let by_y = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
+    let ends = || [kept.iter().min_by(by_x), kept.iter().max_by(by_x)];
+    let tops = || [kept.iter().min_by(by_y), kept.iter().max_by(by_y)];
+    let far: Vec<(f64, f64)> = ends().into_iter().chain(tops()).flatten().copied().collect();
+    let (x, y) = (range(far.iter().map(|p| p.0)), range(far.iter().map(|p| p.1)));
+    let (Some(x), Some(y)) = (x, y) else { return Vec::new() };
+    let mut fields = INTERVALS / 2;
+    while kept.len() > most && fields > 0 {
+        kept = one_a_field(far.iter().chain(&kept), x, y, fields);
+        fields -= fields.div_ceil(8);
     }
-    let fields = INTERVALS / 2;
-    let field =
-        |v: f64, (from, to): (f64, f64)| ((v - from) / (to - from) * fields as f64) as usize;
-    let mut seen = vec![false; (fields + 1) * (fields + 1)];
-    let first = |p: &&(f64, f64)| {
-        let at = field(p.0, x) * (fields + 1) + field(p.1, y);
-        !std::mem::replace(&mut seen[at], true)
-    };
-    shown.iter().filter(first).map(dot).collect()
+    kept.into_iter().map(|(x, y)| Mark::Dot(x, y)).collect()
 }
 
-/// Bars of several series stand side by side.
+/// The first point of each field.
+fn one_a_field<'a>(
+    all: impl Iterator<Item = &'a (f64, f64)>,
+    x: (f64, f64),
+    y: (f64, f64),
+    fields: usize,
+) -> Vec<(f64, f64)> {
+    let field = |v: f64, (from, to): (f64, f64)| {
+        (((v - from) / (to - from) * fields as f64) as usize).min(fields - 1)
+    };
+    let mut seen = vec![false; fields * fields];
+    let first = |p: &&(f64, f64)| {
+        let at = field(p.0, x) * fields + field(p.1, y);
+        !std::mem::replace(&mut seen[at], true)
+    };
+    all.filter(first).copied().collect()
+}
+
+/// Bars of several series stand side by side. Of many, those of an interval are one: from the
+/// least to the greatest of their ends, which is what all of them would cover.
 fn bars(series: &[Series]) -> Vec<Vec<Mark>> {
     let step =
         |s: &Series| s.x.windows(2).map(|w| (w[1] - w[0]).abs()).fold(f64::INFINITY, f64::min);
     let least = series.iter().map(step).fold(f64::INFINITY, f64::min);
     let room = if least.is_finite() && least > 0.0 { least } else { 1.0 };
     let wide = room * 0.8 / series.len().max(1) as f64;
-    let bar = |k: usize, (x, y): (f64, f64)| {
-        let from = x - room * 0.4 + k as f64 * wide;
-        Mark::Area((from, 0.0), (from + wide, y))
+    let intervals = 4 * INTERVALS / series.len().max(1);
+    let of = |(k, s): (usize, &Series)| {
+        let mut all: Vec<(f64, f64)> = pairs(s).filter(is_point).collect();
+        let together = all.len().div_ceil(intervals.max(1)).max(1);
+        if together > 1 {
+            all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        }
+        let bar = |part: &[(f64, f64)]| {
+            let left = |x: f64| x - room * 0.4 + k as f64 * wide;
+            let (first, last) = (part[0].0, part[part.len() - 1].0);
+            // One bar may stand below the axis; several stand on it and below.
+            let (low, high) = match part {
+                [one] => (0.0, one.1),
+                _ => part.iter().fold((0.0, 0.0), |(l, h), p| (p.1.min(l), p.1.max(h))),
+            };
+            Mark::Area((left(first), low), (left(last) + wide, high))
+        };
+        all.chunks(together).map(bar).collect()
     };
-    let of = |(k, s): (usize, &Series)| pairs(s).filter(is_point).map(|p| bar(k, p)).collect();
     series.iter().enumerate().map(of).collect()
 }
 

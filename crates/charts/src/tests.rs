@@ -51,6 +51,36 @@ fn a_thin_line_keeps_what_sticks_out() {
     assert_eq!(shape.y, (-3.0, 7.0));
 }
 
+/// Pages of a million numbers stay light, say what they leave out, and reach as far as the numbers.
+#[test]
+fn a_million_numbers_are_thinned_and_the_picture_says_so() {
+    let mut seed = 7_u64;
+    let mut next = || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 40) as f64 / f64::from(1 << 24)
+    };
+    let mut y: Vec<f64> = (0..1_000_000).map(|_| next()).collect();
+    (y[123_456], y[777_777]) = (7.0, -3.0);
+    let rows: Vec<&[f64]> = y.chunks(1_000).collect();
+    let one: &[&[f64]] = &[&y];
+    for (kind, y, what) in [
+        (Kind::Points, one, "points"),
+        (Kind::Bars, one, "bars"),
+        (Kind::Heat, rows.as_slice(), "items"),
+        (Kind::Points, rows.as_slice(), "points"),
+    ] {
+        let chart = chart(kind, y);
+        let shape = shape::of(&chart).unwrap_or_else(|e| panic!("{e}"));
+        let drawn = shape.marks.iter().map(Vec::len).sum::<usize>();
+        assert!(shape.note.starts_with(&format!("1 000 000 {what}, drawn as ")), "{}", shape.note);
+        assert!(shape.note.replace(' ', "").ends_with(&format!("as{drawn}")), "{}", shape.note);
+        assert!(kind == Kind::Heat || shape.y == (-3.0, 7.0), "{what}: {:?}", shape.y);
+        let svg = svg(&chart).expect("a picture");
+        assert!(svg.contains(&shape.note) && image(&chart, &svg).len() < 1_000_000, "{drawn}");
+    }
+    assert_eq!(shape::of(&chart(Kind::Points, &[&y[..4_000]])).map(|s| s.note), Ok(String::new()));
+}
+
 use shape::Mark;
 
 #[test]

@@ -272,7 +272,8 @@ fn the_files() {
     if let Ok(array) = Array::floats([5_000_000].as_slice(), vec![1.5; 5_000_000], &budget) {
         println!(
             "write .npy 40 MB         {:10.3} ms",
-            least_ms(3, || files::write_npy(&npy, &array, &Default::default()).is_ok())
+            least_ms(3, || files::write_npy(&npy, &array, None, &budget, &Default::default())
+                .is_ok())
         );
         println!(
             "read .npy 40 MB          {:10.3} ms",

@@ -9,11 +9,12 @@ mod picture;
 mod special;
 
 pub use aside::Aside;
-pub use npy::{read_npy, write_npy};
+pub use npy::{NpyType, read_npy, write_npy};
 pub use picture::{png, read_picture};
 
 use aplomb_ground::error::{Error, Kind, Result, ws_full};
 use aplomb_ground::limits::{Budget, Interrupt};
+use aplomb_ground::protocol::Completion;
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{MetadataExt, chown};
@@ -67,6 +68,35 @@ impl Reach {
             _ => refused(format!("outside {} (--files)", folder.display())),
         }
     }
+}
+
+/// Names that are offered at most.
+const MOST_NAMES: usize = 200;
+
+/// Files and folders whose names begin with a path, in order; hidden ones where a dot is typed.
+/// What cannot be looked at has none.
+pub fn beginning(path: &str, reach: &Reach) -> Vec<Completion> {
+    let (folder, begin) = path.rfind('/').map_or(("", path), |at| path.split_at(at + 1));
+    let place = Path::new(if folder.is_empty() { "." } else { folder });
+    let Some(entries) = reach.check(place).ok().and_then(|()| fs::read_dir(place).ok()) else {
+        return Vec::new();
+    };
+    let mut found: Vec<String> = entries
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            let name = entry.file_name().into_string().ok()?;
+            let is_meant = name.starts_with(begin)
+                && (!name.starts_with('.') || begin.starts_with('.'))
+                && !name.contains(['\'', '"', '\n']);
+            // A link to a folder is one.
+            let end = if entry.path().is_dir() { "/" } else { "" };
+            is_meant.then(|| format!("{folder}{name}{end}"))
+        })
+        .collect();
+    found.sort_unstable();
+    found.truncate(MOST_NAMES);
+    let one = |text| Completion { text, kind: "file", says: String::new() };
+    found.into_iter().map(one).collect()
 }
 
 /// An io error as APL has it: no such file is FILE NAME ERROR, anything else FILE ACCESS ERROR.

@@ -102,7 +102,7 @@ impl host::Host for Host {
         Err(no_file(path))
     }
 
-    fn write_npy(&mut self, path: &str, _array: &Array) -> Result<()> {
+    fn write_npy(&mut self, path: &str, _array: &Array, _dtype: Option<&str>) -> Result<()> {
         Err(no_file(path))
     }
 

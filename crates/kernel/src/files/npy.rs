@@ -6,7 +6,12 @@
 //! | other byte or Fortran order | the same values, through f64 |
 //! | `i8 u8 u4 u2 u1` | bool where all are 0 or 1 (unsigned), else i16, i32 or f64; beyond 2*53 an error |
 //! | bool | bool |
+//! | `f2` | f32 |
 //! | `c16 c8` | complex, or f64 where every item is real |
+//!
+//! Written is what NumPy would take for such numbers: whole ones as int64, whatever room they have
+//! here; f32 and f64 as they are. A type that is named holds each number exactly, or nothing is
+//! written.
 
 use super::{failed, is_special, malformed, open, read_file, write_with};
 use aplomb_devices::pool::Pool;
@@ -14,11 +19,11 @@ use aplomb_ground::error::{Result, domain};
 use aplomb_ground::limits::{Budget, Interrupt};
 use aplomb_values::array::{Array, Buf, Complex64, DType, Data, Storage, View, checked_elements};
 use npyz::{Endianness, NpyHeader, Order, TypeChar, TypeStr, WriterBuilder};
-use std::io::{BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-const READABLE: &str = "f8 f4 c16 c8 i1 i2 i4 i8 u1 u2 u4 u8 and bool can be read";
+const READABLE: &str = "f8 f4 f2 c16 c8 i1 i2 i4 i8 u1 u2 u4 u8 and bool can be read";
 /// Bytes converted at a time.
 const PIECE: usize = 1 << 18;
 
@@ -28,6 +33,8 @@ enum Kind {
     Keep(DType),
     Signed,
     Unsigned,
+    /// Floats of 16 bits.
+    Half,
     /// Pairs of floats.
     Complex,
 }
@@ -37,6 +44,7 @@ fn kind(of: &TypeStr) -> Option<(Kind, usize)> {
     let kind = match (of.type_char(), size) {
         (TypeChar::Float, 8) => Kind::Keep(DType::F64),
         (TypeChar::Float, 4) => Kind::Keep(DType::F32),
+        (TypeChar::Float, 2) => Kind::Half,
         (TypeChar::Int, 1) => Kind::Keep(DType::I8),
         (TypeChar::Int, 2) => Kind::Keep(DType::I16),
         (TypeChar::Int, 4) => Kind::Keep(DType::I32),
@@ -60,6 +68,10 @@ pub fn read_npy(path: &Path, pool: &Pool, budget: &Budget) -> Result<Array> {
         }
     };
     let mut from = BufReader::with_capacity(1 << 16, file);
+    if from.fill_buf().is_ok_and(|begin| begin.starts_with(b"PK\x03\x04")) {
+        return Err(malformed(path, "this is a .npz file: several arrays, packed")
+            .hint("unpack it; each file .npy in it can be read"));
+    }
     let header = NpyHeader::from_reader(&mut from).map_err(|_| {
         malformed(
             path,
@@ -139,6 +151,7 @@ fn decode(bytes: &[u8], kind: Kind, size: usize, out: &mut Vec<f64>) -> Result<(
     match kind {
         Kind::Keep(DType::Bool) => out.extend(each.map(|b| f64::from(u8::from(b != 0)))),
         Kind::Complex if size == 4 => out.extend(each.map(|b| f64::from(f32::from_bits(b as u32)))),
+        Kind::Half => out.extend(each.map(|b| half(b as u16))),
         Kind::Keep(DType::F64) | Kind::Complex => out.extend(each.map(f64::from_bits)),
         Kind::Keep(DType::F32) => out.extend(each.map(|b| f64::from(f32::from_bits(b as u32)))),
         Kind::Keep(_) => {
@@ -161,6 +174,18 @@ fn decode(bytes: &[u8], kind: Kind, size: usize, out: &mut Vec<f64>) -> Result<(
     Ok(())
 }
 
+/// The value of a float of 16 bits: a sign, five bits of exponent, ten of fraction.
+fn half(bits: u16) -> f64 {
+    let (exponent, fraction) = (i32::from(bits >> 10 & 31), f64::from(bits & 1023));
+    let size = match exponent {
+        0 => fraction * 2f64.powi(-24),
+        31 if fraction == 0.0 => f64::INFINITY,
+        31 => f64::NAN,
+        _ => (1024.0 + fraction) * 2f64.powi(exponent - 25),
+    };
+    if bits >> 15 == 1 { -size } else { size }
+}
+
 fn exact(x: u64) -> Result<(), ()> {
     if x <= 1 << 53 { Ok(()) } else { Err(()) }
 }
@@ -174,6 +199,7 @@ fn narrowed(kind: Kind, size: usize, items: &[f64]) -> DType {
     let (lo, hi) = items.iter().fold((0.0f64, 0.0f64), |(lo, hi), &x| (lo.min(x), hi.max(x)));
     match (kind, DType::of_range(lo, hi)) {
         (Kind::Keep(dtype), _) => dtype,
+        (Kind::Half, _) => DType::F32,
         (Kind::Unsigned, Some(DType::Bool)) => DType::Bool,
         (Kind::Unsigned, Some(_)) if size == 1 => DType::I16,
         (_, Some(_)) => DType::I32,
@@ -205,9 +231,92 @@ fn from_fortran<T: Copy>(items: &[T], shape: &[usize]) -> Vec<T> {
     out
 }
 
-/// Numbers in the type they are stored in, C order. Errors: DOMAIN for characters and nested
-/// arrays; FILE ACCESS.
-pub fn write_npy(path: &Path, array: &Array, stop: &Interrupt) -> Result<()> {
+/// The item types that can be written, in NumPy's words.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum NpyType {
+    /// Truth.
+    Bool,
+    /// Whole numbers of so many bytes.
+    Int(u32),
+    /// The same without a sign.
+    Uint(u32),
+    /// Of 32 bits.
+    F4,
+    /// Of 64 bits.
+    F8,
+    /// Complex: two of 64 bits.
+    C16,
+}
+
+/// A type, its short name and its long one.
+const TYPES: &[(NpyType, &str, &str)] = &[
+    (NpyType::Bool, "b1", "bool"),
+    (NpyType::Int(1), "i1", "int8"),
+    (NpyType::Int(2), "i2", "int16"),
+    (NpyType::Int(4), "i4", "int32"),
+    (NpyType::Int(8), "i8", "int64"),
+    (NpyType::Uint(1), "u1", "uint8"),
+    (NpyType::Uint(2), "u2", "uint16"),
+    (NpyType::Uint(4), "u4", "uint32"),
+    (NpyType::Uint(8), "u8", "uint64"),
+    (NpyType::F4, "f4", "float32"),
+    (NpyType::F8, "f8", "float64"),
+    (NpyType::C16, "c16", "complex128"),
+];
+
+impl NpyType {
+    /// Errors: a sentence with the names there are.
+    pub fn parse(name: &str) -> Result<NpyType, String> {
+        let found = TYPES.iter().find(|t| t.1 == name || t.2 == name);
+        let all = || TYPES.iter().map(|t| t.1).collect::<Vec<_>>().join(" ");
+        found
+            .map(|t| t.0)
+            .ok_or_else(|| format!("'{name}' is no type of a .npy file; there are {}", all()))
+    }
+
+    fn name(self) -> &'static str {
+        TYPES.iter().find(|t| t.0 == self).map_or("", |t| t.2)
+    }
+
+    /// The type that NumPy would take for numbers that are stored so.
+    fn of(view: &View<'_>) -> Option<NpyType> {
+        Some(match view {
+            View::Bool(_) | View::I8(_) | View::I16(_) | View::I32(_) => NpyType::Int(8),
+            View::F32(_) => NpyType::F4,
+            View::F64(_) => NpyType::F8,
+            View::Complex(_) => NpyType::C16,
+            View::Char(_) => return None,
+        })
+    }
+
+    /// Whether it holds the number as it is. Floats of 32 bits round, as everywhere.
+    fn holds(self, x: f64) -> bool {
+        let whole = |least: f64, below: f64| x.fract() == 0.0 && least <= x && x < below;
+        match self {
+            NpyType::Bool => x == 0.0 || x == 1.0,
+            NpyType::Int(size) => {
+                let below = 2f64.powi(8 * size as i32 - 1);
+                whole(-below, below)
+            }
+            NpyType::Uint(size) => whole(0.0, 2f64.powi(8 * size as i32)),
+            NpyType::F4 | NpyType::F8 | NpyType::C16 => true,
+        }
+    }
+}
+
+/// Numbers in C order, in the type that is named, else in the one NumPy would take. Errors: DOMAIN
+/// for characters and nested arrays, and numbers that the type does not hold; FILE ACCESS; WS FULL.
+pub fn write_npy(
+    path: &Path,
+    array: &Array,
+    named: Option<NpyType>,
+    budget: &Budget,
+    stop: &Interrupt,
+) -> Result<()> {
+    if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("npz")) {
+        let says = "a .npz file holds several arrays by name, and ⎕NPY writes one";
+        return Err(malformed(path, says).hint("write a file .npy for each"));
+    }
     let array = array.settled();
     let shape: Vec<u64> = array.shape().iter().map(|&n| n as u64).collect();
     let one;
@@ -225,19 +334,60 @@ pub fn write_npy(path: &Path, array: &Array, stop: &Interrupt) -> Result<()> {
             return Err(domain("a .npy file holds numbers only"));
         }
     };
-    if let View::Char(_) = view {
+    let Some(own) = NpyType::of(&view) else {
         return Err(domain("a .npy file holds numbers only"));
+    };
+    let to = match named {
+        Some(named) => named,
+        None => own,
+    };
+    match (to, view) {
+        (NpyType::C16, View::Complex(v)) => {
+            write_with(path, stop, |out| put(out, &shape, v.iter().copied()))
+        }
+        (to, View::Complex(_)) => {
+            Err(domain(format!("complex numbers do not fit into {}", to.name())))
+        }
+        // The items as they are: no copy is made.
+        (NpyType::F8, View::F64(v)) => {
+            write_with(path, stop, |out| put(out, &shape, v.iter().copied()))
+        }
+        (NpyType::F4, View::F32(v)) => {
+            write_with(path, stop, |out| put(out, &shape, v.iter().copied()))
+        }
+        (to, view) => {
+            let numbers = view.numbers_within(budget)?;
+            let _charge = budget.charge_elements(numbers.len(), size_of::<f64>())?;
+            if let Some(at) = numbers.iter().position(|x| !to.holds(*x)) {
+                return Err(domain(format!(
+                    "item {} of {}, {}, is no {}",
+                    at + 1,
+                    numbers.len(),
+                    numbers[at],
+                    to.name()
+                )));
+            }
+            write_with(path, stop, |out| put_as(out, &shape, to, &numbers))
+        }
     }
-    write_with(path, stop, |out| match view {
-        View::Bool(v) => put(out, &shape, v.iter().map(|&b| b != 0)),
-        View::I8(v) => put(out, &shape, v.iter().copied()),
-        View::I16(v) => put(out, &shape, v.iter().copied()),
-        View::I32(v) => put(out, &shape, v.iter().copied()),
-        View::F32(v) => put(out, &shape, v.iter().copied()),
-        View::F64(v) => put(out, &shape, v.iter().copied()),
-        View::Complex(v) => put(out, &shape, v.iter().copied()),
-        View::Char(_) => Ok(()),
-    })
+}
+
+fn put_as(out: &mut dyn Write, shape: &[u64], to: NpyType, v: &[f64]) -> std::io::Result<()> {
+    let each = v.iter().copied();
+    match to {
+        NpyType::Bool => put(out, shape, each.map(|x| x != 0.0)),
+        NpyType::Int(1) => put(out, shape, each.map(|x| x as i8)),
+        NpyType::Int(2) => put(out, shape, each.map(|x| x as i16)),
+        NpyType::Int(4) => put(out, shape, each.map(|x| x as i32)),
+        NpyType::Int(_) => put(out, shape, each.map(|x| x as i64)),
+        NpyType::Uint(1) => put(out, shape, each.map(|x| x as u8)),
+        NpyType::Uint(2) => put(out, shape, each.map(|x| x as u16)),
+        NpyType::Uint(4) => put(out, shape, each.map(|x| x as u32)),
+        NpyType::Uint(_) => put(out, shape, each.map(|x| x as u64)),
+        NpyType::F4 => put(out, shape, each.map(|x| x as f32)),
+        NpyType::F8 => put(out, shape, each),
+        NpyType::C16 => put(out, shape, each.map(|x| Complex64::new(x, 0.0))),
+    }
 }
 
 fn put<T: npyz::AutoSerialize>(

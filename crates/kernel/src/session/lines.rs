@@ -44,13 +44,16 @@ pub fn pieces(code: &Arc<str>) -> Vec<Piece> {
     if let Some(command) = magic(code) {
         return vec![Piece::Command(command)];
     }
+    // The system's line, where a script is put into a cell.
+    let above = code.starts_with("#!").then(|| code.split_inclusive('\n').next()).flatten();
+    let (from, first) = above.map_or((0, 0), |l| (l.len(), l.chars().count() as u32));
     if !code.lines().any(is_command) {
-        return vec![Piece::Code(Part { text: code.clone(), own: 0..code.len(), first: 0 })];
+        return vec![Piece::Code(Part { text: code.clone(), own: from..code.len(), first })];
     }
     let mut out = Vec::new();
-    let mut own = Part { text: code.clone(), own: 0..0, first: 0 };
-    let (mut read, mut points) = (syntax::Lines::default(), 0u32);
-    for line in code.split_inclusive('\n') {
+    let mut own = Part { text: code.clone(), own: from..from, first };
+    let (mut read, mut points) = (syntax::Lines::default(), first);
+    for line in code[from..].split_inclusive('\n') {
         points = points.saturating_add(line.chars().count() as u32);
         let end = own.own.end + line.len();
         if is_command(line) && read.completeness() != Completeness::More {
@@ -110,6 +113,39 @@ pub fn word_at(code: &str, cursor: usize) -> (String, usize, usize) {
         (start, end) = (cursor - 1, cursor);
     }
     (chars[start..end].iter().collect(), start, end)
+}
+
+/// The part of a line that a cursor stands in.
+#[derive(Debug, PartialEq)]
+pub enum Within {
+    Code,
+    /// A text that is open, and what it holds so far.
+    Text(String),
+    Comment,
+    /// A command, with what follows its name; `%%why` is `]why`.
+    Command(String),
+}
+
+/// The part that a cursor stands in, by the text before it.
+pub fn within(before: &str) -> Within {
+    let line = before.rsplit('\n').next().map_or("", |line| line);
+    if let Some(command) = magic(before).filter(|_| !before.trim_start().contains('\n')) {
+        return Within::Command(command);
+    }
+    let mut text: Option<(char, usize)> = None;
+    for (at, c) in line.char_indices() {
+        match (c, text) {
+            ('\'' | '"', None) => text = Some((c, at + 1)),
+            (_, Some((quote, _))) if c == quote => text = None,
+            ('⍝', None) => return Within::Comment,
+            _ => {}
+        }
+    }
+    match text {
+        Some((_, from)) => Within::Text(line[from..].into()),
+        None if is_command(line) => Within::Command(line.trim_start().into()),
+        None => Within::Code,
+    }
 }
 
 /// Something that can be typed by name, and by a key behind a backtick.
@@ -193,6 +229,15 @@ mod tests {
     }
 
     #[test]
+    fn the_systems_line_above_a_script_is_no_code() {
+        for text in ["#!/usr/bin/aplomb\n1+1\n", "#!/usr/bin/aplomb\n1+1\n]dag\n"] {
+            let found = pieces(&text.into());
+            let Some(Piece::Code(part)) = found.first() else { panic!("code") };
+            assert_eq!(part.of("t").own(), ("1+1\n", 18), "{text}");
+        }
+    }
+
+    #[test]
     fn a_magic_takes_the_whole_cell() {
         let found = pieces(&"%%why\nx←⍳5\n+/x".into());
         let [Piece::Command(line)] = found.as_slice() else { panic!("one command") };
@@ -204,6 +249,25 @@ mod tests {
     fn a_bracket_at_the_start_of_a_line_inside_a_dfn_is_code() {
         assert_eq!(pieces(&"f←{\n(⍵\n)+1}\n".into()).len(), 1);
         assert_eq!(pieces(&"f←{\n(⍵\n)+1}\n)vars".into()).len(), 2);
+    }
+
+    #[test]
+    fn comments_and_texts_are_no_code() {
+        let text = |t: &str| Within::Text(t.into());
+        let command = |t: &str| Within::Command(t.into());
+        for (before, place) in [
+            ("1+rho", Within::Code),
+            ("x←1 ⍝ rho", Within::Comment),
+            ("'⍝' rho", Within::Code),
+            ("⎕CSV'exa", text("exa")),
+            ("'it''s' \"a'b", text("a'b")),
+            ("⍝ 'a\nrho", Within::Code),
+            ("x←1\n  ]plot -k", command("]plot -k")),
+            ("%%ti", command("]ti")),
+            ("%%time\nrho", Within::Code),
+        ] {
+            assert_eq!(within(before), place, "{before}");
+        }
     }
 
     #[test]

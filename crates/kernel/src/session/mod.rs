@@ -58,7 +58,7 @@ use world::World;
 pub trait Commands {
     /// Runs a line that begins with `)` or `]`. Errors: a sentence.
     fn run(&self, line: &str, session: &mut Session, sink: &mut dyn Sink) -> Result<(), Error>;
-    /// Commands that begin so.
+    /// Commands that begin so; behind a name, the words that may follow it and begin as the last.
     fn complete(&self, start: &str) -> Vec<Completion>;
     /// The help page of a glyph, name, command or word.
     fn help(&self, topic: &str) -> Option<String>;
@@ -565,11 +565,33 @@ impl Session {
     fn complete(&self, code: &str, cursor: usize) -> Event {
         let (word, start, end) = lines::word_at(code, cursor);
         let mut items = Vec::new();
-        let line_start = code.chars().take(start).collect::<String>();
-        let in_command = line_start.rsplit('\n').next().is_some_and(|l| l.trim().is_empty());
-        if in_command && (word.starts_with(']') || word.starts_with(')')) {
-            items = self.commands.complete(&word);
-        } else if !word.is_empty() {
+        let before: String = code.chars().take(cursor).collect();
+        // What is typed with a backtick is asked for wherever it stands.
+        let keyed = word.starts_with('`');
+        match lines::within(&before) {
+            lines::Within::Comment if !keyed => {
+                return Event::Completions { start: cursor, end: cursor, items };
+            }
+            lines::Within::Text(path) if !keyed => {
+                let start = before.chars().count() - path.chars().count();
+                items = crate::files::beginning(&path, &self.core.reach);
+                return Event::Completions { start, end: before.chars().count(), items };
+            }
+            lines::Within::Command(line) => {
+                items = self.commands.complete(&line);
+                let last = before.trim_start().rsplit(char::is_whitespace).next();
+                let start = before.chars().count() - last.map_or(0, |word| word.chars().count());
+                if before.trim_start().starts_with("%%") && !line.contains(char::is_whitespace) {
+                    let magic = |c: &mut Completion| c.text = c.text.replacen(']', "%%", 1);
+                    items.iter_mut().for_each(magic);
+                }
+                if !items.is_empty() {
+                    return Event::Completions { start, end: end.max(cursor), items };
+                }
+            }
+            _ => {}
+        }
+        if !word.is_empty() {
             let names = self.interp.names();
             let own = names.into_iter().filter(|n| n.name.starts_with(&word));
             items.extend(own.map(|n| Completion {

@@ -8,12 +8,12 @@ use super::record::Clock;
 use super::registers::Registers;
 use super::shown;
 use super::watchdog::{Bounds, Fired, Watchdog};
-use crate::files::{self, Aside, Reach};
+use crate::files::{self, Aside, NpyType, Reach};
 use aplomb_compiler::pass::{Compiled, Log, Options, PlanCache, Timed};
 use aplomb_devices::device::cpu::apply;
 use aplomb_devices::device::{Device, Devices, RunCtx, Tune};
 use aplomb_ground::chart::Chart;
-use aplomb_ground::error::{Error, Kind, Result, internal, limit, outgrown};
+use aplomb_ground::error::{Error, Kind, Result, domain, internal, limit, outgrown};
 use aplomb_ground::limits::{Budget, Interrupt, Limits};
 use aplomb_ground::protocol::{Event, MimeBundle, Sink};
 use aplomb_ground::span::Place;
@@ -685,8 +685,10 @@ impl Host for World<'_> {
         files::read_npy(&self.source(path), self.core.device.cpu.pool(), &self.core.budget)
     }
 
-    fn write_npy(&mut self, path: &str, array: &Array) -> Result<()> {
-        files::write_npy(&self.target(path)?, array, &self.core.interrupt)
+    fn write_npy(&mut self, path: &str, array: &Array, dtype: Option<&str>) -> Result<()> {
+        let named = dtype.map(|d| NpyType::parse(d).map_err(domain)).transpose()?;
+        let target = self.target(path)?;
+        files::write_npy(&target, array, named, &self.core.budget, &self.core.interrupt)
     }
 
     fn read_picture(&mut self, path: &str) -> Result<Array> {

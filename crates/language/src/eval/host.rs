@@ -72,8 +72,9 @@ pub trait Host {
     fn append_file(&mut self, path: &str, bytes: &[u8]) -> Result<()>;
     /// A .npy file as an array. Errors name file and what was expected.
     fn read_npy(&mut self, path: &str) -> Result<Array>;
-    /// Writes one array as .npy. Errors: FILE NAME, FILE ACCESS, DOMAIN.
-    fn write_npy(&mut self, path: &str, array: &Array) -> Result<()>;
+    /// Writes one array as .npy; `dtype` in NumPy's words, without one that of the values. Errors:
+    /// FILE NAME, FILE ACCESS, DOMAIN.
+    fn write_npy(&mut self, path: &str, array: &Array, dtype: Option<&str>) -> Result<()>;
     /// A picture as rows and columns, or as planes of them. Errors name file and what is wrong.
     fn read_picture(&mut self, path: &str) -> Result<Array>;
     /// Writes a picture as PNG. Errors name file and what is wrong.

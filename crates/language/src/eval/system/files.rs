@@ -26,7 +26,8 @@ pub static ROWS: &[Row] = &[
     ),
     function(
         "NPY",
-        "Reads a .npy file; X⎕NPY path writes one, path and 1 replaces it.",
+        "Reads a .npy file; X⎕NPY path writes one, path and 1 replaces it. Whole numbers are \
+         written as int64, others as they are stored; path, 1 and 'i1' name a type.",
         ("{22::'no such file' ⋄ ⎕NPY'x.npy'}0", "no such file"),
         |ev, a| of_array(ev, a, &NPY),
     ),
@@ -257,31 +258,54 @@ struct ArrayFile {
     name: &'static str,
     holds: &'static str,
     read: fn(&mut dyn Host, &str) -> Result<Array>,
-    write: fn(&mut dyn Host, &str, &Array) -> Result<()>,
+    /// With the item type that was named, if one was.
+    write: fn(&mut dyn Host, &str, &Array, Option<&str>) -> Result<()>,
 }
 
 static NPY: ArrayFile = ArrayFile {
     name: "NPY",
     holds: "a .npy file holds simple arrays",
     read: |host, name| host.read_npy(name),
-    write: |host, name, x| host.write_npy(name, x),
+    write: |host, name, x, dtype| host.write_npy(name, x, dtype),
 };
 
 static IMG: ArrayFile = ArrayFile {
     name: "IMG",
     holds: "a picture is rows and columns of numbers, or planes of them",
     read: |host, name| host.read_picture(name),
-    write: |host, name, x| host.write_picture(name, x),
+    write: |host, name, x, dtype| match dtype {
+        None => host.write_picture(name, x),
+        Some(_) => Err(misused("IMG", "a path, and 0 or 1")),
+    },
 };
+
+/// A path and its flag, and the text that stands last behind them.
+fn typed(y: &Array) -> (Array, Option<String>) {
+    let split = |mut items: Vec<Array>| {
+        let text = items.pop().and_then(|last| last.to_text());
+        text.map(|text| (Array::items([items.len()].as_slice(), items, None), Some(text)))
+    };
+    let items: Option<Vec<Array>> = match y.len() {
+        _ if y.is_simple() => None,
+        2 => y.few::<2>().map(Vec::from),
+        3 => y.few::<3>().map(Vec::from),
+        _ => None,
+    };
+    match items.and_then(split) {
+        Some(found) => found,
+        None => (y.clone(), None),
+    }
+}
 
 fn of_array(ev: &mut Eval<'_>, a: &Args<'_>, file: &ArrayFile) -> Result<Option<Array>> {
     let Some(x) = a.x else { return (file.read)(ev.cx.world("a file")?, &path(a.y)?).map(Some) };
-    let (name, flag) = path_and_flag(a.y, file.name, &[0, 1])?;
+    let (y, dtype) = typed(a.y);
+    let (name, flag) = path_and_flag(&y, file.name, &[0, 1])?;
     match x.is_uniform() {
         true if flag == 0 && ev.cx.world("a file")?.exists(&name) => {
             Err(taken(&name, &format!("X⎕{} path 1 replaces it", file.name)))
         }
-        true => (file.write)(ev.cx.world("a file")?, &name, x).map(|()| None),
+        true => (file.write)(ev.cx.world("a file")?, &name, x, dtype.as_deref()).map(|()| None),
         false => Err(domain(file.holds)),
     }
 }

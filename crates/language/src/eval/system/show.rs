@@ -65,6 +65,10 @@ fn bytes(a: &Array) -> Option<Vec<u8>> {
 const MOST: usize = 100;
 
 fn plot(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
+    if a.x.is_some() {
+        let says = "numbers on its right and nothing on its left; ]plot EXPR p.svg writes a file";
+        return Err(misused("PLOT", says));
+    }
     let kind = KINDS.iter().map(|k| k.0).collect::<Vec<_>>();
     let kind = a.options.word("Kind", &kind)?;
     let kind = KINDS.iter().find(|k| k.0 == kind).map_or(Kind::Lines, |k| k.1);

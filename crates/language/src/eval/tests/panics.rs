@@ -72,8 +72,8 @@ impl Host for Faulty {
     fn read_npy(&mut self, path: &str) -> Result<Array> {
         self.inner.read_npy(path)
     }
-    fn write_npy(&mut self, path: &str, array: &Array) -> Result<()> {
-        self.inner.write_npy(path, array)
+    fn write_npy(&mut self, path: &str, array: &Array, dtype: Option<&str>) -> Result<()> {
+        self.inner.write_npy(path, array, dtype)
     }
     fn read_picture(&mut self, path: &str) -> Result<Array> {
         self.inner.read_picture(path)

@@ -128,7 +128,8 @@ impl Laying {
         let (down, across) = (places(rows, self.most.rows), places(columns, across));
         // On a page each item of a mixed array says itself what it is.
         let on_page = self.most.items < usize::MAX;
-        let is_written = if on_page { a.is_uniform() } else { a.is_simple() };
+        let is_written =
+            if on_page { a.is_uniform() || a.to_reference().is_some() } else { a.is_simple() };
         self.items += down.len() * across.len();
         let face = if !shown.is_empty() && self.is_beyond(depth) {
             Face::Beyond

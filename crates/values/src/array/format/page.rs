@@ -18,11 +18,15 @@ use crate::array::Array;
 const OUTER: &str =
     "font-family:monospace;white-space:pre;text-align:right;border-collapse:collapse";
 const FRAME: &str = "border:1px solid gray";
+const LEFT: &str = "text-align:left";
 const TEXT: &str = "white-space:pre;font-family:monospace";
 
 /// The HTML of a result. None: its text says it all, a failure to lay it out too.
 pub fn page(value: &Array, style: &Style) -> Option<String> {
     let value = value.settled();
+    if value.to_reference().is_some() {
+        return None;
+    }
     let is_row = value.rank() < 2 && value.is_uniform();
     if !value.is_empty() && (is_row || value.is_uniform() && value.is_char()) {
         return None;
@@ -44,8 +48,13 @@ pub fn printed(value: &Array, style: &Style) -> Option<String> {
 }
 
 fn heading(of: &Layout) -> String {
-    let empty = if of.is_empty() { " (empty)" } else { "" };
-    format!("{} · {}{empty}", shape_text(&of.shape), of.dtype)
+    let shape = shape_text(&of.shape);
+    match of.kind {
+        // The narrowest storage of no numbers tells nothing.
+        Kind::Numbers if of.is_empty() => format!("{shape} · numbers (empty)"),
+        _ if of.is_empty() => format!("{shape} · {} (empty)", of.dtype),
+        _ => format!("{shape} · {}", of.dtype),
+    }
 }
 
 /// A table and a name for each of its columns, as `⎕CSV` gives them: the names stand above it.
@@ -121,8 +130,12 @@ impl Page<'_> {
                     self.gap(*row, *column);
                     continue;
                 };
-                self.open(&self.place(of, *r, *c), cell);
-                match (texts.next(), items.next()) {
+                let (text, item) = (texts.next(), items.next());
+                let is_left = item.is_some_and(|i| is_lines(i) && !i.is_scalar());
+                let look = [cell, if is_left { LEFT } else { "" }];
+                let look: Vec<&str> = look.into_iter().filter(|l| !l.is_empty()).collect();
+                self.open(&self.place(of, *r, *c), &look.join(";"));
+                match (text, item) {
                     (Some(text), _) if is_text => {
                         let text = escaped(&text);
                         self.out.push_str(&format!("<code style=\"{TEXT}\">{text}</code>"));
@@ -223,7 +236,10 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::array::format::Long;
+    use crate::array::{Reference, Referent};
     use aplomb_ground::limits::Budget;
+    use std::any::Any;
+    use std::rc::Rc;
 
     const STYLE: Style =
         Style { pp: 10, pw: 79, lines: 200, boxes: Boxes::Off, long: Long::Fold, io: 1 };
@@ -267,6 +283,32 @@ mod tests {
         let empty = [numbers(&[0], vec![]), numbers(&[0, 0], vec![]), text("")].map(|a| shown(&a));
         assert!(empty[0] != empty[1] && empty[1] != empty[2] && empty[0] != empty[2]);
         assert_eq!(printed(&text(""), &STYLE), None);
+    }
+
+    #[test]
+    fn texts_stand_at_the_left_and_no_numbers_have_no_storage() {
+        let page = shown(&nested(vec![text("Ann"), Array::num(7.0), numbers(&[0], vec![])]));
+        assert!(page.contains("<td title=\"[1]\" style=\"text-align:left\"><code"), "{page}");
+        assert!(page.contains("<td title=\"[2]\">7</td>"), "{page}");
+        assert!(page.contains("title=\"0 · numbers (empty)\"") && !page.contains("bool"), "{page}");
+    }
+
+    /// A namespace was eight empty frames in each other.
+    #[test]
+    fn a_reference_is_its_name() {
+        struct Place;
+        impl Referent for Place {
+            fn name(&self) -> String {
+                "#.<b>".into()
+            }
+            fn as_any(self: Rc<Self>) -> Rc<dyn Any> {
+                self
+            }
+        }
+        let place = Array::reference(Reference::new(Rc::new(Place)));
+        assert_eq!(page(&place, &STYLE), None);
+        let pair = shown(&nested(vec![place, Array::num(1.0)]));
+        assert!(pair.contains("<td title=\"[1]\">#.&lt;b&gt;</td>"), "{pair}");
     }
 
     #[test]
