@@ -2,7 +2,8 @@
 //! and output stay.
 
 use super::Session;
-use super::world::{Spent, World};
+use super::mode::Spent;
+use super::world::World;
 use aplomb_ground::error::Error;
 use aplomb_ground::protocol::Sink;
 use aplomb_ground::span::Source;

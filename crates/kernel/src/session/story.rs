@@ -1,7 +1,8 @@
 //! A text told as traces: it runs as if for the first time, and nothing of the session is changed
 //! by it.
 
-use super::world::{Mode, World};
+use super::mode::Mode;
+use super::world::World;
 use super::{Last, Session, failure};
 use aplomb_compiler::pass::Options;
 use aplomb_ground::error::{Result, domain, value};
