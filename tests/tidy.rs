@@ -442,7 +442,7 @@ const SIZED: &[(&str, usize)] = &[
     ("values", 40),
     ("plans", 7),
     ("compiler", 29),
-    ("language", 87),
+    ("language", 86),
     ("devices", 23),
     ("charts", 5),
     ("export", 2),

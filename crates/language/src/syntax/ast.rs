@@ -9,7 +9,6 @@ use aplomb_ground::span::{Place, Source, Span};
 use aplomb_values::array::Array;
 use std::cell::RefCell;
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -22,26 +21,6 @@ pub struct Sym(pub u32);
 pub struct Symbols {
     ids: HashMap<Rc<str>, Sym>,
     names: Vec<Rc<str>>,
-    texts: Texts,
-}
-
-/// The trees of short texts that were parsed last, by what the texts are: a line that is entered
-/// again, or executed in a loop, keeps its tree and the code that its phrases have become.
-#[derive(Default)]
-struct Texts(Vec<Option<Rc<Ast>>>);
-
-impl Texts {
-    /// Trees that are kept.
-    const KEPT: usize = 64;
-    /// Bytes of a text that is kept.
-    const SHORT: usize = 512;
-
-    /// The place of a text's tree. None: it is too long.
-    fn place(source: &Source) -> Option<usize> {
-        let mut hasher = DefaultHasher::new();
-        (&source.name, &source.text).hash(&mut hasher);
-        (source.text.len() <= Texts::SHORT).then(|| hasher.finish() as usize % Texts::KEPT)
-    }
 }
 
 impl Symbols {
@@ -60,20 +39,6 @@ impl Symbols {
     /// The number of a name, if it has one.
     pub fn find(&self, name: &str) -> Option<Sym> {
         self.ids.get(name).copied()
-    }
-
-    /// The tree of a text, if it is still there.
-    pub fn known(&self, source: &Source) -> Option<Rc<Ast>> {
-        let kept = self.texts.0.get(Texts::place(source)?)?.as_ref()?;
-        (*kept.source == *source).then(|| kept.clone())
-    }
-
-    /// Keeps a text's tree, in place of another's.
-    pub fn keep(&mut self, ast: &Rc<Ast>) {
-        if let (Some(place), true) = (Texts::place(&ast.source), ast.tradfns.is_empty()) {
-            self.texts.0.resize(Texts::KEPT, None);
-            self.texts.0[place] = Some(ast.clone());
-        }
     }
 
     /// The name of a number.

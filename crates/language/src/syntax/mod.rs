@@ -20,22 +20,11 @@ pub use token::{Kind, Token, lex, numerals};
 use aplomb_ground::error::{Error, Result};
 use aplomb_ground::limits::Limits;
 use aplomb_ground::span::Source;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// The tree of a text. Errors: the first of `check`.
 pub fn parse(source: &Arc<Source>, symbols: &mut Symbols, limits: &Limits) -> Result<Ast> {
     tree(source, symbols, limits).map_err(|mut errors| errors.swap_remove(0))
-}
-
-/// The tree of a text, which may be that of the same text before. Errors: as `parse`.
-pub fn parsed(source: &Arc<Source>, symbols: &mut Symbols, limits: &Limits) -> Result<Rc<Ast>> {
-    if let Some(known) = symbols.known(source) {
-        return Ok(known);
-    }
-    let ast = Rc::new(parse(source, symbols, limits)?);
-    symbols.keep(&ast);
-    Ok(ast)
 }
 
 /// All syntax errors of a text that can be known without running it.
