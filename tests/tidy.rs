@@ -443,7 +443,7 @@ const SIZED: &[(&str, usize)] = &[
     ("plans", 7),
     ("compiler", 29),
     ("language", 86),
-    ("devices", 23),
+    ("devices", 22),
     ("charts", 5),
     ("export", 2),
     ("kernel", 5),

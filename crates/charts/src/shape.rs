@@ -153,7 +153,7 @@ fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     out
 }
 
-/// Of many points one in each field, in fields that are as fine as `most` lets them be; those that
+/// One point of many in each field, in fields that are as fine as `most` lets them be; those that
 /// are the farthest out stay, so the axes reach as far as the numbers do.
 fn points(series: &Series, most: usize) -> Vec<Mark> {
     let mut kept: Vec<(f64, f64)> = pairs(series).filter(is_point).collect();

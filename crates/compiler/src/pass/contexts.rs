@@ -94,7 +94,7 @@ impl Contexts {
                     let later =
                         |o: &&mut Own<'_>| !c.read.is_identity() || o.extents != dag.shape(at);
                     if let Some(reader) = reader.filter(later) {
-                        reader.note_below(group);
+                        remember(&mut reader.below, group);
                     }
                 }
             } else if unsure[at.index()] {
@@ -206,14 +206,6 @@ struct Own<'a> {
     below: SmallVec<[usize; 8]>,
 }
 
-impl Own<'_> {
-    fn note_below(&mut self, group: usize) {
-        if self.below.len() < ABOVE && !self.below.contains(&group) {
-            self.below.push(group);
-        }
-    }
-}
-
 /// So many are remembered; not to know one only puts a judgement off.
 const ABOVE: usize = 32;
 
@@ -233,11 +225,15 @@ fn above(
         .flat_map(|o| &o.above)
         .copied();
     for group in direct.chain(theirs) {
-        if all.len() < ABOVE && !all.contains(&group) {
-            all.push(group);
-        }
+        remember(&mut all, group);
     }
     all
+}
+
+fn remember(all: &mut SmallVec<[usize; 8]>, group: usize) {
+    if all.len() < ABOVE && !all.contains(&group) {
+        all.push(group);
+    }
 }
 
 /// Whether two contexts would be one if a launch that is only now known found its home in

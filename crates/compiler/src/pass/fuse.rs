@@ -287,7 +287,7 @@ fn joined(work: &mut Work, change: &Change, switch: &'static str) -> Result<()> 
     Ok(())
 }
 
-/// So many loops that compute a node, in words.
+/// The number of loops that compute a node, in words.
 fn contexts(n: usize) -> String {
     if n == 1 { "1 context".into() } else { format!("{n} contexts") }
 }

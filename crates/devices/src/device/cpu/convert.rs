@@ -6,7 +6,7 @@
 //! | others in order | a plain loop that the compiler makes wide | the same, after a test where `checked` |
 //! | by a step | one element at a time | – (stores are always in order) |
 
-use super::isa::Isa;
+use super::isa::by_isa;
 use crate::pool::PoolBuffer;
 use aplomb_values::array::DType;
 
@@ -197,21 +197,12 @@ macro_rules! instances {
     };
 }
 
-instances!(portable);
-#[cfg(target_arch = "x86_64")]
-instances!(avx2, "avx2,fma,bmi2");
-#[cfg(target_arch = "x86_64")]
-instances!(avx512, "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,bmi2");
-
-pub fn converts(isa: Isa) -> Converts {
-    match isa {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => avx512::ALL,
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2::ALL,
-        _ => portable::ALL,
-    }
-}
+by_isa!(
+    instances,
+    /// The conversions for an instruction set.
+    converts,
+    Converts
+);
 
 /// The bits of a number as an item of a type.
 pub fn bits(dtype: DType, x: f64) -> u64 {

@@ -30,7 +30,7 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Of a domain and the axis that is folded.
+    /// The cut of a domain for a fold along an axis.
     pub fn new(domain: &[usize], axis: usize, ordered: bool) -> Cut {
         let extent = domain[axis];
         let outer = domain[..axis].iter().product();

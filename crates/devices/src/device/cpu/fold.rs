@@ -151,24 +151,25 @@ impl Pass<'_> {
         let program = lower(work, inputs.clone());
         let total: usize = launch.domain.iter().product();
         let (steps, sinks) = (&launch.body, &outputs.sinks);
-        let emitted = emit::parts(&cpu.loops, &program, steps, sinks, &launch.domain);
-        let env = Env::new(cpu.isa, &program, steps, sinks, ctx.interrupt).with(&emitted);
-        let items = cut.items();
-        let each = (cut.block.min(cut.extent) * cut.tile).max(1);
-        let together = (program.ns + 0.1 * folds.len() as f64) * total as f64 > ALONE_NS;
-        let group = (unit(cpu, total, together) / each).max(1);
         let isa = cpu.isa;
         let typed = match &packed {
             None => Typed::of((launch, cut), folds, &inputs, &program, &cpu.loops),
             Some(_) => None,
         };
+        let emitted = match &typed {
+            None => emit::parts(&cpu.loops, &program, steps, sinks, &launch.domain),
+            Some(_) => None,
+        };
+        let env = Env::new(isa, &program, steps, sinks, ctx.interrupt).with(&emitted);
+        let items = cut.items();
+        let each = (cut.block.min(cut.extent) * cut.tile).max(1);
+        let together = (program.ns + 0.1 * folds.len() as f64) * total as f64 > ALONE_NS;
+        let group = (unit(cpu, total, together) / each).max(1);
         if let Some(typed) = &typed {
-            let own = typed.env(env);
-            let plain = Env { parts: None, ..env };
-            return share(cpu, &own, items.div_ceil(group), together, ctx, &|frame, unit| {
+            return share(cpu, &env, items.div_ceil(group), together, ctx, &|frame, unit| {
                 for k in unit * group..((unit + 1) * group).min(items) {
-                    if !typed.item(isa, cut, folds, (frame, &own), cut.item(k)) {
-                        self.group(frame, &plain, folds, k..k + 1);
+                    if !typed.item(isa, cut, folds, (frame, &env), cut.item(k)) {
+                        self.group(frame, &env, folds, k..k + 1);
                     }
                 }
             });

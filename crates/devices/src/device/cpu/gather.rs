@@ -7,7 +7,7 @@
 //! | a block where some place is none | element by element (`chunk`), for the failure's own words | |
 
 use super::convert::{Source, with_type};
-use super::isa::Isa;
+use super::isa::by_isa;
 use aplomb_values::array::DType;
 
 /// Elements whose places are known before the first is read.
@@ -97,15 +97,9 @@ macro_rules! instances {
     };
 }
 
-instances!(portable);
-#[cfg(target_arch = "x86_64")]
-instances!(avx512, "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,bmi2");
-
-/// The loops for an instruction set.
-pub fn gathers(isa: Isa) -> Gathers {
-    match isa {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => avx512::ALL,
-        _ => portable::ALL,
-    }
-}
+by_isa!(
+    instances,
+    /// The loops for an instruction set.
+    gathers,
+    Gathers
+);

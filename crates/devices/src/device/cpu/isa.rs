@@ -64,3 +64,27 @@ impl Isa {
         })
     }
 }
+
+/// A file's loops for each instruction set, by its macro that makes those of one in a module with
+/// their table `ALL`; and the function that gives the table of one.
+macro_rules! by_isa {
+    ($instances:ident, $(#[$doc:meta])* $name:ident, $table:ty) => {
+        $instances!(portable);
+        #[cfg(target_arch = "x86_64")]
+        $instances!(avx2, "avx2,fma,bmi2");
+        #[cfg(target_arch = "x86_64")]
+        $instances!(avx512, "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,bmi2");
+
+        $(#[$doc])*
+        pub fn $name(isa: $crate::device::cpu::Isa) -> $table {
+            match isa {
+                #[cfg(target_arch = "x86_64")]
+                $crate::device::cpu::Isa::Avx512 => avx512::ALL,
+                #[cfg(target_arch = "x86_64")]
+                $crate::device::cpu::Isa::Avx2 => avx2::ALL,
+                _ => portable::ALL,
+            }
+        }
+    };
+}
+pub(super) use by_isa;

@@ -9,7 +9,7 @@
 //!
 //! A block's sum of whole numbers is exact in f64, so its bits do not hang on the order.
 
-use super::isa::Isa;
+use super::isa::by_isa;
 use aplomb_values::array::DType;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::{BLOCK, ROWS};
@@ -54,7 +54,7 @@ impl Way {
         }
     }
 
-    /// Of n truths, so many of which hold.
+    /// The fold of n truths, so many of which hold.
     pub fn of_truths(self, count: u64, n: usize) -> f64 {
         match self {
             Way::Sum => count as f64,
@@ -235,25 +235,16 @@ macro_rules! instances {
     };
 }
 
-instances!(portable);
-#[cfg(target_arch = "x86_64")]
-instances!(avx2, "avx2,fma,bmi2");
-#[cfg(target_arch = "x86_64")]
-instances!(avx512, "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,bmi2");
-
-/// The folds for an instruction set.
-pub fn narrow(isa: Isa) -> Narrow {
-    match isa {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => avx512::ALL,
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2::ALL,
-        _ => portable::ALL,
-    }
-}
+by_isa!(
+    instances,
+    /// The folds for an instruction set.
+    narrow,
+    Narrow
+);
 
 #[cfg(test)]
 mod tests {
+    use super::super::Isa;
     use super::*;
 
     /// Items with all extremes, of a length that fills no register.

@@ -26,7 +26,6 @@ use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Fail;
 use aplomb_values::prim::scalar::rules::{Rule, Visit, visit};
 use aplomb_values::prim::whole::{Given, Scatter};
-use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -44,6 +43,31 @@ const NOWHERE: i64 = -1;
 /// Tables of counts side by side.
 const SIDE: usize = 4;
 
+/// Counts by place, in `sides` tables a thread, of `n` places each, that `unit` fills for the k-th
+/// unit; and on how many threads.
+fn counts(
+    cpu: &mut Cpu,
+    ctx: &RunCtx,
+    (units, n, sides): (usize, usize, usize),
+    unit: &(dyn Fn(usize, &mut [u32]) + Sync),
+) -> Result<(Vec<u64>, usize), DeviceError> {
+    let threads = cpu.threads.count();
+    let bytes = (threads * sides * n * size_of::<u32>()) as u64;
+    let _held = ctx.budget.charge(bytes).map_err(DeviceError::Oom)?;
+    let table = |_| ctx.budget.filled(0u32, sides * n).map(Mutex::new).map_err(DeviceError::Oom);
+    let tables = (0..threads).map(table).collect::<Result<Vec<_>, _>>()?;
+    let mut counts = ctx.budget.filled(0, n).map_err(DeviceError::Oom)?;
+    let ran = each_unit(&mut cpu.threads, units, units > 1, ctx, &|k, worker| {
+        unit(k, &mut lock(&tables[worker]));
+    })?;
+    for table in &tables {
+        for side in lock(table).chunks(n) {
+            counts.iter_mut().zip(side).for_each(|(sum, count)| *sum += u64::from(*count));
+        }
+    }
+    Ok((counts, ran))
+}
+
 /// The number of times that each of `origin` to `origin`+n-1 occurs among items of a type of whole
 /// numbers. None: some item is none of these.
 pub fn tally(
@@ -53,78 +77,50 @@ pub fn tally(
     origin: i64,
     n: usize,
 ) -> Result<Option<(Vec<u64>, usize)>, DeviceError> {
-    let threads = cpu.threads.count();
-    let table = |_| ctx.budget.filled(0u32, SIDE * n).map(Mutex::new).map_err(DeviceError::Oom);
-    let tables = (0..threads).map(table).collect::<Result<Vec<_>, _>>()?;
-    let mut counts = ctx.budget.filled(0, n).map_err(DeviceError::Oom)?;
-    let units = source.len.div_ceil(SHARE);
+    // SAFETY: a source holds so many of its type, and is not written while a launch runs.
+    unsafe {
+        match source.dtype {
+            DType::I8 => tally_of(cpu, ctx, items::<i8>(source), origin, n),
+            DType::I16 => tally_of(cpu, ctx, items::<i16>(source), origin, n),
+            _ => tally_of(cpu, ctx, items::<i32>(source), origin, n),
+        }
+    }
+}
+
+/// A source's items. Safety: it holds items of the type, and nobody writes them.
+unsafe fn items<'a, T>(source: Source) -> &'a [T] {
+    // SAFETY: the caller's.
+    unsafe { std::slice::from_raw_parts(source.at.cast(), source.len) }
+}
+
+fn tally_of<T: Copy + Sync + std::convert::Into<i64>>(
+    cpu: &mut Cpu,
+    ctx: &RunCtx,
+    items: &[T],
+    origin: i64,
+    n: usize,
+) -> Result<Option<(Vec<u64>, usize)>, DeviceError> {
     let fine = AtomicBool::new(true);
-    let from = Shared(source);
-    let ran = each_unit(&mut cpu.threads, units, units > 1, ctx, &|unit, worker| {
-        let mut table = lock(&tables[worker]);
-        let (first, end) = (unit * SHARE, ((unit + 1) * SHARE).min(from.get().len));
-        // SAFETY: the source holds items up to `end`.
-        let inside = unsafe {
-            match from.get().dtype {
-                DType::I8 => tally_of::<i8>(from.get().at, first..end, origin, &mut table),
-                DType::I16 => tally_of::<i16>(from.get().at, first..end, origin, &mut table),
-                _ => tally_of::<i32>(from.get().at, first..end, origin, &mut table),
+    let units = items.len().div_ceil(SHARE);
+    let found = counts(cpu, ctx, (units, n, SIDE), &|unit, table| {
+        let mut inside = true;
+        let mut one = |side: usize, x: T| {
+            let place = x.into().wrapping_sub(origin) as usize;
+            match place < n {
+                true => table[side * n + place] += 1,
+                false => inside = false,
             }
         };
+        let some = items[unit * SHARE..((unit + 1) * SHARE).min(items.len())].chunks_exact(SIDE);
+        some.remainder().iter().for_each(|x| one(0, *x));
+        for part in some {
+            part.iter().enumerate().for_each(|(side, x)| one(side, *x));
+        }
         if !inside {
             fine.store(false, Ordering::Relaxed);
         }
     })?;
-    if !fine.into_inner() {
-        return Ok(None);
-    }
-    for table in &tables {
-        for side in lock(table).chunks(n) {
-            counts.iter_mut().zip(side).for_each(|(sum, count)| *sum += u64::from(*count));
-        }
-    }
-    Ok(Some((counts, ran)))
-}
-
-/// A source that threads read.
-struct Shared(Source);
-
-// SAFETY: it is not written while a launch runs.
-unsafe impl Sync for Shared {}
-
-impl Shared {
-    fn get(&self) -> Source {
-        self.0
-    }
-}
-
-/// Counts a range of items in `SIDE` tables; false: some item is outside. Safety: the items are
-/// there.
-unsafe fn tally_of<T: Copy + std::convert::Into<i64>>(
-    at: *const u8,
-    range: Range<usize>,
-    origin: i64,
-    table: &mut [u32],
-) -> bool {
-    let n = table.len() / SIDE;
-    // SAFETY: the caller's.
-    let items = unsafe { std::slice::from_raw_parts(at.cast::<T>().add(range.start), range.len()) };
-    let mut inside = true;
-    let mut one = |side: usize, x: T| {
-        let place = x.into().wrapping_sub(origin) as usize;
-        match table.get_mut(side * n + place) {
-            Some(count) if place < n => *count += 1,
-            _ => inside = false,
-        }
-    };
-    let some = items.chunks_exact(SIDE);
-    some.remainder().iter().for_each(|x| one(0, *x));
-    for part in some {
-        for (side, x) in part.iter().enumerate() {
-            one(side, *x);
-        }
-    }
-    inside
+    Ok(fine.into_inner().then_some(found))
 }
 
 /// A scatter of `fed` (values and places) into `to`, which has `shape` and holds the base.
@@ -250,14 +246,8 @@ impl Into<'_> {
         each: f64,
         place: &(dyn Fn(&mut [i64], &mut Vec<usize>, usize, bool) + Sync),
     ) -> Result<usize, DeviceError> {
-        let threads = cpu.threads.count();
-        let bytes = (threads * n * size_of::<u32>()) as u64;
-        let _held = ctx.budget.charge(bytes).map_err(DeviceError::Oom)?;
-        let tables: Vec<Mutex<Vec<u32>>> = (0..threads).map(|_| Mutex::default()).collect();
         let units = values.div_ceil(SHARE);
-        let ran = each_unit(&mut cpu.threads, units, units > 1, ctx, &|unit, worker| {
-            let mut table = lock(&tables[worker]);
-            table.resize(n, 0);
+        let (counts, ran) = counts(cpu, ctx, (units, n, 1), &|unit, table| {
             let (mut room, mut point) = ([NOWHERE; BLOCK], Vec::new());
             let end = ((unit + 1) * SHARE).min(values);
             for first in (unit * SHARE..end).step_by(BLOCK) {
@@ -271,11 +261,9 @@ impl Into<'_> {
                 }
             }
         })?;
-        for table in &tables {
-            for (k, count) in lock(table).iter().enumerate().filter(|(_, count)| **count > 0) {
-                // SAFETY: k is below the base's elements; the threads are done.
-                unsafe { *self.to.add(k) += f64::from(*count) * each };
-            }
+        for (k, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+            // SAFETY: k is below the base's elements; the threads are done.
+            unsafe { *self.to.add(k) += *count as f64 * each };
         }
         Ok(ran)
     }

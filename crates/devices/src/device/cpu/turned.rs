@@ -22,7 +22,8 @@ use aplomb_plans::plan::{Launch, Load, Step, What};
 use aplomb_values::body::finite::hides;
 use aplomb_values::dag::ix::{Ix, linear};
 use aplomb_values::dag::{Read, Test};
-use aplomb_values::prim::reduce::{BLOCK, LANES};
+use aplomb_values::prim::reduce::{BLOCK, LANES, halve};
+use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Results side by side in an item: 64 rows of partials of so many stay in the second cache.
@@ -146,18 +147,13 @@ impl Turned {
             }
             for (k, (l, fold)) in fast.iter().zip(folds).enumerate() {
                 let sums = &mut sums[k * size..][..size];
-                let mut half = lanes.next_power_of_two() / 2;
-                let mut n = lanes;
-                while half > 0 {
-                    let pairs = n.saturating_sub(half).min(half);
-                    // SAFETY: rows 0 to `pairs`, and as many from `half` on.
-                    unsafe {
-                        let at = sums.as_mut_ptr();
-                        (l.both)(at, at, at.add(half * columns), CT, pairs * columns);
-                    }
-                    n = n.min(half);
-                    half /= 2;
-                }
+                let at = sums.as_mut_ptr();
+                let mut rows: [usize; LANES] = std::array::from_fn(|row| row * columns);
+                let Ok(()) = halve::<_, Infallible>(&mut rows[..lanes], |x, y| {
+                    // SAFETY: x and y are where rows of as many columns begin.
+                    unsafe { (l.both)(at.add(x), at.add(x), at.add(y), CT, columns) };
+                    Ok(x)
+                });
                 for (j, sum) in sums[..columns].iter().enumerate() {
                     if !sum.is_finite() {
                         fine.store(false, Ordering::Relaxed);

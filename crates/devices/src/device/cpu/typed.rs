@@ -13,7 +13,7 @@ use super::Isa;
 use super::chunk::{Env, Frame};
 use super::convert::Source;
 use super::cut::{Cut, Fold, Item};
-use super::emit::{self, Goal, Part, Parts};
+use super::emit::{self, Counter};
 use super::narrow::{Rows, Way, narrow};
 use super::program::{Input, Program};
 use aplomb_plans::plan::{Launch, What};
@@ -27,7 +27,7 @@ pub enum Typed {
     /// An input each, from an item on.
     Inputs(Vec<(Way, Source, usize)>),
     /// Truths that an emitted loop counts.
-    Truths(Vec<Way>, Parts),
+    Truths(Vec<Way>, Counter),
 }
 
 // SAFETY: sources are not written while a launch runs.
@@ -66,16 +66,8 @@ impl Typed {
             _ => None,
         };
         let ways = folds.iter().map(way).collect::<Option<Vec<_>>>()?;
-        let parts = emit::truths(loops, program, &launch.body, &launch.domain)?;
-        Some(Typed::Truths(ways, parts))
-    }
-
-    /// With the loops of the truths, if it has some.
-    pub fn env<'a>(&'a self, env: Env<'a>) -> Env<'a> {
-        match self {
-            Typed::Inputs(_) => env,
-            Typed::Truths(_, parts) => Env { parts: Some(parts), ..env },
-        }
+        let counter = emit::truths(loops, program, &launch.body, &launch.domain)?;
+        Some(Typed::Truths(ways, counter))
     }
 
     /// The partial results of an item; false: something is suspect.
@@ -108,22 +100,17 @@ impl Typed {
                 }
                 true
             }
-            Typed::Truths(ways, parts) => {
-                let [Part::Segment(segment)] = parts.parts.as_slice() else { return false };
+            Typed::Truths(ways, Counter { segment, goals, stride }) => {
                 let mut counts = Vec::new();
                 let mut at = 0;
                 while at < item.places {
-                    let n = parts.stride.min(item.places - at);
+                    let n = (*stride).min(item.places - at);
                     let range = (item.base + item.first + at, n);
                     if !frame.counted(env, segment, range, &mut counts) {
                         return false;
                     }
-                    for (k, (fold, way)) in folds.iter().zip(ways).enumerate() {
-                        let kept = env.program.kept[k];
-                        let own =
-                            |goal: &Goal| matches!(goal, Goal::Register { of, .. } if *of == kept);
-                        let Some(goal) = segment.goals.iter().position(own) else { return false };
-                        let sum = way.of_truths(counts[goal], n);
+                    for ((fold, way), goal) in folds.iter().zip(ways).zip(goals) {
+                        let sum = way.of_truths(counts[*goal], n);
                         // SAFETY: the partial is this item's.
                         unsafe {
                             let out = fold.out.add(item.to);

@@ -36,4 +36,4 @@ mod tests;
 pub use aside::{Aside, CHUNK, HOLDING, Line};
 pub use code::HEAD;
 pub use registry::{Registry, When};
-pub use segments::{Feed, Goal, Part, Parts, Segment, parts, tests, truths};
+pub use segments::{Counter, Feed, Goal, Part, Parts, Segment, parts, tests, truths};

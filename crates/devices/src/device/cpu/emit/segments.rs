@@ -89,6 +89,15 @@ struct Cutter<'a> {
     regs: usize,
 }
 
+/// A segment that counts truths.
+pub struct Counter {
+    pub segment: Segment,
+    /// The goal of each value that the program keeps.
+    pub goals: Vec<usize>,
+    /// Elements that may run at once.
+    pub stride: usize,
+}
+
 /// A program over a domain in parts; None: nothing of it is emitted, or not yet.
 pub fn parts(
     registry: &Registry,
@@ -97,10 +106,7 @@ pub fn parts(
     sinks: &[Sink],
     domain: &[usize],
 ) -> Option<Parts> {
-    let elements: usize = domain.iter().product();
-    let ready = registry.pays(program.ns * elements as f64)?;
-    let row = program.row(domain);
-    Given { program, steps, sinks, row, registry, ready, truths: false }.parts()
+    Given::of(registry, program, steps, sinks, domain)?.parts()
 }
 
 /// A program that keeps truths alone, as one segment that counts them; None: it is none.
@@ -109,25 +115,17 @@ pub fn truths(
     program: &Program,
     steps: &[Step],
     domain: &[usize],
-) -> Option<Parts> {
-    let elements: usize = domain.iter().product();
-    let ready = registry.pays(program.ns * elements as f64)?;
-    let row = program.row(domain);
-    let work = Given { program, steps, sinks: &[], row, registry, ready, truths: true };
-    let mut cutter = work.cutter(false);
-    for k in 0..program.insts.len() {
-        cutter.recorded(k)?;
-    }
-    cutter.flush(program.insts.len())?;
-    let Cutter { parts, regs, .. } = cutter;
-    let [Part::Segment(one)] = parts.as_slice() else { return None };
-    let kept = |reg: &usize| {
-        one.goals.iter().any(|goal| matches!(goal, Goal::Register { of, .. } if of == reg))
+) -> Option<Counter> {
+    let given = Given::of(registry, program, steps, &[], domain)?;
+    let (segment, _) = Given { truths: true, ..given }.whole(false)?;
+    let goal = |reg: &usize| {
+        let own = |goal: &Goal| matches!(goal, Goal::Register { of, .. } if of == reg);
+        segment.goals.iter().position(own)
     };
+    let goals = program.kept.iter().map(goal).collect::<Option<_>>()?;
     let ordered = |feed: &Feed| matches!(feed, Feed::Input(k) if program.inputs[*k].flat.is_some());
-    let stride = if one.feeds.iter().all(ordered) { WIDE } else { CHUNK };
-    let whole = program.kept.iter().all(kept);
-    whole.then_some(Parts { parts, regs, stride, rounds: BTreeMap::new() })
+    let stride = if segment.feeds.iter().all(ordered) { WIDE } else { CHUNK };
+    Some(Counter { segment, goals, stride })
 }
 
 /// A program that is to be cut, and what is known of its surroundings.
@@ -146,6 +144,20 @@ struct Given<'a> {
 }
 
 impl<'a> Given<'a> {
+    /// None: nothing is emitted for so little work.
+    fn of(
+        registry: &'a Registry,
+        program: &'a Program,
+        steps: &'a [Step],
+        sinks: &'a [Sink],
+        domain: &[usize],
+    ) -> Option<Given<'a>> {
+        let elements: usize = domain.iter().product();
+        let ready = registry.pays(program.ns * elements as f64)?;
+        let row = program.row(domain);
+        Some(Given { program, steps, sinks, row, registry, ready, truths: false })
+    }
+
     fn parts(self) -> Option<Parts> {
         let mut cutter = self.cutter(false);
         for k in 0..self.program.insts.len() {
@@ -170,15 +182,22 @@ impl<'a> Given<'a> {
     fn round(self, k: usize, inst: &'a Inst) -> Option<(usize, Parts)> {
         let Do::Loop(rounds) = &inst.act else { return None };
         let (program, steps) = (&rounds.program, rounds.steps.as_slice());
-        let mut cutter = Given { program, steps, sinks: &[], ..self }.cutter(true);
-        for k in 0..program.insts.len() {
+        let (one, regs) = Given { program, steps, sinks: &[], ..self }.whole(true)?;
+        let parts = vec![Part::Segment(one)];
+        Some((k, Parts { parts, regs, stride: CHUNK, rounds: BTreeMap::new() }))
+    }
+
+    /// The whole program as one segment, and the registers with those that it fills.
+    fn whole(self, in_place: bool) -> Option<(Segment, usize)> {
+        let mut cutter = self.cutter(in_place);
+        for k in 0..self.program.insts.len() {
             cutter.recorded(k)?;
         }
-        cutter.flush(program.insts.len())?;
-        let Cutter { parts, regs, .. } = cutter;
-        let whole = matches!(parts.as_slice(), [Part::Segment(_)]);
-        let parts = Parts { parts, regs, stride: CHUNK, rounds: BTreeMap::new() };
-        whole.then_some((k, parts))
+        cutter.flush(self.program.insts.len())?;
+        match (cutter.parts.pop(), cutter.parts.is_empty()) {
+            (Some(Part::Segment(one)), true) => Some((one, cutter.regs)),
+            _ => None,
+        }
     }
 
     fn cutter(self, in_place: bool) -> Cutter<'a> {
