@@ -242,6 +242,10 @@ const WALLS: &[(&str, &[&str])] = &[
     ("cudarc::", &["crates/devices/src/device/cuda"]),
     ("chrono::", &["crates/kernel/src/jupyter/wire.rs"]),
     ("plotters", &["crates/charts/src"]),
+    ("resvg::", &["crates/charts/src/raster.rs"]),
+    ("lsp_server::", &["src/lsp"]),
+    ("lsp_types::", &["src/lsp"]),
+    ("zip::", &["crates/kernel/src/files"]),
     ("png::", &["crates/charts/src", "crates/kernel/src/files/picture.rs"]),
     (
         "base64::",

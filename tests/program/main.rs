@@ -22,6 +22,7 @@ mod export;
 mod found_manners;
 mod gpu_bench;
 mod hostile;
+mod lsp;
 mod options;
 mod panes_terminal;
 mod repl;
