@@ -100,8 +100,11 @@ pub fn forms(trace: &Trace, pass: Option<&str>, fold: Option<bool>) -> MimeBundl
 /// What a page is told beside a trace: which command shows it, all that it says, the node that was
 /// asked about.
 pub struct Asked<'a> {
+    /// `why` or `cuda`.
     pub kind: &'static str,
+    /// All that the command prints.
     pub says: &'a str,
+    /// The number of the node.
     pub node: Option<u32>,
 }
 
