@@ -19,6 +19,8 @@ const PARTS: &[&str] = &[
     include_str!("lab/bar.js"),
     include_str!("lab/tables.js"),
     include_str!("lab/graph.js"),
+    include_str!("lab/reasons.js"),
+    include_str!("lab/link.js"),
     include_str!("lab/trace.js"),
     include_str!("lab/plugins.js"),
 ];

@@ -36,7 +36,19 @@ async function plugins() {
       }),
     plugin('tables', 'tables that a click sorts', [], () => {
       document.addEventListener('click', sorting);
+      document.addEventListener('mouseover', telling);
     }),
+    plugin('bar', 'a command that hides the language bar', [lab.apputils.ICommandPalette],
+      (app, palette) => {
+        const command = 'aplomb:bar';
+        app.commands.addCommand(command, {
+          label: 'Show APL Glyphs',
+          isToggled: () => !bars.hidden(),
+          execute: () => bars.turn(),
+        });
+        app.contextMenu.addItem({ command, selector: '.aplomb-on .jp-Notebook', rank: 200 });
+        palette.addItem({ command, category: 'APL (Aplomb)' });
+      }),
     plugin('notebook', 'language bar and live views', [], app => {
       app.docRegistry.addWidgetExtension('Notebook', {
         createNew(panel, context) {
@@ -54,12 +66,16 @@ async function plugins() {
           const look = () => {
             const name = session.session?.kernel?.name ?? session.kernelPreference.name;
             panel.toggleClass('aplomb-on', name === KERNEL);
-            row.setHidden(name !== KERNEL);
+            row.setHidden(name !== KERNEL || bars.hidden());
           };
+          bars.all.add(look);
           session.kernelChanged.connect(look);
           session.ready.then(look);
           look();
-          panel.disposed.connect(() => link.close());
+          panel.disposed.connect(() => {
+            bars.all.delete(look);
+            link.close();
+          });
           return row;
         },
       });
