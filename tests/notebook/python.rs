@@ -53,6 +53,12 @@ fn a_lab_has_keys_bar_mode_font_tables_and_live_views() {
     python("jupyterlab and playwright", "lab.py", &args);
 }
 
+/// The extension of `editors/`, without the editor.
+#[test]
+fn the_extension_of_vs_code_types_every_key_and_colours_every_program() {
+    python("playwright", "editors.py", &[]);
+}
+
 /// The notebooks of the examples; each runs in its own folder, as in a lab.
 #[test]
 fn the_example_notebooks_run_twice_with_the_output_they_have() {
