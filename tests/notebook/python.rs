@@ -53,6 +53,12 @@ fn a_lab_has_keys_bar_mode_font_tables_and_live_views() {
     python("jupyterlab and playwright", "lab.py", &args);
 }
 
+/// The package of `editors/python`, as pip would install it.
+#[test]
+fn papermill_writes_parameters_and_jupytext_reads_scripts() {
+    python("papermill and jupytext", "tools.py", &[]);
+}
+
 /// The extension of `editors/`, without the editor.
 #[test]
 fn the_extension_of_vs_code_types_every_key_and_colours_every_program() {
