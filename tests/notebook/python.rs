@@ -50,7 +50,7 @@ fn a_lab_has_keys_bar_mode_font_tables_and_live_views() {
     let picture = std::env::var_os("UPDATE").is_some().then_some(picture);
     let args: Vec<&Path> =
         [Some(&browser), picture.as_ref()].into_iter().flatten().map(|p| &**p).collect();
-    python("jupyterlab and playwright", "lab.py", &args);
+    python("jupyterlab and playwright", "lab/lab.py", &args);
 }
 
 /// The package of `editors/python`, as pip would install it.

@@ -195,7 +195,7 @@ fn what_is_written_runs_and_errors_stand_at_their_place() {
     );
 }
 
-/// As at the prompt (`tests/program/repl.rs`) and in a lab (`tests/notebook/lab.py`).
+/// As at the prompt (`tests/program/repl.rs`) and in a lab (`tests/notebook/lab/typed.py`).
 #[test]
 fn each_key_of_the_table_gives_its_glyph() {
     let mut app = open("", PLAIN);

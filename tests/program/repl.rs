@@ -54,7 +54,7 @@ fn glyphs_are_typed_by_key_and_by_name() {
     assert!(kept.contains("2 2⍴7"), "{kept}");
 }
 
-/// As in the panes (`tests/panes/panes.rs`) and in a lab (`tests/notebook/lab.py`).
+/// As in the panes (`tests/panes/panes.rs`) and in a lab (`tests/notebook/lab/typed.py`).
 #[test]
 fn each_key_of_the_table_gives_its_glyph() {
     let state = tempfile::tempdir().unwrap();

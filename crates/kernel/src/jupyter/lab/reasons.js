@@ -44,7 +44,8 @@ function reasonsOf(t, part, picked, pick) {
 
 const texts = t => (t.kernels ?? []).some(k => k.cuda?.text);
 
-// A launch, folded; the lines that the picked node became are marked.
+// A launch, folded unless it is among those that are open; the lines that the picked node became
+// are marked.
 function launchOf(k, picked, open) {
   const lines = (k.cuda.lines ?? []).filter(([, ids]) => ids.includes(picked?.id));
   const mine = new Set(lines.map(([line]) => line));
@@ -52,5 +53,8 @@ function launchOf(k, picked, open) {
   k.cuda.text.split('\n').forEach((text, at) => {
     pre.append(mine.has(at + 1) ? make('mark', {}, text) : text, '\n');
   });
-  return make('details', { className: 'launch', open }, make('summary', {}, k.name), pre);
+  const looks = { className: 'launch', open: open.has(k.name) };
+  const folded = make('details', looks, make('summary', {}, k.name), pre);
+  folded.addEventListener('toggle', () => open[folded.open ? 'add' : 'delete'](k.name));
+  return folded;
 }

@@ -20,6 +20,7 @@ function view({ widgets }, mime, link, switches) {
       this.trace = this.first = model.data[mime];
       this.at = Infinity;
       this.picked = this.first?.view?.node ?? null;
+      this.open = null;
       this.launches = this.first?.view?.kind === 'cuda';
       this.draw();
     }
@@ -126,7 +127,10 @@ function view({ widgets }, mime, link, switches) {
     kernels(t, part, picked) {
       if (!this.launches || !texts(t)) return [];
       const mine = t.kernels.slice(...(part.kernels ?? [])).filter(k => k.cuda?.text);
-      return mine.map(k => launchOf(k, picked, mine.length === 1));
+      // One alone needs no click.
+      if (mine.length === 1 && !this.open) this.open = new Set([mine[0].name]);
+      this.open ??= new Set();
+      return mine.map(k => launchOf(k, picked, this.open));
     }
 
     // Those that a decision of this line names, and what is off.
