@@ -33,6 +33,21 @@ async function plugins() {
           name: 'aplomb:keys',
           factory: ({ model }) => made.createImmutableExtension(keys(lab, model, glyphs)),
         });
+        // Notebook 7 hears Tab before the editor does, and would complete.
+        const command = 'aplomb:name';
+        const completes = 'completer:invoke-notebook';
+        const byName = namesOf(glyphs);
+        app.commands.addCommand(command, {
+          label: 'A Name Becomes Its Glyph',
+          execute() {
+            const at = document.activeElement?.closest('.cm-editor');
+            const v = at && lab.view.EditorView.findFromDOM(at);
+            if (!(v && named(v, byName))) return app.commands.execute(completes);
+          },
+        });
+        const editor = '.jp-mod-completer-enabled:not(.jp-mod-at-line-beginning)';
+        const selector = `.aplomb-on .jp-Notebook.jp-mod-editMode .jp-CodeCell ${editor}`;
+        app.commands.addKeyBinding({ command, keys: ['Tab'], selector });
       }),
     plugin('tables', 'tables that a click sorts', [], () => {
       document.addEventListener('click', sorting);
