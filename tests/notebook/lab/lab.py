@@ -85,6 +85,7 @@ def main(browser, path=None):
             page.on("pageerror", lambda e: wrong.append(str(e)))
             page.goto(f"{where}/lab/tree/book.ipynb?token=t&reset")
             page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").first.wait_for(timeout=90_000)
+            page.locator(".jp-CodeCell .cm-content[data-language=aplomb]").first.wait_for(timeout=30_000)
             time.sleep(1.5)  # the first click is lost
             for part in PARTS:
                 try:

@@ -159,6 +159,25 @@ def contrast(page):
         "live views": ".aplomb-view",
         "the bar": ".aplomb-bar",
     }
+    in_each_theme(page, parts)
+
+
+# What ]why leaves in a file: its text, and the trace that it speaks of.
+def told(path):
+    codes = [f"\x1b[{k}m{k} colour\x1b[0m" for k in [*range(30, 38), *range(90, 98)]]
+    error = {"output_type": "error", "ename": "DOMAIN ERROR", "evalue": "", "traceback": ["DOMAIN ERROR: no", *codes]}
+    spec = json.loads((LAB.parents[1] / "kernels/aplomb/kernel.json").read_text())
+    made = subprocess.run([spec["argv"][0], "trace", "--json", "-e", "(+/z)÷⌈/z←*-x×x←0.5×⍳100000"],
+                          capture_output=True, check=True)
+    view = {"kind": "why", "says": "1 launch for 9 nodes\n  shared: 2 terms", "node": None}
+    data = {TRACE: json.loads(made.stdout) | {"view": view}, "text/plain": view["says"]}
+    shown = {"output_type": "display_data", "data": data, "metadata": {}}
+    printed = {"output_type": "stream", "name": "stdout", "text": "\n".join(codes)}
+    write_book(path, [code_cell(0, "]why", [shown]), code_cell(1, "÷0", [printed, error])])
+
+
+def in_each_theme(page, parts):
+    """Whether what is written in these parts can be read, in the lab's own themes."""
     for theme in ["JupyterLab Light", "JupyterLab Dark"]:
         command(page, "apputils:change-theme", theme=theme)
         page.wait_for_function("name => document.body.dataset.jpThemeName === name", arg=theme)
@@ -170,18 +189,13 @@ def contrast(page):
                   f"({number} texts, contrast at least {least:.1f})")
 
 
-# What ]why leaves in a file: its text, and the trace that it speaks of.
-def told(path):
-    spec = json.loads((LAB.parents[1] / "kernels/aplomb/kernel.json").read_text())
-    made = subprocess.run([spec["argv"][0], "trace", "--json", "-e", "(+/z)÷⌈/z←*-x×x←0.5×⍳100000"],
-                          capture_output=True, check=True)
-    view = {"kind": "why", "says": "1 launch for 9 nodes\n  shared: 2 terms", "node": None}
-    data = {TRACE: json.loads(made.stdout) | {"view": view}, "text/plain": view["says"]}
-    write_book(path, [code_cell(0, "]why", [{"output_type": "display_data", "data": data, "metadata": {}}])])
-
-
 def reasons(page):
     command(page, "docmanager:open", path="told.ipynb", factory="Notebook")
+    page.locator(".jp-Notebook:visible .ansi-cyan-fg").first.wait_for(timeout=30_000)
+    in_each_theme(page, {
+        "colours of an error": ".jp-Notebook:visible .jp-OutputArea-output[data-mime-type*='jupyter.stderr']",
+        "colours that are printed": ".jp-Notebook:visible .jp-OutputArea-output[data-mime-type*='jupyter.stdout']",
+    })
     view = page.locator(".jp-Notebook:visible .aplomb-view")
     view.wait_for(timeout=30_000)
     check("what ]why said stands above the graph", view.locator(".says").inner_text().startswith("1 launch for 9 nodes"))
