@@ -187,6 +187,21 @@ function asked() {
   check('over a digit stands nothing', heard.hover[0].provideHover(document, new Position(0, 0)) === null);
 }
 
+// One by one, as here, and several at once, as a lab hands them over when somebody is fast.
+async function random() {
+  const { typed, indexed } = require(path.join(HOME, 'keys.js'));
+  const { byKey } = indexed(table);
+  let seed = 42;
+  const below = n => (seed = (seed * 1103515245 + 12345) % 2147483648) % n;
+  const wrong = [];
+  for (let k = 0; k < 2000; k += 1) {
+    const text = Array.from({ length: 1 + below(12) }, () => '``rwi[x 1-é\n'[below(12)]).join('');
+    const [slow, fast] = [await typing(text), typed(false, text, byKey)?.out ?? text];
+    if (slow !== fast) wrong.push([text, slow, fast]);
+  }
+  check('2000 random lines are the same, typed slowly or at once', !wrong.length, wrong.slice(0, 5));
+}
+
 // The same text in both, so that one way of typing is tested in the lab and here.
 function shared() {
   const [lab, own] = ['crates/kernel/src/jupyter/lab/keys.js', 'editors/vscode/keys.js'].map(read);
@@ -343,6 +358,7 @@ async function main() {
   heard.change.splice(1);
   await keys();
   await names();
+  await random();
   asked();
   shared();
   colouring();

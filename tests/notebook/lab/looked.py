@@ -89,6 +89,7 @@ def pictures(page):
     k = next(k for k, c in enumerate(CELLS, 1) if c.startswith("]plot"))
     plot = output(page, k, "img, svg").first.evaluate(seen.PICTURE)
     check("a plot is drawn", plot["w"] >= 300 and plot["h"] >= 200 and plot["colours"] > 20 and 0.005 < plot["drawn"] < 0.5, plot)
+    check("and stands on the page's own ground, dark or light", plot["clear"] > 0.5, plot)
     image = output(page, k + 1, "img").first.evaluate(seen.PICTURE)
     check("an image has its pixels", (image["w"], image["h"]) == (64, 64) and image["colours"] >= 32, image)
     wide = output(page, k + 1, "img").first.bounding_box()["width"]

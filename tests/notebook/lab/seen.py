@@ -110,7 +110,8 @@ CONTRAST = """all => {
   return [least.length, ...(least[0] ?? [0, 'nothing'])];
 }"""
 
-# A picture drawn on a canvas: its size, its colours, the part of it that is not the commonest colour.
+# A picture drawn on a canvas: its size, its colours, the part of it that is not the commonest colour, the part that is
+# see-through.
 PICTURE = """async e => {
   const image = e.tagName === 'IMG' ? e : Object.assign(new Image(), {
     src: 'data:image/svg+xml;base64,' + btoa(unescape(encodeURIComponent(new XMLSerializer().serializeToString(e)))),
@@ -123,7 +124,8 @@ PICTURE = """async e => {
   const counts = new Map();
   for (const c of data) counts.set(c, (counts.get(c) ?? 0) + 1);
   const most = Math.max(...counts.values());
-  return { w, h, colours: counts.size, drawn: 1 - most / data.length };
+  const clear = [...data].filter(c => c >>> 24 === 0).length / data.length;
+  return { w, h, colours: counts.size, drawn: 1 - most / data.length, clear };
 }"""
 
 # Whether all of these characters have one width in a font.
