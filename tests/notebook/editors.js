@@ -214,6 +214,7 @@ function shared() {
 // ---- Colours. The grammar keeps to what Oniguruma and JavaScript read alike.
 
 const grammar = JSON.parse(read('editors/vscode/syntaxes/aplomb.tmLanguage.json'));
+const WORDS = /\(\?i:([^)]*)\)/.exec(JSON.stringify(grammar))[1].split('|');
 const short = name => name.replace('.apl-aplomb', '');
 
 function rowsOf(patterns) {
@@ -297,6 +298,74 @@ function colouring() {
   check(`${files.length} programs have a colour everywhere`, files.length > 20 && !bare.length, bare.slice(0, 5));
 }
 
+// The lab's mode, asked for what it says of each piece of a text: CodeMirror's stream by a stand-in.
+function moded(text) {
+  const code = read('crates/kernel/src/jupyter/lab/mode.js');
+  const any = () => new Proxy(() => any(), { get: () => any() });
+  const language = {
+    StreamLanguage: { define: made => made },
+    LanguageSupport: class { constructor(made) { this.made = made; } },
+    HighlightStyle: { define() {} },
+    syntaxHighlighting() {},
+  };
+  const { made } = new Function(`${code}\nreturn mode;`)()({ language, lezer: { tags: any(), Tag: any() } }, table, WORDS);
+  const state = made.startState();
+  return text.split('\n').flatMap(line => {
+    const st = {
+      string: line,
+      pos: 0,
+      sol: () => st.pos === 0,
+      next: () => { const c = String.fromCodePoint(line.codePointAt(st.pos)); st.pos += c.length; return c; },
+      eatSpace: () => { const from = st.pos; while (/\s/.test(line[st.pos] ?? '')) st.pos += 1; return st.pos > from; },
+      match(pattern) {
+        const found = pattern.exec(line.slice(st.pos));
+        if (found) st.pos += found[0].length;
+        return found;
+      },
+    };
+    const out = [];
+    while (st.pos < line.length) {
+      const from = st.pos;
+      const name = made.token(st, state);
+      out.push([line.slice(from, st.pos), name ?? '']);
+    }
+    return out;
+  });
+}
+
+// What the mode calls by which name, and the grammar by which scope; a bracket that closes nothing is one to the grammar.
+const ALIKE = {
+  fun: 'keyword.operator.function', op: 'keyword.operator.operator', arg: /^(variable\.parameter|keyword\.other\.recursion|variable\.language)/,
+  sys: /^(support\.function|variable\.language)/, cmd: /^(keyword\.other\.command|comment\.line\.shebang)/, ctl: 'keyword.control', num: /^constant/,
+  str: 'string', com: 'comment', name: 'variable.other', def: 'entity.name', bad: /^(invalid|$|punctuation)/, brk: 'punctuation.bracket',
+  arrow: /^(keyword\.operator\.assignment|punctuation\.separator)/, b0: 'punctuation.section', b1: 'punctuation.section', b2: 'punctuation.section',
+};
+
+// For each character that is no blank, what both say of it.
+function agreed() {
+  const spread = pieces => pieces.flatMap(([text, name]) => [...text].map(c => [c, name])).filter(([c]) => c.trim());
+  const pages = ['examples', 'tests/conformance'].flatMap(folder => fs.readdirSync(path.join(ROOT, folder))
+    .filter(f => /\.(apl|txt)$/.test(f)).map(f => `${folder}/${f}`));
+  const wrong = [];
+  let count = 0;
+  for (const page of pages) {
+    // A page of cases has code behind six blanks; each line of it stands for itself.
+    const own = page.endsWith('.apl') ? [read(page)] : read(page).split('\n').filter(l => l.startsWith('      ')).map(l => l.slice(6));
+    for (const text of own) {
+      const [mode, tm] = [spread(moded(text)), spread(colours(text))];
+      count += mode.length;
+      const k = mode.findIndex(([c, name], at) => {
+        const scope = tm[at]?.[1];
+        const rule = ALIKE[name];
+        return tm[at]?.[0] !== c || !(rule instanceof RegExp ? rule.test(scope) : scope?.startsWith(rule ?? '?'));
+      });
+      if (k >= 0) wrong.push([page, text.slice(0, 60), mode[k], tm[k]]);
+    }
+  }
+  check(`the lab's mode and the grammar say the same of ${count} characters`, count > 50000 && !wrong.length,
+    [wrong.length, ...wrong.slice(0, 12)]);
+}
+
 // ---- A server of a few lines, started as `aplomb lsp` is.
 
 const SERVER = `#!${process.execPath}
@@ -362,6 +431,7 @@ async function main() {
   asked();
   shared();
   colouring();
+  agreed();
   await absent(extension);
   fs.rmSync(folder, { recursive: true });
   process.exit(failed);

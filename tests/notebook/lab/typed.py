@@ -46,6 +46,10 @@ def editor(page):
     type_anew(page, "f`[{`w+1} `, note")
     looks = cell(page, 0).locator(".cm-line span").evaluate_all("all => all.map(e => e.className)")
     wanted = {"apl-def", "apl-arrow", "apl-arg", "apl-fun", "apl-num", "apl-com", "apl-b0"}
+    type_anew(page, ":If x")
+    first = cell(page, 0).locator(".cm-line span").first
+    looks_so = first.text_content() == ":If" and "apl-ctl" in first.get_attribute("class")
+    check("the mode knows control words", looks_so, first.evaluate("e => e.outerHTML"))
     check("the mode knows functions, arguments, comments", wanted <= {c for l in looks for c in l.split()}, looks)
     all_glyphs = "".join(g["glyph"] for g in glyphs())
     loaded = page.evaluate("document.fonts.load(\"16px 'Aplomb Mono'\", '⍳').then(f => f.length)")

@@ -3,7 +3,7 @@
 async function plugins() {
   const names = Object.keys(NEEDS);
   const table = fetch(file('table.json')).then(r => r.json());
-  const [{ glyphs, switches }, ...mods] =
+  const [{ glyphs, switches, words = [] }, ...mods] =
     await Promise.all([table, ...names.map(n => shared(NEEDS[n]))]);
   const lab = Object.fromEntries(names.map((n, k) => [n, mods[k]]));
   const plugin = (name, says, requires, activate) => ({
@@ -23,7 +23,7 @@ async function plugins() {
         displayName: 'APL (Aplomb)',
         mime: MIME,
         extensions: ['aplomb'],
-        support: mode(lab, glyphs),
+        support: mode(lab, glyphs, words),
       });
     }),
     plugin('keys', 'glyphs by backtick and by name', [lab.cm.IEditorExtensionRegistry],
