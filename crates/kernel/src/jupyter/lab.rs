@@ -8,6 +8,7 @@
 use super::install::Written;
 use crate::glyphs;
 use aplomb_compiler::pass::{switch_says, switches};
+use aplomb_language::syntax::words::WORDS;
 use serde_json::{Value, json};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -19,6 +20,8 @@ const PARTS: &[&str] = &[
     include_str!("lab/bar.js"),
     include_str!("lab/tables.js"),
     include_str!("lab/graph.js"),
+    include_str!("lab/reasons.js"),
+    include_str!("lab/link.js"),
     include_str!("lab/trace.js"),
     include_str!("lab/plugins.js"),
 ];
@@ -60,7 +63,8 @@ fn package(version: u64) -> Value {
 /// The tables that the script reads.
 fn table() -> Value {
     let switches = switches().into_iter().map(|s| json!({ "name": s, "says": switch_says(s) }));
-    json!({ "glyphs": glyphs::all(), "switches": switches.collect::<Vec<_>>() })
+    let words: Vec<&str> = WORDS.iter().map(|(word, _)| *word).collect();
+    json!({ "glyphs": glyphs::all(), "switches": switches.collect::<Vec<_>>(), "words": words })
 }
 
 #[cfg(test)]

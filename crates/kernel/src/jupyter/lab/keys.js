@@ -30,6 +30,25 @@ function nameBefore(text, byName) {
   return name;
 }
 
+// The first row of a name counts.
+const namesOf = glyphs => new Map(glyphs.flatMap(g => g.names.map(n => [n, g.glyph])).reverse());
+
+// Puts the glyph in the place of the name before the cursor; false where none stands.
+function named(v, byName) {
+  const { main } = v.state.selection;
+  if (!main.empty) return false;
+  const line = v.state.doc.lineAt(main.head);
+  const name = nameBefore(line.text.slice(0, main.head - line.from), byName);
+  if (!name) return false;
+  const [from, put] = [main.head - name.length, byName.get(name)];
+  v.dispatch({
+    changes: { from, to: main.head, insert: put },
+    selection: { anchor: from + put.length },
+    userEvent: 'input.complete',
+  });
+  return true;
+}
+
 function keys({ state, view }, model, glyphs) {
   const { StateField, StateEffect, Prec } = state;
   const { EditorView, keymap } = view;
@@ -43,8 +62,7 @@ function keys({ state, view }, model, glyphs) {
     },
   });
   const byKey = new Map(glyphs.filter(g => g.key).map(g => [g.key, g.glyph]));
-  // The first row of a name counts.
-  const byName = new Map(glyphs.flatMap(g => g.names.map(n => [n, g.glyph])).reverse());
+  const byName = namesOf(glyphs);
 
   // An input handler and no key handler: that hears phones, dead keys and input methods, too.
   const input = EditorView.inputHandler.of((v, from, to, text) => {
@@ -64,22 +82,6 @@ function keys({ state, view }, model, glyphs) {
     return true;
   });
 
-  const tab = keymap.of([{
-    key: 'Tab',
-    run(v) {
-      const { main } = v.state.selection;
-      if (!main.empty || !ours(model)) return false;
-      const line = v.state.doc.lineAt(main.head);
-      const name = nameBefore(line.text.slice(0, main.head - line.from), byName);
-      if (!name) return false;
-      const [from, put] = [main.head - name.length, byName.get(name)];
-      v.dispatch({
-        changes: { from, to: main.head, insert: put },
-        selection: { anchor: from + put.length },
-        userEvent: 'input.complete',
-      });
-      return true;
-    },
-  }]);
+  const tab = keymap.of([{ key: 'Tab', run: v => ours(model) && named(v, byName) }]);
   return [literal, Prec.highest(input), Prec.highest(tab)];
 }

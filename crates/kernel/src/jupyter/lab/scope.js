@@ -18,6 +18,7 @@ const NEEDS = {
   language: '@codemirror/language',
   lezer: '@lezer/highlight',
   cm: '@jupyterlab/codemirror',
+  apputils: '@jupyterlab/apputils',
   widgets: '@lumino/widgets',
 };
 
