@@ -249,7 +249,12 @@ const WALLS: &[(&str, &[&str])] = &[
     ("png::", &["crates/charts/src", "crates/kernel/src/files/picture.rs"]),
     (
         "base64::",
-        &["crates/viz/src/svg.rs", "crates/charts/src", "crates/kernel/src/session/shown.rs"],
+        &[
+            "crates/viz/src/svg.rs",
+            "crates/charts/src",
+            "crates/kernel/src/session/shown.rs",
+            "src/commands/pictures.rs",
+        ],
     ),
     ("num_complex::", &["crates/values/src"]),
     ("::regex::", &["crates/language/src/eval/system"]),

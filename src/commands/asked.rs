@@ -23,7 +23,7 @@ pub fn asked<'a>(args: &'a str, known: &[&'static str]) -> Asked<'a> {
         let name = word.strip_prefix('-')?;
         let (name, value) = name.split_once('=').unwrap_or((name, ""));
         let quoted = value.strip_prefix('\'').and_then(|value| value.strip_suffix('\''));
-        let value = quoted.unwrap_or(value);
+        let value = quoted.map_or(value, |quoted| quoted);
         let fits = |k: &&&str| {
             k.strip_suffix('=')
                 .map_or(**k == name && value.is_empty(), |k| k == name && !value.is_empty())

@@ -69,7 +69,7 @@ pub fn boxes(call: &mut Call<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// What `]box` has set.
+/// The settings of `]box`.
 fn boxes_of(view: &View) -> String {
     let style = STYLES.iter().find(|s| s.1 == view.boxes).map_or("min", |s| s.0);
     let fns = if view.inside { "on" } else { "off" };
@@ -78,7 +78,7 @@ fn boxes_of(view: &View) -> String {
     format!("{set} -trains={trains} -fns={fns}")
 }
 
-/// What `]rows` has set.
+/// The settings of `]rows`.
 fn rows_of(view: &View) -> String {
     let style = LONG.iter().find(|s| s.1 == view.rows()).map_or("wrap", |s| s.0);
     match view.rows() {

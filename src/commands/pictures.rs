@@ -97,7 +97,7 @@ pub fn forms(trace: &Trace, pass: Option<&str>, fold: Option<bool>) -> MimeBundl
     small.map(|(kind, text)| (kind.to_string(), text)).collect()
 }
 
-/// What a page is told beside a trace: which command shows it, all that it says, the node that was
+/// The words beside a trace for a page: which command shows it, all that it says, the node that was
 /// asked about.
 pub struct Asked<'a> {
     /// `why` or `cuda`.
@@ -115,7 +115,7 @@ pub fn told(trace: &Trace, asked: &Asked<'_>) -> MimeBundle {
     small.map(|json| (TRACE.to_string(), json)).into_iter().collect()
 }
 
-/// What no page shows, by the part of a trace that has it.
+/// The fields that no page shows, by the part of a trace that has it.
 const UNSEEN: &[(&str, &[&str])] = &[
     ("nodes", &["h", "from", "born", "uses"]),
     ("passes", &["view", "events", "ms", "flops", "lets", "live", "roots"]),
@@ -127,7 +127,9 @@ const TEXTS: &[(&str, &[&str])] = &[("kernels", &["cuda"])];
 /// A trace as a notebook keeps it: without what no page shows, deflated, and the same bytes when it
 /// runs again.
 fn stored(trace: &Trace, asked: Option<&Asked<'_>>) -> String {
-    let mut json = serde_json::to_value(trace.clone().canonical()).unwrap_or_default();
+    let Ok(mut json) = serde_json::to_value(trace.clone().canonical()) else {
+        return String::new();
+    };
     let texts = if asked.is_some_and(|a| a.kind == "cuda") { &[] } else { TEXTS };
     for (part, fields) in UNSEEN.iter().chain(texts) {
         let rows = json[part].as_array_mut().into_iter().flatten();

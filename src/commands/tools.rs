@@ -71,7 +71,7 @@ pub fn why(call: &mut Call<'_>) -> Result<(), Error> {
         // A name that the last line does not know is an expression.
         if is_node || is_launch || about.is_ok() {
             let (trace, says) = about?;
-            let node = word.strip_prefix('n').unwrap_or(&word).parse().ok();
+            let node = word.trim_start_matches('n').parse().ok();
             let named =
                 || trace.nodes.iter().rfind(|n| n.name.as_ref() == Some(&word)).map(|n| n.id);
             let node = node.filter(|_| is_node).or_else(named);
@@ -94,9 +94,10 @@ fn show_with(
     node: Option<u32>,
 ) {
     let asked = pictures::Asked { kind, says, node };
-    let drawn = call.sink.rich() && !trace.segments.is_empty();
-    let forms = drawn.then(|| pictures::told(trace, &asked));
-    call.show_in_forms(says, forms.unwrap_or_default());
+    match call.sink.rich() && !trace.segments.is_empty() {
+        true => call.show_in_forms(says, pictures::told(trace, &asked)),
+        false => call.show(says),
+    }
 }
 
 /// `k0` in front: only that launch.

@@ -2,8 +2,8 @@
 //! output. Syntax errors as one types, help under the mouse, completion as at the prompt, where a
 //! name gets its value.
 //!
-//! Nothing of a text runs, unless `--run` was said: then a text that is opened or saved runs without
-//! effects, for two seconds at most, and what its statements gave is known to hover.
+//! Nothing of a text runs, unless `--run` was said: then a text that is opened or saved runs
+//! without effects, for two seconds at most, and what its statements gave is known to hover.
 
 mod text;
 
@@ -81,7 +81,7 @@ impl Server<'_> {
     fn serve(&mut self, connection: &Connection) -> Result<(), String> {
         // 1: a document is sent whole at each change.
         let able = json!({
-            "textDocumentSync": { "openClose": true, "change": 1, "save": { "includeText": false } },
+            "textDocumentSync": { "openClose": true, "change": 1, "save": {} },
             "hoverProvider": true,
             "definitionProvider": true,
             "completionProvider": { "triggerCharacters": ["`", "⎕", "]", ":"] },
@@ -110,7 +110,7 @@ impl Server<'_> {
 
     /// The answer to a request; None: it is not known.
     fn answer(&mut self, method: &str, params: &Value) -> Option<Value> {
-        let uri = params["textDocument"]["uri"].as_str().unwrap_or("").to_string();
+        let uri = uri_of(params);
         let position = serde_json::from_value::<Position>(params["position"].clone()).ok();
         let known = matches!(
             method,
@@ -130,7 +130,7 @@ impl Server<'_> {
 
     /// A notification, and what is said to it: what is wrong with a document that changed.
     fn hear(&mut self, method: &str, params: &Value) -> Vec<Notification> {
-        let uri = params["textDocument"]["uri"].as_str().unwrap_or("").to_string();
+        let uri = uri_of(params);
         let text = match method {
             "textDocument/didOpen" => params["textDocument"]["text"].as_str(),
             "textDocument/didChange" => {
@@ -186,9 +186,11 @@ impl Server<'_> {
         self.session.core().limits.seconds = before;
         let mut shapes = HashMap::new();
         for event in told {
-            let Event::Trace(trace) = event else { continue };
-            for node in &trace.nodes {
-                let Some(name) = &node.name else { continue };
+            let nodes = match &event {
+                Event::Trace(trace) => trace.nodes.as_slice(),
+                _ => &[],
+            };
+            for (node, name) in nodes.iter().filter_map(|node| Some((node, node.name.as_ref()?))) {
                 let shape: Vec<String> = node.shape.iter().map(|n| n.to_string()).collect();
                 let shape = if shape.is_empty() { "scalar".into() } else { shape.join(" ") };
                 shapes.insert(name.clone(), format!("{shape} {}", node.dtype));
@@ -243,9 +245,10 @@ impl Server<'_> {
         let Some(open) = self.open.get(uri) else { return Value::Null };
         let mut found = Vec::new();
         for event in events {
-            let Event::Completions { start, end, items } = event else { continue };
-            let span = Span::new(start as u32, end as u32);
-            found.extend(items.into_iter().map(|item| (span, item)));
+            if let Event::Completions { start, end, items } = event {
+                let span = Span::new(start as u32, end as u32);
+                found.extend(items.into_iter().map(|item| (span, item)));
+            }
         }
         if let Some(begun) = own {
             let names = open.document.names().into_iter().filter(|n| n.starts_with(&begun));
@@ -253,7 +256,7 @@ impl Server<'_> {
             let item = |name: &str| Completion {
                 text: name.into(),
                 kind: "variable",
-                says: open.shapes.get(name).cloned().unwrap_or_default(),
+                says: open.shapes.get(name).map_or(String::new(), String::clone),
             };
             found.extend(names.filter(|n| **n != *begun).map(|name| (span, item(name))));
         }
@@ -289,7 +292,12 @@ fn kind_of(kind: &str) -> CompletionItemKind {
     }
 }
 
-/// What is wrong with a document.
+/// The document that a message is about; empty where it names none.
+fn uri_of(params: &Value) -> String {
+    params["textDocument"]["uri"].as_str().map_or(String::new(), String::from)
+}
+
+/// The notification of the errors of a document.
 fn wrong(uri: &str, diagnostics: Vec<Diagnostic>) -> Notification {
     let params = json!({ "uri": uri, "diagnostics": diagnostics });
     Notification::new("textDocument/publishDiagnostics".into(), params)

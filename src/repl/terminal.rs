@@ -18,7 +18,7 @@ pub fn draws() -> bool {
     bare && known && colours(&std::io::stdout())
 }
 
-/// What a terminal is told to show a PNG, of which this is the base64.
+/// The words by which a terminal shows a PNG, of which this is the base64.
 pub fn kitty(png: &str) -> String {
     let pieces: Vec<&[u8]> = png.as_bytes().chunks(PIECE).collect();
     let mut out = String::new();

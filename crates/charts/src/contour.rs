@@ -38,7 +38,7 @@ pub fn lines(series: &[Series]) -> Vec<Mark> {
     out
 }
 
-/// What a field covers, across and down; None where no item is a number.
+/// The extent of a field, across and down; None where no item is a number.
 type Covers = (Option<(f64, f64)>, Option<(f64, f64)>);
 
 /// The place of the field: from the middle of its first item to that of its last. Errors: a

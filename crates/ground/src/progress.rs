@@ -1,5 +1,6 @@
-//! A loop's way in words: how much of it is done, how fast it goes, what is left. Whoever has a clock
-//! and somebody who looks asks now and then; a loop of less than a second says nothing.
+//! The way of a loop in words: how much of it is done, how fast it goes, how long it takes yet.
+//! Whoever has a clock and somebody who looks asks now and then; a loop of less than a second says
+//! nothing.
 
 use crate::error::time;
 use crate::limits::UNKNOWN;
@@ -37,8 +38,8 @@ impl Step {
         match self.part {
             Some(part) => {
                 let full = (part * BAR as f64).round() as usize;
-                let (full, empty) = ("█".repeat(full), "░".repeat(BAR - full));
-                format!("{full}{empty} {}", self.says)
+                let bar: String = (0..BAR).map(|k| if k < full { '█' } else { '░' }).collect();
+                format!("{bar} {}", self.says)
             }
             None => self.says.clone(),
         }
@@ -54,7 +55,8 @@ impl Looker {
         };
         let fresh = First { at: now, done, of };
         // A loop that has gone back is another.
-        let first = self.first.filter(|f| f.of == of && f.done <= done).unwrap_or(fresh);
+        let first =
+            self.first.filter(|f| f.of == of && f.done <= done).map_or(fresh, |first| first);
         self.first = Some(first);
         let seconds = now - first.at;
         if seconds < PATIENCE {

@@ -112,7 +112,7 @@ pub enum Event {
         /// It stands in the place of what had the name before, where a front end can.
         again: bool,
     },
-    /// What was shown goes, once something else is shown.
+    /// The end of what was shown, once something else is.
     Clear,
     /// The value of a statement.
     Result(MimeBundle),

@@ -94,7 +94,8 @@ impl Strided<'_> {
         // As many characters as items, each of one: a text by itself, or a table of characters.
         if most == 1 && !shape.is_empty() {
             let mut chars = budget.room(texts.len())?;
-            chars.extend(texts.iter().map(|text: &String| text.chars().next().unwrap_or(' ')));
+            // One that is empty is a blank, as a shorter text has blanks behind it.
+            chars.extend(texts.iter().map(|t: &String| t.chars().next().map_or(' ', |c| c)));
             return Array::chars(shape, chars, budget);
         }
         if let ([], [text]) = (shape, texts.as_slice()) {

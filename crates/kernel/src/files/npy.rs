@@ -102,8 +102,7 @@ pub fn array_of(
     };
     let (kind, size) =
         kind(&plain).ok_or_else(|| malformed(path, format!("{plain} is in it; {READABLE}")))?;
-    let shape: Vec<usize> =
-        header.shape().iter().map(|&n| usize::try_from(n).unwrap_or(usize::MAX)).collect();
+    let shape = shape_of(&header);
     let count = checked_elements(&shape)?;
     let need = (count as u64).saturating_mul(size as u64);
     if long > 0 && need > long {
@@ -159,6 +158,11 @@ pub fn array_of(
     Ok(Arrays::One(Array::dense(shape.as_slice(), Arc::new(buffer))))
 }
 
+/// An extent that no machine has is one that no budget has.
+fn shape_of(header: &NpyHeader) -> Vec<usize> {
+    header.shape().iter().map(|&n| usize::try_from(n).unwrap_or(usize::MAX)).collect()
+}
+
 /// Texts, times and records. Errors: as of `read_npy`.
 fn other_items(
     of: &npyz::DType,
@@ -173,8 +177,7 @@ fn other_items(
         _ => e,
     };
     let unread = || malformed(path, format!("{} is in it; {READABLE}", of.descr()));
-    let shape: Vec<usize> =
-        header.shape().iter().map(|&n| usize::try_from(n).unwrap_or(usize::MAX)).collect();
+    let shape = shape_of(header);
     let (count, step) = (checked_elements(&shape)?, size(of).ok_or_else(unread)?);
     if header.order() != Order::C && shape.len() > 1 {
         return Err(malformed(path, "texts, times or records in Fortran order are in it"));
@@ -184,7 +187,7 @@ fn other_items(
         let says = format!("{need} bytes of items are announced, the file has {long} in all");
         return Err(malformed(path, says));
     }
-    let mut bytes = budget.room(usize::try_from(need).unwrap_or(usize::MAX))?;
+    let mut bytes = budget.room(count.saturating_mul(step))?;
     let _charge = budget.charge(need)?;
     from.by_ref().take(need).read_to_end(&mut bytes).map_err(|e| failed(path, &e))?;
     if (bytes.len() as u64) < need {
@@ -452,7 +455,7 @@ pub fn put_array(
         let chars: Vec<String> = array.ready_chars()?.into_iter().map(|c| c.to_string()).collect();
         return put_texts(&chars, &shape, named, to);
     };
-    match (named.unwrap_or(own), view) {
+    match (named.map_or(own, |named| named), view) {
         (NpyType::C16, View::Complex(v)) => to(&|out| put(out, &shape, v.iter().copied())),
         (to, View::Complex(_)) => {
             Err(domain(format!("complex numbers do not fit into {}", to.name())))
@@ -502,12 +505,9 @@ fn put_texts(
     let header = header(&format!("<U{wide}"), shape);
     to(&|out| {
         out.write_all(&header)?;
-        let mut row = Vec::with_capacity(4 * wide);
         for text in texts {
-            row.clear();
-            text.chars().for_each(|c| row.extend(u32::from(c).to_le_bytes()));
-            row.resize(4 * wide, 0);
-            out.write_all(&row)?;
+            let chars = text.chars().map(u32::from).chain(std::iter::repeat(0)).take(wide);
+            chars.map(u32::to_le_bytes).try_for_each(|c| out.write_all(&c))?;
         }
         Ok(())
     })

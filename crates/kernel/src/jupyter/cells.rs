@@ -138,13 +138,36 @@ const PAGED: &[(&str, &str)] = &[
 ];
 
 /// The report as a terminal shows it, a line each: pages show its colours.
+/// A text whose colours are said where they change, and not for each character.
+fn merged(text: &str) -> String {
+    let (mut out, mut said, mut wanted) = (String::new(), "0", "0");
+    let mut pieces = text.split("\x1b[");
+    out.push_str(pieces.next().map_or("", |first| first));
+    for piece in pieces {
+        let Some((code, text)) = piece.split_once('m') else {
+            out.push_str(piece);
+            return out;
+        };
+        wanted = code;
+        if !text.is_empty() && wanted != said {
+            out.push_str(&format!("\x1b[{wanted}m"));
+            said = wanted;
+        }
+        out.push_str(text);
+    }
+    if wanted != said {
+        out.push_str(&format!("\x1b[{wanted}m"));
+    }
+    out
+}
+
 fn told(failure: &Failure) -> ReplyError {
     let paged =
         PAGED.iter().fold(failure.coloured.clone(), |text, (from, to)| text.replace(from, to));
     ReplyError {
         ename: failure.name.clone(),
         evalue: failure.says.clone(),
-        traceback: paged.lines().map(String::from).collect(),
+        traceback: paged.lines().map(merged).collect(),
     }
 }
 

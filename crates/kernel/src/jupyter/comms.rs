@@ -179,9 +179,9 @@ impl Kernel {
         if data.get("off").is_some() || data.get("preset").is_some() {
             let switches = Some(switches_of(&data));
             let mut told = match data["source"].as_str() {
-                None => self.story_again(switches).unwrap_or_default().json(),
+                None => self.story_again(switches).map_or(Story::default(), |s| s).json(),
                 Some(source) => {
-                    let said = data["statement"].as_str().unwrap_or("");
+                    let said = data["statement"].as_str().map_or("", |said| said);
                     match self.story_of(source, said, switches) {
                         Some(story) => story.json(),
                         None => {
@@ -237,7 +237,7 @@ impl Kernel {
         let kept = self.session.story_of(source, said, switches.as_ref(), &mut events);
         let (traces, failure) = heard(events.events);
         self.interrupts.end();
-        let switches = switches_in(&traces).or(switches).unwrap_or_default();
+        let switches = switches_in(&traces).or(switches).map_or(Switches::default(), |s| s);
         kept.then(|| Story { name: source.into(), code: None, switches, traces, failure })
     }
 

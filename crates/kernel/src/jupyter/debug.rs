@@ -3,6 +3,7 @@
 //!
 //! The control socket asks while a cell may run, so the evaluator leaves a list behind after each.
 
+use super::requests::text;
 use aplomb_ground::protocol::{HTML, TEXT};
 use jupyter_protocol::{JupyterMessageContent, UnknownMessage};
 use serde_json::{Map, Value, json};
@@ -34,22 +35,24 @@ impl Variables {
 
     /// To `debug_request`. Commands that would stop a program are not there.
     pub fn answer(&self, content: &Map<String, Value>) -> JupyterMessageContent {
-        let command = content.get("command").and_then(Value::as_str).unwrap_or("");
-        let arguments = content.get("arguments").cloned().unwrap_or_default();
+        let command = text(content, "command");
         let body = match command {
             "debugInfo" => Some(info()),
             "inspectVariables" => Some(json!({ "variables": self.all() })),
-            "richInspectVariables" => self.one(arguments["variableName"].as_str().unwrap_or("")),
+            "richInspectVariables" => {
+                let arguments = content.get("arguments").and_then(Value::as_object);
+                arguments.and_then(|a| self.one(text(a, "variableName")))
+            }
             _ => None,
         };
-        let seq = content.get("seq").cloned().unwrap_or(json!(0));
+        let seq = content.get("seq").map_or(json!(0), Value::clone);
         let message = match (&body, command) {
             (Some(_), _) => Value::Null,
             (None, "richInspectVariables") => json!("there is no such name"),
             (None, _) => json!(format!("{command} is not answered here: nothing is ever stopped")),
         };
         let mut reply = json!({ "type": "response", "request_seq": seq, "seq": seq,
-            "success": body.is_some(), "command": command, "body": body.unwrap_or(json!({})) });
+            "success": body.is_some(), "command": command, "body": body.map_or(json!({}), |body| body) });
         if !message.is_null() {
             reply["message"] = message;
         }
@@ -69,17 +72,17 @@ impl Variables {
 
     fn one(&self, name: &str) -> Option<Value> {
         let found = self.lock().iter().find(|v| v.name == name).cloned()?;
-        let text = format!("{} {}", found.name, found.says);
-        let escaped = text.replace('&', "&amp;").replace('<', "&lt;");
+        let says = format!("{} {}", found.name, found.says);
+        let escaped = says.replace('&', "&amp;").replace('<', "&lt;");
         let html = format!("<pre>{escaped}</pre>");
-        Some(json!({ "data": { TEXT: text, HTML: html }, "metadata": {} }))
+        Some(json!({ "data": { TEXT: says, HTML: html }, "metadata": {} }))
     }
 }
 
 fn info() -> Value {
-    json!({ "isStarted": false, "hashMethod": "Murmur2", "hashSeed": 0, "tmpFilePrefix": "",
-        "tmpFileSuffix": ".apl", "breakpoints": [], "stoppedThreads": [], "richRendering": true,
-        "exceptionPaths": [] })
+    json!({ "isStarted": false, "hashMethod": "Murmur2", "hashSeed": 0,
+        "tmpFilePrefix": "", "tmpFileSuffix": ".apl", "breakpoints": [], "stoppedThreads": [],
+        "richRendering": true, "exceptionPaths": [] })
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ impl History {
     pub fn at(file: Option<PathBuf>) -> History {
         let mut history = History { file, ..History::default() };
         let Some(path) = &history.file else { return history };
-        let text = std::fs::read(path).unwrap_or_default();
+        let Ok(text) = std::fs::read(path) else { return history };
         let text = String::from_utf8_lossy(&text);
         let lines: Vec<&str> = text.lines().collect();
         if text.len() as u64 > LONGEST {
@@ -101,7 +101,7 @@ impl History {
         let mut found: Vec<&Entry> = match kind {
             "range" => {
                 // 0 is this session, -1 the one before.
-                let session = match number("session").unwrap_or(0) {
+                let session = match number("session").map_or(0, |s| s) {
                     back if back <= 0 => self.session as i64 + back,
                     session => session,
                 };

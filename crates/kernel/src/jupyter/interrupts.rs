@@ -47,7 +47,7 @@ impl Interrupts {
         self.0.busy.store(true, Ordering::SeqCst);
     }
 
-    /// How far the loop is that runs.
+    /// The way of the loop that runs.
     pub(super) fn way(&self) -> Option<(u64, u64)> {
         self.0.session.get()?.way()
     }

@@ -84,11 +84,17 @@ impl Publisher {
 
     fn flush(&self, inner: &mut Inner) {
         if let Some(printed) = inner.printed.take() {
-            let content = match printed.to {
-                Stream::Out => StreamContent::stdout(&printed.text),
-                Stream::Err => StreamContent::stderr(&printed.text),
-            };
-            self.send(inner, &printed.parent, &content.into());
+            // So that what waits for a client is bounded by its number of messages.
+            let mut rest = printed.text.as_str();
+            while !rest.is_empty() {
+                let (now, later) = rest.split_at(rest.floor_char_boundary(MUCH));
+                let content = match printed.to {
+                    Stream::Out => StreamContent::stdout(now),
+                    Stream::Err => StreamContent::stderr(now),
+                };
+                self.send(inner, &printed.parent, &content.into());
+                rest = later;
+            }
         }
     }
 

@@ -1,5 +1,5 @@
-//! How far a loop is, in the output of the cell that runs it: a bar after a second, which stays as a
-//! sentence when the cell ends.
+//! The way of a loop, in the output of the cell that runs it: a bar after a second, which is told to
+//! be done when the cell ends.
 //!
 //! Shown where somebody looks: a client that could be asked for a line. A notebook that runs by
 //! itself has the same output each time.

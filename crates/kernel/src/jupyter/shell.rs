@@ -59,6 +59,8 @@ impl Kernel {
         let ((shell, stdin), comms) = (doors, Comms::default());
         let Shared { wire, iopub, interrupts, progress, variables } = shared;
         let waiting = VecDeque::new();
+        let mut session = session;
+        session.core().remembers = true;
         Kernel {
             session,
             shell,

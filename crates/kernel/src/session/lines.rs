@@ -15,7 +15,8 @@ pub enum Piece {
     Code(Part),
 }
 
-/// Code between commands, or a command: bytes of the whole text, and the code points before them. So a text of
+/// Code between commands, or a command: bytes of the whole text, and the code points before them.
+/// So a text of
 /// many commands is kept once, and read once.
 pub struct Part {
     text: Arc<str>,

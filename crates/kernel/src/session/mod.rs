@@ -382,7 +382,7 @@ impl Session {
 
     /// Keeps a line that another has displaced, where there is room for what it stood on.
     fn remember(&mut self, line: Option<Last>, roomy: bool) {
-        if !roomy {
+        if !roomy || !self.core.remembers {
             self.older.clear();
             return;
         }
@@ -566,7 +566,7 @@ impl Session {
     fn source_of(&self, text: &str) -> Arc<Source> {
         let typed = self.typed.as_ref();
         let found = typed.and_then(|(name, place)| Some(place.within(text)?.of(name)));
-        found.unwrap_or_else(|| Source::new("line", text))
+        found.map_or_else(|| Source::new("line", text), |found| found)
     }
 
     /// An expression's value, computed, the workspace left alone.

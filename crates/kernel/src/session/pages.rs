@@ -1,5 +1,5 @@
-//! What a program shows beside text: pages of media types, charts, and what it writes to standard
-//! error.
+//! The things that a program shows beside text: pages of media types, charts, and what it writes to
+//! standard error.
 
 use super::shown;
 use super::world::World;

@@ -49,6 +49,8 @@ pub struct Core {
     mode: Mode,
     /// The files that were written meanwhile.
     aside: Aside,
+    /// Whether older lines are kept to be told again: views of them may be open for long.
+    pub remembers: bool,
     /// Whether the text of pictures has colours: a terminal shows it.
     pub coloured: bool,
     /// Whether pictures are wanted beside their text.
@@ -104,6 +106,7 @@ impl Core {
             reach: Reach::All,
             mode: Mode::default(),
             aside: Aside::default(),
+            remembers: false,
             coloured: false,
             pictures: false,
             shown: HashSet::new(),

@@ -30,8 +30,8 @@ pub static ROWS: &[Row] = &[
     function(
         "NPY",
         "Reads a .npy file, of a .npz file or of records a namespace; X⎕NPY path writes one, path \
-         and 1 replaces it. Whole numbers are written as int64, others as they are stored, texts as \
-         U, a namespace's arrays as .npz; path, 1 and 'i1' name a type, 'deflated' packs. Times \
+         and 1 replaces it. Whole numbers are written as int64, others as they are stored, texts \
+         as U, a namespace's arrays as .npz; path, 1 and 'i1' name a type, 'deflated' packs. Times \
          are seconds since 1970.",
         ("{22::'no such file' ⋄ ⎕NPY'x.npy'}0", "no such file"),
         npy,

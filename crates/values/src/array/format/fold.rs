@@ -149,7 +149,7 @@ fn before_colour(row: &str, from: usize, at: usize) -> usize {
     };
     let before = row.chars().take(at).enumerate();
     let begun = before.fold(None, |begun, (k, c)| open((begun, k, c)));
-    begun.filter(|k| *k > from).unwrap_or(at)
+    begun.filter(|k| *k > from).map_or(at, |begun| begun)
 }
 
 /// Rows wider than `pw` go on below, indented by six.

@@ -105,7 +105,7 @@ fn characters(a: &Array) -> Result<Grid> {
     if a.rank() < 2 {
         // A text may go back to the beginning of its line, and to the next stop, and have colours;
         // in a matrix none of them has a place.
-        let mut row = String::with_capacity(chars.len());
+        let mut row = String::new();
         for (k, c) in chars.iter().enumerate() {
             match c {
                 '\r' | '\t' => row.push(*c),
