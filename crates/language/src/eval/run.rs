@@ -53,6 +53,8 @@ pub struct Store {
     pub calls: Vec<Call>,
     /// Traps that are active.
     pub traps: usize,
+    /// Programs on single numbers, made of dfns.
+    pub programs: super::numbers::Programs,
 }
 
 impl Default for Store {
@@ -75,6 +77,7 @@ impl Default for Store {
             frame: None,
             calls: Vec::new(),
             traps: 0,
+            programs: Default::default(),
         }
     }
 }
@@ -85,6 +88,7 @@ impl Store {
         self.stack.clear();
         self.handlers.clear();
         self.calls.clear();
+        self.programs.let_go();
         (self.depth, self.shy, self.frame, self.traps) = (0, false, None, 0);
     }
 }
@@ -487,6 +491,10 @@ impl<'h> Eval<'h> {
         }
         let (source, span) = (self.cx.sys.source.clone(), self.cx.sys.span);
         self.st.shy = false;
+        if let Some(made) = self.by_numbers(f, x, y).transpose() {
+            self.st.depth -= 1;
+            return made.map(Outcome::Array);
+        }
         let here = self.st.here.clone();
         self.cx.host.calls();
         let outcome = self.turns(f.clone(), x.cloned(), y.clone());
