@@ -15,12 +15,12 @@ const setting = name => vscode.workspace.getConfiguration('aplomb').get(name);
 let literal = { uri: '', at: -1 };
 
 // What a typed character makes of the text before it: a range and what takes its place, or null.
-function replaced(document, at, text) {
+function replaced(document, at, text, prefix) {
   const from = document.positionAt(at);
   const uri = String(document.uri);
   const stands = literal.uri === uri && literal.at === at;
-  const before = document.getText(new vscode.Range(document.positionAt(at - 1), from));
-  const done = typed(at > 0 && before === '`' && !stands, text, table.byKey);
+  const before = document.getText(new vscode.Range(document.positionAt(at - prefix.length), from));
+  const done = typed(before === prefix && !stands, text, table.byKey, prefix);
   if (!done) return null;
   if (done.stands >= 0) literal = { uri, at: at - done.gone + done.stands };
   const range = new vscode.Range(document.positionAt(at - done.gone), document.positionAt(at + text.length));
@@ -43,13 +43,14 @@ function changed(event) {
   const editor = vscode.window.activeTextEditor;
   const undone = event.reason !== undefined;
   if (!ours(event.document) || editor?.document !== event.document || undone) return;
-  if (!setting('prefix')) return;
+  const prefix = setting('prefix');
+  if (!prefix) return;
   let moved = 0;
   const edits = [];
   for (const c of [...event.contentChanges].sort((a, b) => a.rangeOffset - b.rangeOffset)) {
     // What is pasted is meant as it is.
     if (c.rangeLength === 0 && [...c.text].length === 1) {
-      edits.push(replaced(event.document, c.rangeOffset + moved, c.text));
+      edits.push(replaced(event.document, c.rangeOffset + moved, c.text, prefix));
     }
     moved += c.text.length - c.rangeLength;
   }
@@ -78,14 +79,15 @@ const KINDS = { function: 'Function', operator: 'Operator', argument: 'Variable'
 const completion = {
   provideCompletionItems(document, position) {
     const before = document.lineAt(position.line).text.slice(0, position.character);
-    const tick = before.endsWith('`');
+    const prefix = setting('prefix');
+    const tick = prefix && before.endsWith(prefix);
     const name = /[a-z-]+$/.exec(before)?.[0] ?? '';
-    const from = position.translate(0, tick ? -1 : -name.length);
+    const from = position.translate(0, -(tick ? prefix : name).length);
     const range = new vscode.Range(from, position);
     return table.rows.filter(g => !tick || g.key).map(g => {
       const item = new vscode.CompletionItem(g.glyph, vscode.CompletionItemKind[KINDS[g.kind]]);
       const names = g.names.join(', ');
-      const filterText = tick ? '`' + g.key : g.names.join(' ');
+      const filterText = tick ? prefix + g.key : g.names.join(' ');
       const documentation = about(g);
       return Object.assign(item, { detail: names, filterText, range, documentation, insertText: g.glyph });
     });
@@ -96,7 +98,8 @@ const SIDES = { monadic: g => `${g}Y`, dyadic: g => `X${g}Y`, operator: () => 'o
 
 function about(g) {
   const page = new vscode.MarkdownString();
-  const key = g.key ? `, key \`\` \`${g.key} \`\`` : '';
+  const prefix = setting('prefix');
+  const key = g.key && prefix ? `, key \`\` ${prefix}${g.key} \`\`` : '';
   page.appendMarkdown(`**${g.glyph}** ${g.names.join(', ')}${key}\n\n`);
   for (const m of g.meanings) {
     page.appendMarkdown(`*${m.name}* — `).appendText(`${SIDES[m.use](g.glyph)}: ${m.help}`);

@@ -37,7 +37,7 @@ class Markdown {
   appendCodeblock(text) { this.value += `\n${text}\n`; return this; }
 }
 
-const heard = { change: [], commands: {}, completion: [], hover: [], definition: [], found: [], log: [] };
+const heard = { change: [], commands: {}, completion: [], hover: [], definition: [], found: [], log: [], prefix: '`' };
 let refuse = 0;
 
 class Document {
@@ -97,7 +97,7 @@ const vscode = {
   workspace: {
     isTrusted: true,
     textDocuments: [],
-    getConfiguration: () => ({ get: name => ({ prefix: true, path: process.env.FAKE_SERVER })[name] }),
+    getConfiguration: () => ({ get: name => ({ prefix: heard.prefix, path: process.env.FAKE_SERVER })[name] }),
     onDidChangeTextDocument(f) { heard.change.push(f); return nothing(); },
     onDidOpenTextDocument: nothing,
     onDidCloseTextDocument: nothing,
@@ -146,6 +146,12 @@ async function keys() {
     const got = await typing(keys);
     check(`${JSON.stringify(keys)} is ${JSON.stringify(wanted)}`, got === wanted, got);
   }
+  heard.prefix = '§';
+  const got = await typing('§w`w§§w');
+  check('another prefix is another', got === '⍵`w§w', got);
+  heard.prefix = '';
+  check('and none is none', await typing('`w') === '`w');
+  heard.prefix = '`';
   check('other languages keep their backticks', await typing('`w', 'markdown') === '`w');
   refuse = 2;
   check('a refused edit is tried again', await typing('`w') === '⍵');
@@ -196,7 +202,7 @@ async function random() {
   const wrong = [];
   for (let k = 0; k < 2000; k += 1) {
     const text = Array.from({ length: 1 + below(12) }, () => '``rwi[x 1-é\n'[below(12)]).join('');
-    const [slow, fast] = [await typing(text), typed(false, text, byKey)?.out ?? text];
+    const [slow, fast] = [await typing(text), typed(false, text, byKey, '`')?.out ?? text];
     if (slow !== fast) wrong.push([text, slow, fast]);
   }
   check('2000 random lines are the same, typed slowly or at once', !wrong.length, wrong.slice(0, 5));
