@@ -27,8 +27,12 @@ def free_port():
 
 PARTS = [prefix, keys, bar, editor, popup, values, sorting, pictures, errors, views, contrast, reasons, untrusted]
 
-
-
+# The picture of the README: a notebook as somebody has it before him.
+SHOWN = [
+    "'Ann' 'Bob',⍪(3 1 4)(2 2⍴1.5 10 0.25 3)",
+    "(⎕PLOT⍠'Size'(620 200))(1○0.1×⍳60)(2○0.1×⍳60)",
+    "x←0.5×⍳100000\nz←*-x×x\n(+/z)÷⌈/z\n]dag",
+]
 
 
 def picture(page, path):

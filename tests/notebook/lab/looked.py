@@ -4,7 +4,7 @@ import subprocess
 import time
 
 import seen
-from page import LAB, TRACE, cell, check, code_cell, command, output, run, write_book
+from page import LAB, TRACE, check, code_cell, command, output, run, write_book
 
 # Values whose structure the page and ]display tell alike.
 VALUES = [
