@@ -124,11 +124,21 @@ function run() {
   return document.save().then(() => vscode.window.createTerminal(options).show());
 }
 
+// What the table alone knows.
+function known() {
+  const { languages } = vscode;
+  return [
+    languages.registerCompletionItemProvider(APL, completion, '`'),
+    languages.registerHoverProvider(APL, hover),
+  ];
+}
+
 const placed = r => new vscode.Range(r.start.line, r.start.character, r.end.line, r.end.character);
 const textOf = contents => [contents].flat().map(c => c.value ?? c).join('\n\n');
 
-// The server's answers as VS Code's own, and the documents as it wants them told.
-function serve(context) {
+// The server's answers as VS Code's own, and the documents as it wants them told. While it lives it
+// takes the place of what the table alone knows.
+function serve(context, alone) {
   const { workspace, languages } = vscode;
   const found = languages.createDiagnosticCollection('aplomb');
   const told = (method, p) => {
@@ -139,11 +149,16 @@ function serve(context) {
     };
     found.set(vscode.Uri.parse(p.uri), p.diagnostics.map(one));
   };
+  const own = [];
+  let left = false;
   const log = vscode.window.createOutputChannel('Aplomb');
   const root = workspace.workspaceFolders?.[0]?.uri;
-  const server = lsp.start(setting('path'), root ? String(root) : null, told, says => {
+  const words = setting('shapes') ? ['lsp', '--run'] : ['lsp'];
+  const server = lsp.start(setting('path'), words, root ? String(root) : null, told, says => {
     found.clear();
     log.appendLine(says);
+    own.splice(0).forEach(one => one.dispose());
+    if (!alone.length && !left) alone.push(...known());
   });
   const textDocument = d => ({ uri: String(d.uri), version: d.version });
   const opened = d => ours(d) && server.tell('textDocument/didOpen',
@@ -151,16 +166,22 @@ function serve(context) {
   const closed = d => ours(d) && server.tell('textDocument/didClose', { textDocument: textDocument(d) });
   const edited = ({ document: d }) => ours(d) && server.tell('textDocument/didChange',
     { textDocument: textDocument(d), contentChanges: [{ text: d.getText() }] });
+  const saved = d => ours(d) && server.tell('textDocument/didSave', { textDocument: textDocument(d) });
   const at = (d, position) => ({ textDocument: textDocument(d), position });
-  context.subscriptions.push(found, log, { dispose: server.stop });
+  const leave = () => {
+    left = true;
+    server.stop();
+  };
+  context.subscriptions.push(found, log, { dispose: leave });
   server.ready.then(can => {
     if (!can) return;
     workspace.textDocuments.forEach(opened);
-    const own = [
+    alone.splice(0).forEach(one => one.dispose());
+    own.push(
       workspace.onDidOpenTextDocument(opened),
       workspace.onDidCloseTextDocument(closed),
       workspace.onDidChangeTextDocument(edited),
-    ];
+      workspace.onDidSaveTextDocument(saved));
     if (can.hoverProvider) own.push(languages.registerHoverProvider(APL, {
       provideHover: (d, p) => server.ask('textDocument/hover', at(d, p)).then(h =>
         h && new vscode.Hover(new vscode.MarkdownString(textOf(h.contents)), h.range && placed(h.range))),
@@ -169,27 +190,32 @@ function serve(context) {
       provideDefinition: (d, p) => server.ask('textDocument/definition', at(d, p)).then(all =>
         [all ?? []].flat().map(l => new vscode.Location(vscode.Uri.parse(l.uri), placed(l.range)))),
     }));
-    if (can.completionProvider) own.push(languages.registerCompletionItemProvider(APL, {
-      provideCompletionItems: (d, p) => server.ask('textDocument/completion', at(d, p)).then(all =>
-        (all?.items ?? all ?? []).map(i => Object.assign(
-          new vscode.CompletionItem(i.label, (i.kind ?? 1) - 1),
-          { detail: i.detail, insertText: i.insertText ?? i.textEdit?.newText },
-          i.textEdit ? { range: placed(i.textEdit.range) } : {}))),
-    }, ...(can.completionProvider.triggerCharacters ?? [])));
-    context.subscriptions.push(...own);
+    if (can.completionProvider) {
+      const item = i => Object.assign(new vscode.CompletionItem(i.label, (i.kind ?? 1) - 1), {
+        detail: i.detail,
+        filterText: i.filterText,
+        sortText: i.sortText,
+        insertText: i.textEdit?.newText ?? i.insertText,
+        range: i.textEdit && placed(i.textEdit.range),
+      });
+      own.push(languages.registerCompletionItemProvider(APL, {
+        provideCompletionItems: (d, p) => server.ask('textDocument/completion', at(d, p)).then(all =>
+          new vscode.CompletionList((all?.items ?? all ?? []).map(item), all?.isIncomplete === true)),
+      }, ...(can.completionProvider.triggerCharacters ?? [])));
+    }
   });
 }
 
 function activate(context) {
   const { commands, languages, workspace } = vscode;
+  const alone = known();
   context.subscriptions.push(
+    { dispose: () => alone.forEach(one => one.dispose()) },
     workspace.onDidChangeTextDocument(changed),
     commands.registerTextEditorCommand('aplomb.tab', tab),
-    commands.registerCommand('aplomb.run', run),
-    languages.registerCompletionItemProvider(APL, completion, '`'),
-    languages.registerHoverProvider(APL, hover));
-  if (workspace.isTrusted) serve(context);
-  else context.subscriptions.push(workspace.onDidGrantWorkspaceTrust(() => serve(context)));
+    commands.registerCommand('aplomb.run', run));
+  if (workspace.isTrusted) serve(context, alone);
+  else context.subscriptions.push(workspace.onDidGrantWorkspaceTrust(() => serve(context, alone)));
 }
 
 module.exports = { activate, deactivate() {} };

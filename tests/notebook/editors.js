@@ -37,7 +37,7 @@ class Markdown {
   appendCodeblock(text) { this.value += `\n${text}\n`; return this; }
 }
 
-const heard = { change: [], commands: {}, completion: [], hover: [], definition: [], found: [], log: [], prefix: '`' };
+const heard = { change: [], commands: {}, completion: [], hover: [], definition: [], found: [], log: [], gone: [], prefix: '`' };
 let refuse = 0;
 
 class Document {
@@ -82,7 +82,7 @@ const editorOf = document => ({
 
 const registered = list => (selector, provider) => {
   list.push(provider);
-  return { dispose() {} };
+  return { dispose() { heard.gone.push(provider); } };
 };
 const nothing = () => ({ dispose() {} });
 const vscode = {
@@ -91,6 +91,7 @@ const vscode = {
   CompletionItem: class { constructor(label, kind) { Object.assign(this, { label, kind }); } },
   CompletionItemKind: { Function: 2, Operator: 23, Variable: 5, Constant: 20 },
   Diagnostic: class { constructor(range, message, severity) { Object.assign(this, { range, message, severity }); } },
+  CompletionList: class { constructor(items, isIncomplete) { Object.assign(this, { items, isIncomplete }); } },
   Location: class { constructor(uri, range) { Object.assign(this, { uri, range }); } },
   Uri: { parse: text => text },
   window: { activeTextEditor: null, createOutputChannel: () => ({ appendLine: l => heard.log.push(l), dispose() {} }) },
@@ -101,6 +102,7 @@ const vscode = {
     onDidChangeTextDocument(f) { heard.change.push(f); return nothing(); },
     onDidOpenTextDocument: nothing,
     onDidCloseTextDocument: nothing,
+    onDidSaveTextDocument(f) { heard.save = f; return nothing(); },
   },
   languages: {
     registerCompletionItemProvider: registered(heard.completion),
@@ -386,9 +388,12 @@ process.stdin.on('data', reader(m => {
     diagnostics: [{ range, severity: 1, message: 'LENGTH ERROR: ' + m.params.textDocument.text }] } });
   if (m.method === 'textDocument/hover') answer({ contents: { kind: 'markdown', value: 'a shape ⍴' } });
   if (m.method === 'textDocument/definition') answer([{ uri: m.params.textDocument.uri, range }]);
-  if (m.method === 'textDocument/completion') answer({ items: [{ label: 'wide', kind: 6 }] });
+  if (m.method === 'textDocument/completion') answer({ isIncomplete: true, items: [{ label: 'wide', kind: 6, filterText: 'wi' }] });
+  if (m.method === 'textDocument/didSave') say({ method: 'textDocument/publishDiagnostics', params: { uri: m.params.textDocument.uri,
+    diagnostics: [{ range, message: 'saved' }] } });
   if (m.method === 'shutdown') answer(null);
   if (m.method === 'exit') process.exit(0);
+  if (m.params?.textDocument?.text === 'die') process.exit(7);
 }));
 `;
 
@@ -406,11 +411,28 @@ async function served(dispose) {
   check('it is asked about a place', said.value === 'a shape ⍴', said);
   const [place] = await heard.definition[0].provideDefinition(document, at);
   check('and where a name is from', place.uri === uri, place);
-  const [item] = await heard.completion[1].provideCompletionItems(document, at);
-  check('and what may follow', item.label === 'wide' && item.kind === 5, item);
+  const { items: [item], isIncomplete } = await heard.completion[1].provideCompletionItems(document, at);
+  check('and what may follow', item.label === 'wide' && item.kind === 5 && item.filterText === 'wi' && isIncomplete, item);
+  check('what it does takes the place of the table alone', heard.gone.length === 2, heard.gone.length);
+  heard.save(document);
+  await until(() => heard.found.length > 1);
+  check('it hears what is saved', heard.found[1][1][0].message === 'saved', heard.found[1]);
   dispose();
   await until(() => heard.log.length);
   check('it ends with the editor', heard.log.join().includes('ended with 0'), heard.log);
+}
+
+// A server that dies: what the table alone knows is back.
+async function dies(extension) {
+  heard.hover.length = 0;
+  heard.gone.length = 0;
+  heard.log.length = 0;
+  heard.found.length = 0;
+  open().text = 'die';
+  extension.activate({ subscriptions: [] });
+  await until(() => heard.log.length);
+  check('after a server that dies the table is asked again', heard.hover.length === 3 && heard.gone.length >= 3,
+    [heard.hover.length, heard.gone.length]);
 }
 
 async function absent(extension) {
@@ -438,6 +460,7 @@ async function main() {
   shared();
   colouring();
   agreed();
+  await dies(extension);
   await absent(extension);
   fs.rmSync(folder, { recursive: true });
   process.exit(failed);
