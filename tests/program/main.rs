@@ -18,6 +18,7 @@ mod bad_input;
 mod bench;
 mod bounded;
 mod cli;
+mod editors;
 mod export;
 mod found_manners;
 mod gpu_bench;
