@@ -1,4 +1,4 @@
-//! `]box ]rows ]display`: how results show. What only sets something prints nothing.
+//! `]box ]rows ]display`: how results show. What sets something says what was set before.
 
 use super::Call;
 use aplomb_ground::error::{Error, domain, nonce, syntax, value};
@@ -30,13 +30,9 @@ fn on_off(option: &str, word: &str) -> Result<bool, Error> {
 pub fn boxes(call: &mut Call<'_>) -> Result<(), Error> {
     let words = call.words();
     let mut view = *call.session.interp().view();
+    let was = boxes_of(&view);
     if words.is_empty() || words == ["?"] {
-        let style = STYLES.iter().find(|s| s.1 == view.boxes).map_or("min", |s| s.0);
-        let fns = if view.inside { "on" } else { "off" };
-        let trains = TRAINS.iter().find(|t| t.1 == view.trains).map_or("def", |t| t.0);
-        let set =
-            if view.boxes == Boxes::Off { "OFF".into() } else { format!("ON -style={style}") };
-        call.show(&format!("Is {set} -trains={trains} -fns={fns}"));
+        call.show(&format!("Is {was}"));
         return Ok(());
     }
     let mut style = if view.boxes == Boxes::Off { Boxes::Min } else { view.boxes };
@@ -69,19 +65,34 @@ pub fn boxes(call: &mut Call<'_>) -> Result<(), Error> {
         None => {}
     }
     *call.session.interp().view() = view;
+    call.show(&format!("Was {was}"));
     Ok(())
+}
+
+/// The settings of `]box`.
+fn boxes_of(view: &View) -> String {
+    let style = STYLES.iter().find(|s| s.1 == view.boxes).map_or("min", |s| s.0);
+    let fns = if view.inside { "on" } else { "off" };
+    let trains = TRAINS.iter().find(|t| t.1 == view.trains).map_or("def", |t| t.0);
+    let set = if view.boxes == Boxes::Off { "OFF".into() } else { format!("ON -style={style}") };
+    format!("{set} -trains={trains} -fns={fns}")
+}
+
+/// The settings of `]rows`.
+fn rows_of(view: &View) -> String {
+    let style = LONG.iter().find(|s| s.1 == view.rows()).map_or("wrap", |s| s.0);
+    match view.rows() {
+        Long::Fold => "OFF".into(),
+        Long::Whole | Long::Cut => format!("ON -style={style}"),
+    }
 }
 
 pub fn rows(call: &mut Call<'_>) -> Result<(), Error> {
     let words = call.words();
     let mut view = *call.session.interp().view();
+    let was = rows_of(&view);
     if words.is_empty() || words == ["?"] {
-        let style = LONG.iter().find(|s| s.1 == view.rows()).map_or("wrap", |s| s.0);
-        call.show(&if view.rows() == Long::Fold {
-            "Is OFF".to_string()
-        } else {
-            format!("Is ON -style={style}")
-        });
+        call.show(&format!("Is {was}"));
         return Ok(());
     }
     let mut style = if view.rows() == Long::Fold { Long::Whole } else { view.rows() };
@@ -103,6 +114,7 @@ pub fn rows(call: &mut Call<'_>) -> Result<(), Error> {
     view.long = if on { style } else { Long::Fold };
     view.unread = false;
     *call.session.interp().view() = view;
+    call.show(&format!("Was {was}"));
     Ok(())
 }
 

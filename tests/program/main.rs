@@ -23,6 +23,7 @@ mod export;
 mod found_manners;
 mod gpu_bench;
 mod hostile;
+mod lsp;
 mod options;
 mod panes_terminal;
 mod repl;

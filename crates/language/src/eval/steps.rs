@@ -16,6 +16,7 @@ use crate::syntax::steps::{Act, Steps};
 use aplomb_ground::error::{
     Error, Kind, Result, bug, domain, leaving, length, rank, syntax, untraced, value,
 };
+use aplomb_ground::limits::Rounds;
 use aplomb_values::array::Array;
 use std::rc::Rc;
 
@@ -35,6 +36,8 @@ pub struct Walk {
     caught: Option<Rc<Error>>,
     /// The namespaces that were entered, each with the one around it.
     inside: Vec<(Rc<Space>, Rc<Space>)>,
+    /// The outermost `:For` under way, by its slot.
+    way: Option<(usize, Rounds)>,
 }
 
 /// Turns of a loop before it is tried in registers; a power of two.
@@ -60,6 +63,17 @@ pub(super) enum Slot {
     Selected(Array),
 }
 
+impl Slot {
+    /// The turns of a loop that are over, and those that it has in all.
+    fn turns(&self) -> (usize, usize) {
+        match self {
+            Slot::Items { of, next } => (*next, of.len()),
+            Slot::Each { turns, next, .. } => (*next, *turns),
+            Slot::None | Slot::Selected(_) => (0, 0),
+        }
+    }
+}
+
 impl Walk {
     /// A run that begins.
     pub fn new(steps: &Steps) -> Walk {
@@ -83,6 +97,17 @@ impl Walk {
     /// Whether a trap stands around a step.
     pub fn is_trapped(&self, steps: &Steps, step: usize) -> bool {
         steps.traps.iter().any(|t| (t.from..t.to).contains(&step))
+    }
+
+    /// A loop goes on, or is over, for whoever shows how far it is.
+    fn tell(&mut self, slot: usize, goes: bool) {
+        match &self.way {
+            Some((own, way)) if *own == slot && goes => {
+                way.done(self.slots[slot].turns().0.saturating_sub(1) as u64);
+            }
+            Some((own, _)) if *own == slot => self.way = None,
+            _ => {}
+        }
     }
 
     /// Goes on where the trap around a step sends an error to. Err: none catches it.
@@ -142,9 +167,11 @@ impl Eval<'_> {
                 let Act::For { names, .. } = &steps.steps[now - 1].act else {
                     return Err(bug!("a turn of no loop"));
                 };
-                if !self.turn_of(at, names, &mut walk.slots[*slot])? {
+                let goes = self.turn_of(at, names, &mut walk.slots[*slot])?;
+                if !goes {
                     walk.at = *done;
                 }
+                walk.tell(*slot, goes);
             }
             Act::For { slot, names, each, of } => {
                 let of = self.worth(at, *of)?;
@@ -153,6 +180,10 @@ impl Eval<'_> {
                     false => Slot::Items { of, next: 0 },
                     true => self.side_by_side(names, &of)?,
                 };
+                let turns = walk.slots[*slot].turns().1 as u64;
+                if walk.way.is_none() {
+                    walk.way = Some((*slot, self.cx.host.interrupt().rounds(turns)));
+                }
             }
             Act::Branch(to) => self.branch(at, steps, walk, *to)?,
             Act::Define(id) => {

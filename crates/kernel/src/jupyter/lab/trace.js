@@ -8,6 +8,24 @@ const size = n => (n < 1e4 ? `${n} B` : `${(n / 1e3).toFixed(0)} kB`);
 // The switches that a trace was made under, as a question has them.
 const switched = ({ config: { off, preset } }) => ({ off, preset: preset === 'all' ? '' : preset });
 
+// Characters of a trace that are read: what a file holds may unpack to anything.
+const LONGEST = 1 << 26;
+
+// A trace as it is, also where a file keeps it deflated.
+async function inflated(data) {
+  if (!data?.deflated) return data;
+  const bytes = Uint8Array.from(atob(data.deflated), c => c.charCodeAt(0));
+  const parts = new Blob([bytes]).stream()
+    .pipeThrough(new DecompressionStream('deflate')).pipeThrough(new TextDecoderStream());
+  let text = '';
+  for (const reader = parts.getReader(); ;) {
+    const { done, value } = await reader.read();
+    if (done) return JSON.parse(text);
+    text += value;
+    if (text.length > LONGEST) throw new Error('it is too long');
+  }
+}
+
 function view({ widgets }, mime, link, switches) {
   class View extends widgets.Widget {
     constructor() {
@@ -17,7 +35,11 @@ function view({ widgets }, mime, link, switches) {
     }
 
     async renderModel(model) {
-      this.trace = this.first = model.data[mime];
+      try {
+        this.trace = this.first = await inflated(model.data[mime]);
+      } catch (e) {
+        return this.node.replaceChildren(`this trace cannot be read: ${e.message}`);
+      }
       this.at = Infinity;
       this.picked = this.first?.view?.node ?? null;
       this.open = null;

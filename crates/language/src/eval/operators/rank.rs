@@ -150,7 +150,9 @@ fn pairs(
     let frame: Shape = if xf.is_empty() { yf } else { xf };
     let n = aplomb_values::array::elements(&frame);
     let mut out = ev.cx.budget().room(n)?;
+    let way = ev.cx.host.interrupt().rounds(n as u64);
     for k in 0..n {
+        way.done(k as u64);
         let pick = |v: &[Array]| if v.len() == 1 { v[0].clone() } else { v[k].clone() };
         out.push(ev.apply(f, Some(&pick(&xs)), &pick(&ys))?);
     }
