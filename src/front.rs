@@ -29,6 +29,9 @@ pub struct Settings {
     pub pipeline: Pipeline,
     pub ascii: bool,
     pub reach: Reach,
+    pub runs: bool,
+    /// The profile is left out.
+    pub bare: bool,
     pub device: Wanted,
     /// The math of a GPU.
     pub math: Math,
@@ -79,6 +82,8 @@ impl Settings {
             pipeline,
             ascii,
             reach: Reach::All,
+            runs: false,
+            bare: false,
             device: Wanted::Auto,
             math: Math::default(),
             order: Order::default(),
@@ -104,6 +109,7 @@ impl Settings {
         }
         (session.options().math, session.options().order) = (self.math, self.order);
         session.core().reach = self.reach.clone();
+        session.core().runs = self.runs;
         session.core().devices().want(self.device);
     }
 

@@ -25,3 +25,4 @@ mod hostile;
 mod options;
 mod panes_terminal;
 mod repl;
+mod workspaces;

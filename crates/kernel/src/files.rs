@@ -4,11 +4,13 @@
 //! A file is written beside its name first and renamed, so a reader never sees half of it.
 
 mod aside;
+mod errands;
 mod npy;
 mod picture;
 mod special;
 
 pub use aside::Aside;
+pub use errands::{Bounds, effect, run as run_errand};
 pub use npy::{NpyType, read_npy, write_npy};
 pub use picture::{png, read_picture};
 

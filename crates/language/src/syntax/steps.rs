@@ -115,6 +115,13 @@ pub enum Act {
     Enter(Sym),
     /// The namespace around becomes the current one again.
     Leave,
+    /// The namespace that the phrase gives is the current one up to a step.
+    With {
+        /// The namespace.
+        of: PhraseId,
+        /// The step behind the block.
+        end: usize,
+    },
     /// A phrase whose value nobody sees.
     Evaluate(PhraseId),
     /// A guard or a label where none may stand.
@@ -540,6 +547,11 @@ impl Builder<'_> {
             Block::Repeat | Block::Section => {
                 self.begin(block, at);
             }
+            Block::With if none => return Err(missing("a namespace")),
+            Block::With => {
+                let top = self.push(Act::With { of, end: END }, whole);
+                self.begin(block, at).top = top;
+            }
             Block::Namespace => {
                 let items = self.ast.phrase(of).items.as_slice();
                 let name = match items {
@@ -583,6 +595,12 @@ impl Builder<'_> {
             Block::Trap if open.clauses == 0 => self.handle(self.here()),
             Block::Namespace => {
                 self.push(Act::Leave, at);
+            }
+            Block::With => {
+                let (top, here) = (open.top, self.here());
+                if let Act::With { end, .. } = &mut self.out.steps[top].act {
+                    *end = here;
+                }
             }
             _ => {}
         }

@@ -19,16 +19,20 @@ pub const LIBRARY: &str = "dfns";
 /// ⎕CY.
 pub static ROWS: &[Row] = &[function(
     "CY",
-    "Copies the names X of the library 'dfns' here; without X all of them.",
+    "Copies the names X of a saved workspace, or of the library 'dfns', here; without X all of \
+     them.",
     ("'to'⎕CY'dfns' ⋄ 2 to 5", "2 3 4 5"),
     |ev, a| {
-        let name = a.y.to_text().ok_or_else(|| domain("⎕CY takes the name of a library"))?;
+        let name = a.y.to_text().ok_or_else(|| domain("⎕CY takes the name of a workspace"))?;
         let wanted = a.x.map(|x| texts(x, "a name")).transpose()?;
-        if !is_library(&name) {
-            return Err(domain(format!("there is no library {name}"))
-                .hint("'dfns' is carried along; ⎕IMPORT takes files"));
+        let world = ev.cx.world("a file")?;
+        let file = if world.exists(&name) { name.clone() } else { format!("{name}.apw") };
+        if is_library(&name) && !world.exists(&file) {
+            ev.copy_library(wanted.as_deref())?;
+            return Ok(None);
         }
-        ev.copy_library(wanted.as_deref())?;
+        let bytes = world.read_file(&file)?;
+        ev.copy_workspace(&bytes, wanted.as_deref())?;
         Ok(None)
     },
 )];
@@ -88,10 +92,7 @@ impl Eval<'_> {
 
     /// All of the library as a namespace of its own.
     pub fn library(&mut self) -> Result<Rc<Space>> {
-        let root = self.st.root.clone();
-        let outer = self.st.enter(&root);
-        let space = self.st.new_space(LIBRARY);
-        self.st.enter(&outer);
+        let space = self.module_space(LIBRARY);
         self.carried(&space, &FILES.iter().collect::<Vec<_>>())?;
         Ok(space)
     }

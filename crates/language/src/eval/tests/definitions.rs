@@ -124,6 +124,52 @@ fn scans_are_the_folds_of_prefixes() {
     same(pairs);
 }
 
+/// `n f/y` is the fold of each n items in a row; of a negative n of these turned round.
+#[test]
+fn folds_of_windows_are_folds_of_what_they_see() {
+    let mut pairs = Vec::new();
+    let items = ["3 1 4 1 5 9", "1 0 1 1 0", "2.5 ¯1 0 7", "'abcd'", "'ab' 1 (2 3)"];
+    for f in ["+", "-", "×", "⌈", "=", "<", ",", "⊢", "⊣", "{⍺+⍵}", "{⍺ ⍵}"] {
+        for y in items.iter().filter(|y| !y.contains('\'') || ",⊢⊣{⍺ ⍵}".contains(f)) {
+            for n in [1i64, 2, 3, -2, -3] {
+                let count = format!("(0⌈1+(≢Y)-{})", n.abs());
+                let turn = if n < 0 { "⌽" } else { "" };
+                let size = n.abs();
+                let window = format!("{{⊃{{⍺{f}⍵}}/{turn}{size}↑(⍵-1)↓Y}}¨⍳{count}");
+                let fast = format!("Y←,{y} ⋄ ({}{f}/Y)", format!("{n}").replace('-', "¯"));
+                pairs.push((fast, format!("Y←,{y} ⋄ {window}")));
+            }
+        }
+    }
+    same(pairs);
+}
+
+/// A fold of nothing gives what changes no argument.
+#[test]
+fn an_identity_changes_no_argument() {
+    let mut pairs = Vec::new();
+    for f in ["+", "×", "⌈", "⌊", "∧", "∨", "=", "≠"] {
+        for y in ["0 1 1 0", "1"] {
+            pairs.push((format!("({f}/⍬){f}{y}"), y.to_string()));
+        }
+    }
+    for f in ["+", "×", "⌈", "⌊", "∨"] {
+        pairs.push((format!("({f}/⍬){f}3 5 2"), "3 5 2".into()));
+    }
+    for f in ["-", "÷", "*", "!", "|"] {
+        let side = if f == "!" || f == "|" {
+            format!("({f}/⍬){f}3 5 2")
+        } else {
+            format!("3 5 2{f}({f}/⍬)")
+        };
+        pairs.push((side, "3 5 2".into()));
+    }
+    for shape in ["0 3", "2 0", "3 0 2"] {
+        pairs.push((format!("⍴+/{shape}⍴0"), format!("¯1↓{shape}")));
+    }
+    same(pairs);
+}
+
 #[test]
 fn long_scans_take_a_step_an_item() {
     with_stack(|| {
