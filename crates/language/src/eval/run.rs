@@ -60,6 +60,8 @@ pub struct Store {
     pub carried: Vec<(&'static Row, Array)>,
     /// Texts under way that are asked what they mean.
     pub asked: usize,
+    /// The last namespace without a name that a script made: ⎕FIX gives it.
+    pub unnamed: Option<Rc<Space>>,
 }
 
 impl Default for Store {
@@ -84,6 +86,7 @@ impl Default for Store {
             traps: 0,
             carried: Vec::new(),
             asked: 0,
+            unnamed: None,
         }
     }
 }
@@ -95,7 +98,7 @@ impl Store {
         self.handlers.clear();
         self.calls.clear();
         self.carried.clear();
-        self.asked = 0;
+        (self.asked, self.unnamed) = (0, None);
         (self.depth, self.shy, self.frame, self.traps) = (0, false, None, 0);
     }
 }
@@ -383,7 +386,12 @@ impl<'h> Eval<'h> {
                 let a = if *evaluated { self.evaluated_input(at)? } else { self.typed_line()? };
                 self.st.stack.push(a);
             }
-            Do::Place(_) | Do::Member(_) | Do::MemberSystem(_) | Do::Inside(_) | Do::Space(_) => {
+            Do::Place(_)
+            | Do::Member(_)
+            | Do::Around
+            | Do::MemberSystem(_)
+            | Do::Inside(_)
+            | Do::Space(_) => {
                 self.enter(at, ins.at);
                 self.namespace_step(at, &ins.what)?;
             }

@@ -478,6 +478,10 @@ impl Eval<'_> {
                 let of = self.pop()?;
                 self.member_of(&of, *sym)?
             }
+            Do::Around => {
+                let of = self.pop()?;
+                self.in_each(&of, &mut |_, space| Ok(space.parent().value()))?
+            }
             Do::MemberSystem(row) => {
                 let of = self.pop()?;
                 self.in_each(&of, &mut |ev, space| ev.in_space(space, |ev| ev.system_value(row)))?

@@ -192,11 +192,14 @@ impl Eval<'_> {
             }
             Act::Enter(sym) => {
                 self.cx.unframed("a namespace is made")?;
-                let name = self.st.symbols.name(*sym);
+                let name = sym.map_or("[Namespace]".into(), |sym| self.st.symbols.name(sym));
                 let outer = self.st.here.clone();
                 // Its lines make it anew.
                 let space = self.new_space(&name);
-                self.set(at, *sym, Value::Array(space.value()))?;
+                match sym {
+                    Some(sym) => self.set(at, *sym, Value::Array(space.value()))?,
+                    None => self.st.unnamed = Some(space.clone()),
+                }
                 self.go_to(&space);
                 walk.inside.push(Inside { space, outer, steps: 0..usize::MAX });
             }

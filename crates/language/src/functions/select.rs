@@ -61,6 +61,13 @@ pub fn bracket(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<
     {
         return choose(cx, a, i);
     }
+    // Index vectors, of which there are none.
+    if let ([Some(i)], true) = (indices, a.rank() != 1)
+        && i.is_empty()
+        && !i.prototype().is_simple_scalar()
+    {
+        return cells::empty(cx, i.shape(), a.prototype());
+    }
     fits_axes(cx, a, indices)?;
     indexed(cx, a, indices)
 }

@@ -111,8 +111,8 @@ pub enum Act {
         /// The next case.
         otherwise: usize,
     },
-    /// The namespace of that name becomes the current one.
-    Enter(Sym),
+    /// The namespace of that name, or one without a name, becomes the current one.
+    Enter(Option<Sym>),
     /// The namespace around becomes the current one again.
     Leave,
     /// The namespace that the phrase gives is the current one up to a step.
@@ -555,18 +555,18 @@ impl Builder<'_> {
             Block::Namespace => {
                 let items = self.ast.phrase(of).items.as_slice();
                 let name = match items {
+                    [] => None,
                     [one] => match &self.ast.item(*one).what {
                         What::Name(sym) => Some(*sym),
-                        _ => None,
+                        _ => return Err(missing("one name")),
                     },
-                    _ => None,
+                    _ => return Err(missing("one name")),
                 };
-                let Some(sym) = name else { return Err(missing("one name")) };
                 if self.in_function || self.open.iter().any(|o| o.block != Block::Namespace) {
                     let says = ":Namespace stands in a text's own lines, not in a function";
                     return Err(self.error(says, whole));
                 }
-                self.push(Act::Enter(sym), whole);
+                self.push(Act::Enter(name), whole);
                 self.begin(block, at);
             }
         }

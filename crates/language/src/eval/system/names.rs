@@ -437,6 +437,9 @@ fn fix(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         _ => true,
     });
     let made: Vec<(Sym, Value)> = made.map(|(sym, v)| (sym, v.clone())).collect();
+    if let Some(space) = ev.st.unnamed.take() {
+        return ev.shy(space.value());
+    }
     let form = a.x.map_or(Ok(1), |x| ev.cx.one_integer(x, "the left argument of ⎕FIX"))?;
     if let ([(_, Value::Array(one))], 1) = (made.as_slice(), form) {
         return ev.shy(one.clone());

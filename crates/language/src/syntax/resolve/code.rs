@@ -92,6 +92,8 @@ pub enum Do {
     Place(Head),
     /// The value of a name of the namespaces on top.
     Member(Sym),
+    /// The namespaces around those on top.
+    Around,
     /// The value of a ⎕ name in the namespaces on top.
     MemberSystem(&'static Row),
     /// The value of a phrase that runs in the namespaces on top.
@@ -294,7 +296,7 @@ impl Do {
         match self {
             Do::Strand(n) | Do::Notation { n, .. } => (*n, 1),
             Do::Space(names) => (names.len(), 1),
-            Do::Member(_) | Do::MemberSystem(_) | Do::Inside(_) => (1, 1),
+            Do::Member(_) | Do::Around | Do::MemberSystem(_) | Do::Inside(_) => (1, 1),
             Do::Monad(_) => (1, 1),
             Do::Dyad(_) | Do::Phrase(_) => (2, 1),
             Do::Index(present) => (1 + present.iter().filter(|p| **p).count(), 1),

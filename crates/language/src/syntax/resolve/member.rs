@@ -158,6 +158,14 @@ impl Resolver<'_> {
                     return Ok(None);
                 }
                 let at = before.span.join(item.span);
+                let dot = last.checked_sub(2).filter(|k| self.is_dot(items, *k));
+                if let Some(dot) = dot
+                    && let Some(owner) = self.owner(items, dot)?
+                {
+                    let mut ins = owner.ins;
+                    ins.push(Ins { what: Do::Around, at, x: at, y: at });
+                    return Ok(Some((Ent::Array(Part::Push(ins)), owner.begins, at)));
+                }
                 return Ok(Some((Self::push(Do::Place(Head::Parent), at), last - 1, at)));
             }
             What::Name(sym) => Last::Name(*sym),
