@@ -219,7 +219,7 @@ mod tests {
             assert!(page(topic, WIDTH).is_some(), "{topic}");
         }
         assert!(
-            page("⎕XML", WIDTH).is_some_and(|p| p.contains("not in Aplomb"))
+            page("⎕NA", WIDTH).is_some_and(|p| p.contains("not in Aplomb"))
                 && page("⎕NOSUCH", WIDTH).is_none()
         );
     }

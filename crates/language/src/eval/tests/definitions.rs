@@ -310,8 +310,8 @@ impl Twins {
             2 => {
                 let (top, end) = (self.label(), self.label());
                 let own = (end.clone(), top.clone());
-                let body = self.block(depth - 1, Some(&own));
                 let i = format!("i{}", self.labels);
+                let body = self.block(depth - 1, Some(&own));
                 let begin = vec![
                     format!("{i}←0"),
                     format!("{top}:→({i}≥{})/{end}", k % 4),
