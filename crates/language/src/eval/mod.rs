@@ -18,6 +18,7 @@ pub mod host;
 mod interp;
 mod keep;
 pub mod lower;
+mod numbers;
 pub mod operators;
 pub mod phrases;
 mod replay;

@@ -62,6 +62,8 @@ pub struct Store {
     pub asked: usize,
     /// The last namespace without a name that a script made: ⎕FIX gives it.
     pub unnamed: Option<Rc<Space>>,
+    /// Programs on single numbers, made of dfns.
+    pub programs: super::numbers::Programs,
 }
 
 impl Default for Store {
@@ -87,6 +89,7 @@ impl Default for Store {
             carried: Vec::new(),
             asked: 0,
             unnamed: None,
+            programs: Default::default(),
         }
     }
 }
@@ -99,6 +102,7 @@ impl Store {
         self.calls.clear();
         self.carried.clear();
         (self.asked, self.unnamed) = (0, None);
+        self.programs.let_go();
         (self.depth, self.shy, self.frame, self.traps) = (0, false, None, 0);
     }
 }
@@ -460,6 +464,10 @@ impl<'h> Eval<'h> {
         }
         let (source, span) = (self.cx.sys.source.clone(), self.cx.sys.span);
         self.st.shy = false;
+        if let Some(made) = self.by_numbers(f, x, y).transpose() {
+            self.st.depth -= 1;
+            return made.map(Outcome::Array);
+        }
         let here = self.st.here.clone();
         self.cx.host.calls();
         let outcome = self.turns(f.clone(), x.cloned(), y.clone());

@@ -4,6 +4,7 @@
 //! step is done by `Eval::act`; who walks (a call of a function, a text at the top) decides what an
 //! error ends.
 
+use super::numbers::COPIES;
 use super::run::{At, Eval, Holds, Outcome};
 use super::space::Space;
 use super::value::{Func, Oper, Trad, Value};
@@ -24,6 +25,10 @@ pub struct Walk {
     /// The next step.
     pub at: usize,
     slots: Vec<Slot>,
+    /// The turns of loops, by the step that jumps back.
+    turns: Vec<(usize, usize)>,
+    /// Items that loops in registers may copy.
+    allowance: usize,
     /// The events of each trap, once it began.
     events: Vec<Vec<i64>>,
     /// The numbers of the error that a trap caught last.
@@ -41,9 +46,13 @@ struct Inside {
     steps: std::ops::Range<usize>,
 }
 
+/// Turns of a loop before it is tried in registers; a power of two.
+const HOT: usize = 32;
+const HOT_BITS: u32 = HOT.trailing_zeros() % 3;
+
 /// The state of a loop or a selection.
 #[derive(Clone, Default)]
-enum Slot {
+pub(super) enum Slot {
     #[default]
     None,
     /// Items of an array, one a turn.
@@ -65,7 +74,7 @@ impl Walk {
     pub fn new(steps: &Steps) -> Walk {
         let slots = std::iter::repeat_n(Slot::None, steps.slots).collect();
         let events = std::iter::repeat_n(Vec::new(), steps.traps.len()).collect();
-        Walk { slots, events, ..Walk::default() }
+        Walk { slots, events, allowance: COPIES.0, ..Walk::default() }
     }
 
     /// The namespace that the next step runs in; None: the one where the walk began.
@@ -123,7 +132,12 @@ impl Eval<'_> {
         }
         match &steps.steps[now].act {
             Act::Run(phrase) => return self.top(at, *phrase, keep),
-            Act::Jump(to) => walk.at = *to,
+            Act::Jump(to) => {
+                walk.at = *to;
+                if *to < now {
+                    self.again(at, steps, walk, now)?;
+                }
+            }
             Act::Test { cond, holds, to } => {
                 let truth = match self.holds(at, *cond, "a condition")? {
                     Holds::Yes => true,
@@ -221,6 +235,30 @@ impl Eval<'_> {
             Act::Misplaced(says) => return Err(syntax(*says)),
         }
         Ok(None)
+    }
+
+    /// A loop goes round again, by the jump that stands there. One that does so often is tried in
+    /// registers, as far as they take it.
+    fn again(&mut self, at: At<'_>, steps: &Steps, walk: &mut Walk, jump: usize) -> Result<()> {
+        let known = walk.turns.iter().position(|(step, _)| *step == jump);
+        let k = known.unwrap_or_else(|| {
+            walk.turns.push((jump, 0));
+            walk.turns.len() - 1
+        });
+        walk.turns[k].1 += 1;
+        walk.allowance = walk.allowance.saturating_add(COPIES.1);
+        let turns = walk.turns[k].1;
+        // After as many turns in vain, eight times as many.
+        if turns < HOT || !turns.is_power_of_two() || turns.trailing_zeros() % 3 != HOT_BITS {
+            return Ok(());
+        }
+        let loops = (walk.at, jump + 1);
+        let ends = (&mut walk.slots[..], &mut walk.at);
+        if self.loop_by_numbers(at, steps, loops, ends, &mut walk.allowance)? {
+            // An inner loop that begins again is known to fit.
+            walk.turns[k].1 = HOT - 1;
+        }
+        Ok(())
     }
 
     /// The value of a phrase that must have one.

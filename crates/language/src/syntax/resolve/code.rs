@@ -291,6 +291,16 @@ impl Ins {
 }
 
 impl Do {
+    /// Whether it may give a name another value: by itself, or by what it calls.
+    pub fn may_assign(&self) -> bool {
+        match self {
+            Do::Monad(f) | Do::Dyad(f) => !matches!(f, FExpr::Prim(_)),
+            Do::Const(_) | Do::Name(_) | Do::Alpha | Do::Omega | Do::Strand(_) => false,
+            Do::Index(_) | Do::System(_) => false,
+            _ => true,
+        }
+    }
+
     /// The number of values that it takes from the stack and puts there.
     fn moves(&self) -> (usize, usize) {
         match self {
