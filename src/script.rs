@@ -9,8 +9,8 @@ use aplomb_language::syntax;
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 
-/// A program's text; that of `-` is standard input, to its end. `#!` becomes `⍝!`: a comment of the same length. Errors: one line for the
-/// user.
+/// A program's text; that of `-` is standard input, to its end. `#!` becomes `⍝!`: a comment of
+/// the same length. Errors: one line for the user.
 pub fn read(path: &Path) -> Result<String, String> {
     let bytes = if path == Path::new("-") {
         let mut bytes = Vec::new();

@@ -82,7 +82,7 @@ pub fn boxes(call: &mut Call<'_>) -> Result<(), Error> {
     tell(call, before.boxes != Boxes::Off, &was)
 }
 
-/// What was set: on or off, and each of the options that were given.
+/// Tells what was set: on or off, and each of the options that were given.
 fn tell(call: &mut Call<'_>, was_on: bool, options: &[(&str, &str)]) -> Result<(), Error> {
     let words = call.words();
     let is_given = |name: &str| {

@@ -95,7 +95,8 @@ fn tell(call: &mut Call<'_>, exprs: &[String], compares: bool, name: &str) -> Re
             _ => return Err(value("an expression gives no value")),
         };
         let more = (took / first - 1.0) * 100.0;
-        let bar = "⎕".repeat((took / most * BAR).round() as usize);
+        let long = (took / most * BAR).round() as usize;
+        let bar: String = std::iter::repeat_n('⎕', long).collect();
         let mark = if same { ' ' } else { '*' };
         out += &format!("{mark} {expr:wide$} → {} | {more:+5.0}% {bar}\n", scaled(*took));
     }

@@ -96,7 +96,8 @@ fn a_program_leaves_from_anywhere() {
 #[test]
 fn the_system_is_asked_and_commands_run_only_where_they_may() {
     let here = folder();
-    let typed = "2⎕MKDIR'a/b'\n_←'x'⎕NPUT'a/f.txt'\n0(⎕NINFO⍠1)'a/*'\n1⎕NINFO'a'\n3⎕NDELETE'a'\n⎕NEXISTS'a'\n";
+    let typed = "2⎕MKDIR'a/b'\n_←'x'⎕NPUT'a/f.txt'\n0(⎕NINFO⍠1)'a/*'\n\
+                 1⎕NINFO'a'\n3⎕NDELETE'a'\n⎕NEXISTS'a'\n";
     let (out, err, _) = ran(here.path(), &[], typed);
     assert_eq!(out, "1\n a/b  a/f.txt \n1\n0\n", "{err}");
     let (out, err, code) = ran(here.path(), &[], "⎕SH'echo one; echo two'\n");

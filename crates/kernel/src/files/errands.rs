@@ -37,7 +37,7 @@ fn paths(errand: &Errand) -> Vec<&str> {
     }
 }
 
-/// What an errand would change, in words; None: nothing.
+/// The change that an errand makes, in words; None: nothing.
 pub fn effect(errand: &Errand) -> Option<String> {
     match errand {
         Errand::MakeFolder(path) => Some(format!("make the folder {path}")),
@@ -126,7 +126,7 @@ fn facts(path: &str) -> Result<Facts> {
 /// Between two looks at the interrupt while a command runs.
 const WAIT: Duration = Duration::from_millis(5);
 
-/// What a command prints; its errors go where the program's go. Errors: DOMAIN with its exit code.
+/// The output of a command; its errors go where the program's go. Errors: DOMAIN with its exit code.
 fn shell(command: &str, bounds: &Bounds<'_>) -> Result<Answer> {
     let wrong = |e: std::io::Error| Error::new(Kind::Domain, format!("{command}: {e}"));
     let mut child = Command::new("/bin/sh")

@@ -679,7 +679,7 @@ impl Session {
         lines::pieces(&source.text).into_iter().flat_map(check).collect()
     }
 
-    /// What of a text without errors can never run, and the names that nobody sets.
+    /// The statements of a text without errors that can never run, and the names that nobody sets.
     pub fn warnings(&self, source: &Arc<Source>) -> Vec<syntax::lint::Warning> {
         let mut lint = syntax::lint::Lint::default();
         for piece in lines::pieces(&source.text) {

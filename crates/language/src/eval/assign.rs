@@ -420,7 +420,7 @@ impl Eval<'_> {
         self.replace(at, sym, old, &shape, places, f, v)
     }
 
-    /// What the paths of i reach becomes the items of v, or `old f v`, one after the other.
+    /// The ends of the paths of i become the items of v, or `old f v`, one after the other.
     fn replace_reached(
         &mut self,
         at: At<'_>,

@@ -132,7 +132,10 @@ fn fixed(v: f64, d: i64) -> String {
     } else {
         let decimals = d as usize;
         let (whole, digits) = match usize::try_from(exponent) {
-            Err(_) => (1, "0".repeat(exponent.unsigned_abs() as usize) + &digits),
+            Err(_) => {
+                let zeros = std::iter::repeat_n('0', exponent.unsigned_abs() as usize);
+                (1, zeros.chain(digits.chars()).collect())
+            }
             Ok(e) => (e + 1, digits),
         };
         let (mut kept, carried) = cut(digits, whole + decimals, unknown);

@@ -1,4 +1,4 @@
-//! What `aplomb check` tells beside errors: statements that can never run, names that nobody sets.
+//! Warnings of `aplomb check`: statements that can never run, names that nobody sets.
 //!
 //! Nothing runs, so only what is sure is told. A text that makes names while it runs (⍎ ⎕FX …) has
 //! none that nobody sets.
@@ -165,7 +165,7 @@ fn never_reached(ast: &Ast, steps: &Steps) -> Vec<Warning> {
     if branches {
         return Vec::new();
     }
-    let mut seen = vec![false; all.len()];
+    let mut seen: Vec<bool> = all.iter().map(|_| false).collect();
     let mut open = vec![0];
     open.extend(steps.traps.iter().map(|trap| trap.handler));
     while let Some(at) = open.pop() {

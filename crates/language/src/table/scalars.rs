@@ -14,8 +14,8 @@ use aplomb_ground::error::Result;
 use aplomb_values::array::Array;
 use aplomb_values::prim::op::Op;
 
-/// Conjugate: a real number is its own, and so is a character. A pending value is recorded, for it may leave the reals
-/// when it is computed.
+/// Conjugate: a real number is its own, and so is a character. A pending value is recorded, for it
+/// may leave the reals when it is computed.
 fn conjugate(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     if y.is_open() || y.is_complex() || !y.is_uniform() {
         cx.map1(Op::Conj, y)

@@ -98,7 +98,7 @@ fn environment(cx: &mut Cx<'_>, name: String) -> Result<Array> {
     }
 }
 
-/// What the numbers of X ask of a file.
+/// A fact of a file, by its number.
 fn fact(cx: &Cx<'_>, which: i64, name: &str, of: &Facts) -> Result<Array> {
     match which {
         0 => cx.text(name),
@@ -158,7 +158,8 @@ fn matching(cx: &mut Cx<'_>, pattern: &str) -> Result<Vec<String>> {
         .collect())
 }
 
-/// Whether a name fits a pattern. In one walk: after a star that took too little, it takes one more.
+/// Whether a name fits a pattern. In one walk: after a star that took too little, it takes one
+/// more.
 fn fits(pattern: &[char], name: &[char]) -> bool {
     let (mut p, mut n, mut star) = (0, 0, None);
     while n < name.len() {

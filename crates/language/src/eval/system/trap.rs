@@ -65,7 +65,7 @@ pub static ROWS: &[Row] = &[Row {
 }];
 
 impl Eval<'_> {
-    /// What ⎕TRAP makes of an error of a step. None: no row catches it here, and it stays.
+    /// The end that ⎕TRAP gives an error of a step. None: no row catches it here, and it stays.
     pub fn sprung(&mut self, steps: &Steps, walk: &mut Walk, e: &Error) -> Option<Result<()>> {
         let calls = self.st.calls.len();
         let traps = self.cx.sys.settings.traps.clone();

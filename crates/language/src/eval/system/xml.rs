@@ -397,8 +397,9 @@ fn rows(ev: &mut Eval<'_>, y: &Array) -> Result<Vec<Node>> {
                 return Err(length("attributes are rows of a name and a value"));
             }
             for pair in pairs.to_items(ev.cx.budget())?.chunks(2) {
-                let [name, value] = pair else { continue };
-                attributes.push((cell(name)?, cell(value)?));
+                if let [name, value] = pair {
+                    attributes.push((cell(name)?, cell(value)?));
+                }
             }
         }
         let kind = match columns {
@@ -428,7 +429,7 @@ fn document(ev: &mut Eval<'_>, y: &Array) -> Result<Array> {
             return Err(domain(format!("row {} is deeper than what is open above it", k + 1)));
         }
         close(&mut open, &mut out, row.depth);
-        let indent = " ".repeat(2 * row.depth);
+        let indent = format!("{:1$}", "", 2 * row.depth);
         if row.kind & ELEMENT == 0 {
             out += &match row.kind {
                 COMMENT => format!("{indent}<!--{}-->\n", row.text),

@@ -68,10 +68,13 @@ impl Writer {
     /// The number of a namespace, which is written later where it is new.
     fn space(&mut self, space: &Rc<Space>) -> usize {
         let known = self.spaces.iter().position(|s| Rc::ptr_eq(s, space));
-        known.unwrap_or_else(|| {
-            self.spaces.push(space.clone());
-            self.spaces.len() - 1
-        })
+        match known {
+            Some(at) => at,
+            None => {
+                self.spaces.push(space.clone());
+                self.spaces.len() - 1
+            }
+        }
     }
 
     fn value(&mut self, ev: &mut Eval<'_>, value: &Value) -> Result<()> {

@@ -29,7 +29,7 @@ pub(super) enum Target {
 struct Rightmost<'a> {
     id: ItemId,
     sym: Sym,
-    /// Where it is a name of a namespace: the items around, and the place of the dot.
+    /// The items around and the place of the dot, if it is a name of a namespace.
     owner: Option<(&'a [ItemId], usize)>,
 }
 

@@ -278,7 +278,7 @@ fn assemble(a: &Array, columns: Vec<Column>, rows: usize, budget: &Budget) -> Re
                 ticks.tick()?;
                 let beside = c.width - c.cells[r].width();
                 if c.right {
-                    row.push_str(&" ".repeat(beside));
+                    row.extend(std::iter::repeat_n(' ', beside));
                 }
                 let width = match &c.cells[r] {
                     Cell::Num(a, b) if h == 0 => {
