@@ -6,6 +6,7 @@
 
 mod apply;
 mod assign;
+mod classes;
 pub mod cx;
 mod derive;
 mod drawn;
@@ -32,6 +33,7 @@ mod tradfn;
 pub mod value;
 mod ways;
 pub mod work;
+mod workspace;
 
 #[cfg(test)]
 pub mod tests;

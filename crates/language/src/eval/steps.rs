@@ -34,10 +34,19 @@ pub struct Walk {
     events: Vec<Vec<i64>>,
     /// The numbers of the error that a trap caught last.
     caught: Option<Rc<Error>>,
-    /// The namespaces that were entered, each with the one around it.
-    inside: Vec<(Rc<Space>, Rc<Space>)>,
     /// The outermost `:For` under way, by its slot.
     way: Option<(usize, Rounds)>,
+    /// The namespaces that were entered.
+    inside: Vec<Inside>,
+}
+
+/// A namespace that was entered.
+struct Inside {
+    space: Rc<Space>,
+    /// The one around it.
+    outer: Rc<Space>,
+    /// The steps that run in it, however they are left.
+    steps: std::ops::Range<usize>,
 }
 
 /// Turns of a loop before it is tried in registers; a power of two.
@@ -84,7 +93,7 @@ impl Walk {
 
     /// The namespace that the next step runs in; None: the one where the walk began.
     pub fn space(&self) -> Option<&Rc<Space>> {
-        self.inside.last().map(|(space, _)| space)
+        self.inside.last().map(|inside| &inside.space)
     }
 
     /// The innermost trap around a step that catches an error.
@@ -140,6 +149,9 @@ impl Eval<'_> {
     ) -> Result<Option<Array>> {
         let now = walk.at;
         walk.at += 1;
+        while let Some(left) = walk.inside.pop_if(|inside| !inside.steps.contains(&now)) {
+            self.go_to(&left.outer);
+        }
         if self.cx.host.follows() {
             self.cx.host.begins(&steps.steps[now].place(at.ast));
         }
@@ -225,18 +237,28 @@ impl Eval<'_> {
             }
             Act::Enter(sym) => {
                 self.cx.unframed("a namespace is made")?;
-                let name = self.st.symbols.name(*sym);
+                let name = sym.map_or("[Namespace]".into(), |sym| self.st.symbols.name(sym));
                 let outer = self.st.here.clone();
                 // Its lines make it anew.
-                let space = self.st.new_space(&name);
-                self.set(at, *sym, Value::Array(space.value()))?;
-                self.st.enter(&space);
-                walk.inside.push((space, outer));
+                let space = self.new_space(&name);
+                match sym {
+                    Some(sym) => self.set(at, *sym, Value::Array(space.value()))?,
+                    None => self.st.unnamed = Some(space.clone()),
+                }
+                self.go_to(&space);
+                walk.inside.push(Inside { space, outer, steps: 0..usize::MAX });
             }
             Act::Leave => {
-                if let Some((_, outer)) = walk.inside.pop() {
-                    self.st.enter(&outer);
+                if let Some(left) = walk.inside.pop() {
+                    self.go_to(&left.outer);
                 }
+            }
+            Act::With { of, end } => {
+                let of = self.worth(at, *of)?;
+                let space = self.space_of(&of)?;
+                self.cx.unframed("another namespace")?;
+                let outer = self.go_to(&space);
+                walk.inside.push(Inside { space, outer, steps: walk.at..*end });
             }
             Act::Evaluate(phrase) => {
                 self.worth(at, *phrase)?;
@@ -336,7 +358,13 @@ impl Eval<'_> {
     }
 
     /// `→`: to the line that is the first item; nothing where there is none.
-    fn branch(&mut self, at: At<'_>, steps: &Steps, walk: &mut Walk, to: PhraseId) -> Result<()> {
+    pub fn branch(
+        &mut self,
+        at: At<'_>,
+        steps: &Steps,
+        walk: &mut Walk,
+        to: PhraseId,
+    ) -> Result<()> {
         let phrase = at.ast.phrase(to);
         if self.st.calls.is_empty() {
             return match phrase.items.is_empty() {
