@@ -1,4 +1,5 @@
-⍝ The association list X with a value for a key. Y: the key and its value.
+⍝ The association list X with a value for a key.
+⍝ Y: the key and its value.
 ⍝       ('abc'(1 2 3))alset'b' 7
 ⍝  abc  1 7 3
 alset←{

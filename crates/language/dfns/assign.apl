@@ -1,5 +1,6 @@
-⍝ The cheapest assignment for the matrix of costs Y, by the Hungarian method: a boolean matrix with
-⍝ a 1 in each row and at most one in each column. Y has no more rows than columns.
+⍝ The cheapest assignment for the matrix of costs Y, by the Hungarian method.
+⍝ A boolean matrix with a 1 in each row and at most one in each column. Y has no more rows than
+⍝ columns.
 ⍝       assign 3 3⍴4 1 3 2 0 5 3 2 2
 ⍝ 0 1 0
 ⍝ 1 0 0

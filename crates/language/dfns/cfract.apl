@@ -1,5 +1,5 @@
-⍝ The continued fraction of the real number Y: its terms, until they give Y within X, which is ⎕CT
-⍝ by default.
+⍝ The continued fraction of the real number Y.
+⍝ Its terms, until they give Y within X, which is ⎕CT by default.
 ⍝       cfract 415÷93
 ⍝ 4 2 6 7
 cfract←{

@@ -1,5 +1,6 @@
-⍝ How long the expressions Y take, a text or several: a line for each with the time of one run in
-⍝ seconds and how it compares with the first. An asterisk: its value is another than the first's.
+⍝ How long the expressions Y take, a text or several.
+⍝ A line for each: the time of one run in seconds and how it compares with the first. An asterisk:
+⍝ its value is another than the first's.
 ⍝       ≢cmpx'⍳9' '⍳10'
 ⍝ 2
 cmpx←{

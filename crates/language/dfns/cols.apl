@@ -1,5 +1,5 @@
-⍝ The items of Y in columns, as many as fit. X: blanks between columns and width of a line; 1 and
-⍝ ⎕PW by default. Items read down the columns.
+⍝ The items of Y in columns, as many as fit.
+⍝ X: blanks between columns and width of a line; 1 and ⎕PW by default. Items read down the columns.
 ⍝       1 8 cols'one' 'two' 'three' 'four'
 ⍝ one
 ⍝ two

@@ -1,5 +1,5 @@
-⍝ The date of a day number, where 1 is the first of January 1900: year, month, day, hour, minute,
-⍝ second, millisecond. An array: a row for each number.
+⍝ The date of a day number, where 1 is the first of January 1900.
+⍝ Year, month, day, hour, minute, second, millisecond. An array: a row for each number.
 ⍝       date 36525.5
 ⍝ 2000 1 1 12 0 0 0
 date←{

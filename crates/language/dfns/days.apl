@@ -1,5 +1,6 @@
-⍝ The day number of a date, year month day: 1 is the first of January 1900. Hours, minutes, seconds
-⍝ and milliseconds that follow are a fraction of the day. A matrix: each of its rows.
+⍝ The day number of a date, year month day: 1 is the first of January 1900.
+⍝ Hours, minutes, seconds and milliseconds that follow are a fraction of the day. A matrix: each of
+⍝ its rows.
 ⍝       days 1900 1 1
 ⍝ 1
 ⍝       days 2000 1 1 12

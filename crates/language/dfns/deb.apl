@@ -1,5 +1,6 @@
-⍝ Y without the blanks at its ends; of a matrix, the columns there that are blank in all rows. X may
-⍝ name other characters to drop. Nested Y: each of its texts.
+⍝ Y without the blanks at its ends.
+⍝ Of a matrix, the columns there that are blank in all rows. X may name other characters to drop.
+⍝ Nested Y: each of its texts.
 ⍝       ≢deb'  a  b '
 ⍝ 4
 deb←{

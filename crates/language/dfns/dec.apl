@@ -1,4 +1,5 @@
-⍝ The number that a text of base-16 digits means. Nested Y: each of its texts.
+⍝ The number that a text of base-16 digits means.
+⍝ Nested Y: each of its texts.
 ⍝       dec'ff'
 ⍝ 255
 dec←{

@@ -1,5 +1,5 @@
-⍝ A spanning tree of the graph X from the node Y, depth first: for each node its parent, ¯1 for Y,
-⍝ ¯2 for what cannot be reached.
+⍝ A spanning tree of the graph X from the node Y, depth first.
+⍝ For each node its parent, ¯1 for Y, ¯2 for what cannot be reached.
 ⍝       (2 3)(3)(4)(1)dfspan 1
 ⍝ ¯1 1 2 3
 dfspan←{

@@ -1,6 +1,6 @@
-⍝ The array Y as a picture with a frame around each array in it. An arrow in the edge stands for an
-⍝ axis (⊖ and ⌽: one of length 0), the mark below for what is inside: ~ numbers, ─ text, + both,
-⍝ # namespaces, ∊ arrays.
+⍝ The array Y as a picture with a frame around each array in it.
+⍝ An arrow in the edge stands for an axis (⊖ and ⌽: one of length 0), the mark below for what is
+⍝ inside: ~ numbers, ─ text, + both, # namespaces, ∊ arrays.
 ⍝       display 1 'ab'
 ⍝ ┌→───────┐
 ⍝ │   ┌→─┐ │

@@ -1,5 +1,6 @@
-⍝ Y with each run of blanks made one; of a matrix, runs of columns that are blank in all rows. X may
-⍝ name other characters to count as blanks. Nested Y: each of its texts.
+⍝ Y with each run of blanks made one.
+⍝ Of a matrix, runs of columns that are blank in all rows. X may name other characters to count as
+⍝ blanks. Nested Y: each of its texts.
 ⍝       dmb'a   b  c'
 ⍝ a b c
 dmb←{

@@ -1,5 +1,5 @@
-⍝ Y without extra blanks: none at its ends, one between words. X may name other characters to count
-⍝ as blanks. Nested Y: each of its texts.
+⍝ Y without extra blanks: none at its ends, one between words.
+⍝ X may name other characters to count as blanks. Nested Y: each of its texts.
 ⍝       '[',(dxb'  to   be '),']'
 ⍝ [to be]
 dxb←{

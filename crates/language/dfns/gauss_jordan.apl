@@ -1,5 +1,5 @@
-⍝ The solution of linear equations by elimination with the largest pivot: the matrix Y, the right
-⍝ side X. Without X, the inverse of Y.
+⍝ The solution of linear equations by elimination with the largest pivot.
+⍝ Y: the matrix, X: the right side. Without X, the inverse of Y.
 ⍝       5 10 gauss_jordan 2 2⍴2 1 1 3
 ⍝ 1 3
 gauss_jordan←{

@@ -1,5 +1,5 @@
-⍝ The moves of the Tower of Hanoi with Y discs: pairs from-to. X: the names of the three pegs, from,
-⍝ over and to; 'ABC' by default.
+⍝ The moves of the Tower of Hanoi with Y discs: pairs from-to.
+⍝ X: the names of the three pegs, from, over and to; 'ABC' by default.
 ⍝       hanoi 2
 ⍝  AB  AC  BC
 hanoi←{

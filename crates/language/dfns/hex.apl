@@ -1,4 +1,5 @@
-⍝ The whole numbers Y in base 16, as text. X: the least number of digits.
+⍝ The whole numbers Y in base 16, as text.
+⍝ X: the least number of digits.
 ⍝       hex 255
 ⍝ ff
 ⍝       4 hex 10 4096

@@ -1,5 +1,5 @@
-⍝ The rows of the text matrix Y with their words spread so that both edges are straight. X: the
-⍝ width, that of Y by default. Rows of one word, or none, stay.
+⍝ The rows of the text matrix Y with their words spread so that both edges are straight.
+⍝ X: the width, that of Y by default. Rows of one word, or none, stay.
 ⍝       just↑'a b c' 'd ee f g'
 ⍝ a   b  c
 ⍝ d ee f g

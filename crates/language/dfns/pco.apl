@@ -1,4 +1,5 @@
-⍝ Primes. Without X: the Y-th prime, from ⎕IO. With X:
+⍝ Primes, and what has to do with them.
+⍝ Without X: the Y-th prime, from ⎕IO. With X:
 ⍝   0 is Y no prime?                    1 is Y a prime?
 ⍝  ¯1 primes less than Y                2 factors of Y, and below them their exponents
 ⍝   3 factors of Y, each as often       4 the next prime after Y

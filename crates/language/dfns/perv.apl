@@ -1,5 +1,5 @@
-⍝ The operand applied to each simple scalar of Y, whatever holds it; with X, to pairs of them as
-⍝ scalar functions pair theirs.
+⍝ The operand applied to each simple scalar of Y, whatever holds it.
+⍝ With X, to pairs of them as scalar functions pair theirs.
 ⍝       {⍵ ⍵}perv 1(2 3)
 ⍝  1 1   2 2  3 3
 perv←{

@@ -1,4 +1,5 @@
-⍝ Folds of parts of the vector Y. X: how many items each part has.
+⍝ Folds of parts of the vector Y.
+⍝ X: how many items each part has.
 ⍝       2 3 1 +pred 1 2 3 4 5 6
 ⍝ 3 12 6
 pred←{

@@ -1,5 +1,5 @@
-⍝ All ways to put Y queens on a board of Y by Y so that none attacks another: a vector for each, of
-⍝ the columns of the queens row by row, from ⎕IO.
+⍝ All ways to put Y queens on a board of Y by Y so that none attacks another.
+⍝ A vector for each, of the columns of the queens row by row, from ⎕IO.
 ⍝       ↑queens 4
 ⍝ 2 4 1 3
 ⍝ 3 1 4 2

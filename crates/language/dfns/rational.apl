@@ -1,5 +1,5 @@
-⍝ The real numbers Y as numerators and denominators, in the first axis of the result. X: how far off
-⍝ they may be, relative to Y; ⎕CT by default.
+⍝ The real numbers Y as numerators and denominators, in the first axis of the result.
+⍝ X: how far off they may be, relative to Y; ⎕CT by default.
 ⍝       rational 0.75
 ⍝ 3 4
 ⍝       rational 0.5 0.2

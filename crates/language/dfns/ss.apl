@@ -1,5 +1,6 @@
-⍝ The text where every occurrence of one text in another is replaced. Y: text, what is sought, what
-⍝ takes its place. Occurrences are taken from the left and do not overlap.
+⍝ The text where every occurrence of one text in another is replaced.
+⍝ Y: text, what is sought, what takes its place. Occurrences are taken from the left and do not
+⍝ overlap.
 ⍝       ss'banana' 'an' '<>'
 ⍝ b<><>a
 ss←{

@@ -1,4 +1,4 @@
-⍝ Is X a subvector of Y: the items of X, in their order, with others of Y between them?
+⍝ Whether the items of X stand in Y, in their order, with others between them.
 ⍝       'ace'subvec'abcde'
 ⍝ 1
 ⍝       'aec'subvec'abcde'

@@ -1,5 +1,6 @@
-⍝ A spanning tree of least ways from the node Y in the weighted graph X, a matrix of two rows: the
-⍝ nodes that follow each node, and the costs of going there.
+⍝ A spanning tree of least ways from the node Y in the weighted graph X.
+⍝ X is a matrix of two rows: the nodes that follow each node, and the costs of going there. The
+⍝ result has for each node its parent, ¯1 for Y, ¯2 for what cannot be reached.
 ⍝       ((2 3)(,3)(,1),[0.5](1 5)(,2)(,1))wspan 1
 ⍝ ¯1 1 2
 wspan←{
