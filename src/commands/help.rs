@@ -6,7 +6,7 @@ use super::{COMMANDS, Call, nearest};
 use aplomb_compiler::pass::{DEVICES, GROUPS, PIPELINE, PRESETS, RECORDER, RULES, SWITCHES};
 use aplomb_ground::error::{Error, Kind, value};
 use aplomb_ground::help::{errors, idioms, notation, topics as pieces};
-use aplomb_language::eval::system;
+use aplomb_language::eval::system::{self, library};
 use aplomb_language::table::{OTHER_KEYS, find, prims};
 
 const OVERVIEW: &str = "\
@@ -84,7 +84,9 @@ fn topics() -> Vec<String> {
     let forms = pieces().map(|t| t.form.to_string());
     let system = system::rows().map(|r| format!("⎕{}", r.name).to_lowercase());
     let errors = errors::ROWS.iter().map(|e| e.0.name().to_lowercase());
-    words.chain(forms).chain(system).chain(errors).collect()
+    let members = library::members().map(|m| m.0.to_string());
+    let dfns = std::iter::once(library::LIBRARY.to_string()).chain(members);
+    words.chain(forms).chain(system).chain(errors).chain(dfns).collect()
 }
 
 /// The page of a topic, `width` columns wide: everything the tables say about it.
@@ -97,6 +99,11 @@ pub fn page(topic: &str, width: usize) -> Option<String> {
     }
     if page.is_empty() {
         by_glyphs(topic, &mut page);
+    }
+    if topic.to_lowercase() == library::LIBRARY {
+        page.library(library::members());
+    } else if page.is_empty() {
+        library::members().filter(|m| m.0 == topic).for_each(|m| page.member(m));
     }
     page.text()
 }

@@ -58,6 +58,18 @@ pub fn load(call: &mut Call<'_>) -> Result<(), Error> {
     call.session.run_script(&text, &name, call.sink)
 }
 
+/// `)copy dfns disp cmpx`: by ⎕CY, which programs use, too.
+pub fn copy(call: &mut Call<'_>) -> Result<(), Error> {
+    let words = call.words();
+    let Some((from, names)) = words.split_first() else {
+        return Err(syntax(")copy needs a library, and names of it").hint(")copy dfns disp"));
+    };
+    let quoted = |word: &String| format!("'{}'", word.replace('\'', "''"));
+    let names: Vec<String> = names.iter().map(quoted).collect();
+    let text = format!("{} ⎕CY {}", names.join(" "), quoted(from));
+    call.session.run_script(&text, ")copy", call.sink)
+}
+
 pub fn clear(call: &mut Call<'_>) -> Result<(), Error> {
     call.session.restart();
     Ok(())

@@ -7,6 +7,7 @@ mod files;
 mod fmt;
 mod input;
 mod json;
+pub mod library;
 mod names;
 mod namespaces;
 mod regex;
@@ -101,6 +102,7 @@ pub static SYSTEM: &[&[Row]] = &[
     errors::ROWS,
     names::ROWS,
     namespaces::ROWS,
+    library::ROWS,
     show::ROWS,
 ];
 
@@ -110,7 +112,7 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
 }
 
 /// Names that Dyalog has and Aplomb has not: they are NONCE ERROR, any other name is SYNTAX ERROR.
-const ABSENT: &str = "AN ARBIN ARBOUT AT ATX AVU BASE CLASS CLEAR CMD CONV CS CY DCT DF DQ ED \
+const ABSENT: &str = "AN ARBIN ARBOUT AT ATX AVU BASE CLASS CLEAR CMD CONV CS DCT DF DQ ED \
                       EXCEPTION EXPORT FAPPEND FAVAIL \
 FCHK FCOPY FCREATE FDROP FERASE FHIST FHOLD FLIB FNAMES FNUMS FPROPS FRDAC FRDCI FREAD FRENAME \
 FREPLACE FRESIZE FSIZE FSTAC \

@@ -1,6 +1,7 @@
 //! Namespaces by their system names: ⎕NS makes and copies them, ⎕THIS is the one that runs.
 
 use super::files::path;
+use super::library::is_library;
 use super::{Args, Row, function, live, misused, texts};
 use crate::eval::run::{At, Eval};
 use crate::eval::space::Space;
@@ -67,6 +68,7 @@ fn import(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     };
     let world = ev.cx.world("a file")?;
     let found = if world.exists(&beside) { tidied(&beside) } else { tidied(&path) };
+    let is_carried = is_library(&found) && !world.exists(&found);
     match ev.st.modules.iter().find(|(name, _)| *name == found) {
         Some((_, Some(space))) => return Ok(Some(space.value())),
         Some((_, None)) => {
@@ -76,6 +78,11 @@ fn import(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
             return Err(domain(format!("a file imports itself: {}", cycle.join(" → "))));
         }
         None => {}
+    }
+    if is_carried {
+        let space = ev.library()?;
+        ev.st.modules.push((found, Some(space.clone())));
+        return Ok(Some(space.value()));
     }
     let bytes = ev.cx.world("a file")?.read_file(&found)?;
     let text = String::from_utf8(bytes).map_err(|_| domain(format!("{found} is no UTF-8 text")))?;
