@@ -1,8 +1,8 @@
-⍝ The segments of the vector Y between separators, the empty ones too.
-⍝ X: the separators, a blank by default.
-⍝       ≢¨','segs'ab,,c'
-⍝ 2 0 1
+⍝ The segments of the vector Y between separators.
+⍝ X: the separators, a blank by default. Separators side by side count as one.
+⍝       ≢¨',;'segs'ab,;c,'
+⍝ 2 1
 segs←{
     ⍺←' '
-    1↓¨(1,⍵∊⍺)⊂(⊃⍺),⍵
+    (~⍵∊⍺)⊆⍵
 }
