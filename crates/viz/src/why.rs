@@ -16,14 +16,11 @@ pub fn count(n: usize, what: &str) -> String {
 
 /// The whole line: launches, bytes, time, what each launch does and why it is one.
 pub fn summary(trace: &Trace, width: usize) -> String {
-    if trace.segments.is_empty() {
-        return wrapped(
-            &format!("nothing was compiled for this line: {}", nothing(trace)),
-            2,
-            width,
-        ) + "\n";
-    }
     let mut out = outside(trace).map_or(String::new(), |s| wrapped(&s, 2, width) + "\n");
+    if trace.segments.is_empty() {
+        let says = format!("nothing was compiled for this line: {}", nothing(trace));
+        return out + &wrapped(&says, 2, width) + "\n";
+    }
     let moved = trace.kernels.iter().map(figures::moved).fold(0, u64::saturating_add);
     let live: usize = (0..trace.segments.len())
         .filter_map(|s| find_pass(trace, s, None).ok())

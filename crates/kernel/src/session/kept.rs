@@ -11,6 +11,7 @@ use aplomb_ground::limits::Interrupt;
 use aplomb_ground::span::Place;
 use aplomb_ground::span::first_line;
 use aplomb_ground::trace::{Config, Diagnostic, ResultRecord, SourceText, Trace};
+use aplomb_language::eval::host::Much;
 use aplomb_plans::kir;
 use aplomb_values::dag::Recorded;
 use std::rc::Rc;
@@ -29,8 +30,10 @@ pub struct Warning {
 /// The work that the evaluator did at a place without a node; without a place, at all others.
 pub struct Interpreted {
     place: Option<Place>,
-    calls: usize,
+    times: usize,
     elements: usize,
+    /// Calls of functions and turns of loops.
+    calls: usize,
     /// Milliseconds.
     own: f64,
 }
@@ -39,29 +42,43 @@ pub struct Interpreted {
 const PLACES: usize = 16;
 
 impl Interpreted {
-    pub fn add(all: &mut Vec<Interpreted>, place: &Place, elements: usize, own: f64) {
+    pub fn add(all: &mut Vec<Interpreted>, place: &Place, much: Much, own: f64) {
+        let (elements, calls) = match much {
+            Much::Elements(n) => (n, 0),
+            Much::Calls(n) => (0, n),
+        };
         let at = |place: Option<&Place>| all.iter().position(|i| i.place.as_ref() == place);
         let known = at(Some(place)).or_else(|| at(None));
         let Some(known) = known else {
             let place = (all.len() < PLACES).then(|| place.clone());
-            return all.push(Interpreted { place, calls: 1, elements, own });
+            return all.push(Interpreted { place, times: 1, elements, calls, own });
         };
         let known = &mut all[known];
-        known.calls += 1;
+        known.times += 1;
         known.elements = known.elements.saturating_add(elements);
+        known.calls = known.calls.saturating_add(calls);
         known.own += own;
     }
 
     pub fn warning(&self) -> Warning {
         let short = |p: &Place| first_line(&p.text()).chars().take(40).collect();
         let what = self.place.as_ref().map_or("other places".to_string(), short);
-        let calls =
-            if self.calls == 1 { String::new() } else { format!(", called {} times", self.calls) };
-        let n = self.elements;
-        let all = if self.calls == 1 { "" } else { " in all" };
-        let elements = if n == 1 { "element" } else { "elements" };
-        let text =
-            format!("{what} ran in the interpreter, not in a launch{calls}: {n} {elements}{all}");
+        let many = |n: usize, one: &str, more: &str| match n {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            n => Some(format!("{n} {more}")),
+        };
+        let (times, all) = match self.times {
+            1 => (String::new(), ""),
+            n => (format!(", called {n} times"), " in all"),
+        };
+        let much = [
+            many(self.elements, "element", "elements"),
+            many(self.calls, "call or turn", "calls and turns of loops"),
+        ];
+        let much: Vec<String> = much.into_iter().flatten().collect();
+        let much = if much.is_empty() { "0 elements".into() } else { much.join(", ") };
+        let text = format!("{what} ran in the interpreter, not in a launch{times}: {much}{all}");
         let ms = Some(self.own);
         Warning { code: "W-interpreted", place: self.place.clone(), text, ms }
     }

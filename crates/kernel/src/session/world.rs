@@ -20,7 +20,7 @@ use aplomb_ground::protocol::{Event, MimeBundle, Sink};
 use aplomb_ground::span::Place;
 use aplomb_ground::trace::{ResultRecord, Trace};
 use aplomb_language::eval::Interp;
-use aplomb_language::eval::host::{Host, Now};
+use aplomb_language::eval::host::{Host, Much, Now};
 use aplomb_plans::plan::Launch;
 use aplomb_values::array::Array;
 use aplomb_values::array::format::{self, Style};
@@ -565,9 +565,9 @@ impl Host for World<'_> {
         }
     }
 
-    fn interpreted(&mut self, place: &Place, elements: usize, own: f64) {
+    fn interpreted(&mut self, place: &Place, much: Much, own: f64) {
         self.core.outside_ms += own;
-        Interpreted::add(&mut self.core.interpreted, place, elements, own);
+        Interpreted::add(&mut self.core.interpreted, place, much, own);
     }
 
     fn follows(&self) -> bool {

@@ -315,6 +315,7 @@ impl Eval<'_> {
                 limits.depth
             )));
         }
+        self.cx.count_call();
         let done = self.execute_statements(At { ast: &ast, frame: at.frame });
         self.st.depth -= 1;
         done

@@ -134,6 +134,8 @@ pub struct Sys {
     pub source: Option<Arc<Source>>,
     /// The place in that text.
     pub span: Span,
+    /// The calls of functions and the turns of loops, those that some work told of left out.
+    pub calls: usize,
     /// The error that ⎕DMX, ⎕EN and ⎕DM tell of.
     pub error: Option<Rc<aplomb_ground::error::Error>>,
 }

@@ -19,6 +19,15 @@ pub struct Now {
     pub offset_ms: i64,
 }
 
+/// The size of work that was no launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Much {
+    /// Elements that a function had.
+    Elements(usize),
+    /// Calls of functions and turns of loops.
+    Calls(usize),
+}
+
 /// The world as the evaluator sees it: evaluations, files, time, input and output.
 pub trait Host {
     /// Compiles and runs. One array a root, in order; on an error nothing is kept.
@@ -37,9 +46,9 @@ pub trait Host {
     /// Something that costs more than it seems to: its code in the trace, where, and a sentence.
     fn warn(&mut self, _code: &'static str, _place: &Place, _text: String) {}
 
-    /// A function gave its value at once, by the evaluator and not by a node: where it stands, the
-    /// elements that it had, and its own milliseconds.
-    fn interpreted(&mut self, _place: &Place, _elements: usize, _own: f64) {}
+    /// A function gave its value at once, by the evaluator and not by a node, or a statement called
+    /// and went round: where it stands, how much of it, and its own milliseconds.
+    fn interpreted(&mut self, _place: &Place, _much: Much, _own: f64) {}
     /// Milliseconds since the session began, without those of launches, of compiling and of all
     /// that was told as `interpreted`.
     fn untold(&self) -> f64 {

@@ -361,6 +361,9 @@ impl Eval<'_> {
         keep: bool,
     ) -> Result<Option<Array>> {
         let from = self.cx.sys.tape.mark();
+        let top = self.st.calls.is_empty();
+        let place = || Place::new(&at.ast.source, at.ast.phrase(phrase).span);
+        let mut work = top.then(|| self.cx.begin_statement(place()));
         let (outcome, assigns) = self.phrase(at, phrase, false)?;
         let outcome = match outcome {
             Outcome::Tail(..) => match self.valued(outcome)? {
@@ -384,7 +387,9 @@ impl Eval<'_> {
                 let style = self.style();
                 let text = display(&a, &style, self.cx.budget())?;
                 self.cx.sys.screen.prompt.clear();
-                match self.st.calls.is_empty() {
+                // A story ends with its value.
+                self.cx.tell_work(work.take());
+                match top {
                     true => self.cx.host.show(&a, &text, &style),
                     false => self.cx.host.print(&a, &text, &style),
                 }
@@ -399,6 +404,7 @@ impl Eval<'_> {
             }
             _ => {}
         }
+        self.cx.tell_work(work);
         self.check_dead()?;
         Ok(kept)
     }

@@ -536,6 +536,7 @@ impl<'h> Eval<'h> {
     /// One call of a dfn.
     fn turn(&mut self, f: Rc<Func>, x: Option<Array>, y: Array, guards: usize) -> Result<Outcome> {
         self.cx.host.interrupt().check()?;
+        self.cx.count_call();
         let Some(closure) = f.closure().cloned() else {
             return self.call(&f, x.as_ref(), &y);
         };

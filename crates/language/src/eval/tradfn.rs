@@ -80,6 +80,7 @@ impl Eval<'_> {
         let here = self.st.enter(&trad.home);
         let hidden = self.hide(own)?;
         self.cx.host.calls();
+        self.cx.count_call();
         let done = self.arguments(trad, operands, x, y).and_then(|()| {
             let mut walk = Walk::new(steps);
             self.walk(trad, &mut walk)?;
@@ -170,7 +171,12 @@ impl Eval<'_> {
                 }
             }
             let done = self.act(at, steps, walk, false).and_then(|_| self.checked());
-            let Err(e) = done else { continue };
+            let Err(e) = done else {
+                if walk.at <= now {
+                    self.cx.count_call();
+                }
+                continue;
+            };
             let e = e.at(&step.place(&trad.ast));
             let e = if trapped { self.earliest(e) } else { e };
             let label = format!("{}[{}]", self.st.symbols.name(own.name), step.line);

@@ -1,5 +1,6 @@
-//! Groups of equal cells: by places where they are whole numbers of a narrow range, by one hash of
-//! runs where they are rows, texts or groups, else by `Table`.
+//! Groups of equal cells: by places where they are whole numbers of a narrow range, by the table of
+//! searches where they are other numbers, by one hash of runs where they are rows, texts or groups,
+//! else by `Table`.
 //!
 //! What is compared is seen as *runs*: pieces of one flat vector, whether they are the items of a
 //! nested vector (words, rows, a list of vectors) or the major cells of a matrix.
@@ -9,6 +10,7 @@ use crate::eval::cx::Cx;
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, Data, Ragged, View, elements, storage};
+use aplomb_values::prim::library::{self as places, Places};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -124,6 +126,30 @@ fn firsts_of_whole(y: &Array, budget: &Budget) -> Result<Option<Vec<usize>>> {
         Ok(Some(out))
     }
     of_whole!(y, budget, seen)
+}
+
+/// Groups of real numbers under a tolerance: the table of searches, of the first number of each
+/// group. None: these are others, or cells.
+fn groups_of_numbers(y: &Array, ct: f64, budget: &Budget) -> Result<Option<Groups>> {
+    let held = storage(y).filter(|_| y.rank() == 1);
+    let Some(View::F64(items)) = held.map(|s| s.view()) else { return Ok(None) };
+    let _held = budget.charge_elements(items.len(), places::BYTES + size_of::<usize>())?;
+    let mut seen = [Places::new(items, ct, 0, 1)];
+    let mut out = Groups { firsts: Vec::new(), of: budget.room(items.len())? };
+    let mut ticks = budget.ticks();
+    for (k, x) in items.iter().enumerate() {
+        ticks.tick()?;
+        let group = match Places::first(&seen, *x) {
+            Some(first) => out.of[first],
+            None => {
+                seen[0].add(k..k + 1);
+                out.firsts.push(k);
+                out.firsts.len() as u32 - 1
+            }
+        };
+        out.of.push(group);
+    }
+    Ok(Some(out))
 }
 
 /// A hash of a whole number that no other of 64 bits has: each step can be undone.
@@ -300,11 +326,15 @@ pub fn groups(cx: &mut Cx<'_>, y: &Array) -> Result<Groups> {
         Some(pieces) => groups_of_pieces(&pieces, cx.budget())?,
         None => groups_of_whole(y, cx.budget())?,
     };
+    let ct = ct_of(cx, y, y);
+    let made = match made {
+        None => groups_of_numbers(y, ct, cx.budget())?,
+        made => made,
+    };
     if let Some(made) = made {
         return Ok(made);
     }
     let all = keys(cx, y, y.rank().max(1) - 1)?;
-    let ct = ct_of(cx, y, y);
     let _held = cx.budget().charge_elements(all.len(), 16 + IN_TABLE)?;
     let mut seen = Table::empty(&all, ct);
     let mut out = Groups { firsts: Vec::new(), of: cx.budget().room(all.len())? };

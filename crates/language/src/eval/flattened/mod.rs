@@ -23,7 +23,7 @@ use super::operators::reduce::stretch;
 use super::run::Eval;
 use super::scope::TOGETHER;
 use super::value::{Func, Oper, Operand};
-use aplomb_ground::error::{Kind, Result, untraced};
+use aplomb_ground::error::{Kind, Result, bug, untraced};
 use aplomb_values::array::{Array, Shape, elements};
 use std::rc::Rc;
 
@@ -40,6 +40,10 @@ enum Cells {
 struct Level {
     /// Their places among those of the level around, which ascend but in a round of calls.
     from: Rc<[u32]>,
+    /// Their places among those of levels further out, by the level's number: who is asked for them
+    /// finds those of the level around, and takes one step. A dfn of many guards has as many
+    /// levels, each within the one before.
+    known: Vec<(usize, Rc<[u32]>)>,
 }
 
 /// A function under way on all cells.
@@ -197,12 +201,24 @@ impl Flat<'_, '_> {
         if level == now {
             return Ok(v.clone());
         }
-        let mut places = self.levels[now - 1].from.clone();
-        for k in (level..now - 1).rev() {
-            let from = &self.levels[k].from;
-            places = self.places(places.iter().map(|&at| from[at as usize]))?;
-        }
+        let places = self.places_in(level)?;
         Ok(Cells::Each(self.taken(a, &places)?, now))
+    }
+
+    /// The places of the cells of now among those of an outer level.
+    fn places_in(&mut self, level: usize) -> Result<Rc<[u32]>> {
+        let known = |at: usize| match at == level {
+            true => Some(self.levels[at].from.clone()),
+            false => self.levels[at].known.iter().find(|k| k.0 == level).map(|k| k.1.clone()),
+        };
+        let nearest = (level..self.levels.len()).rev().find_map(|at| Some((at, known(at)?)));
+        let (at, mut places) = nearest.ok_or_else(|| bug!("a level of cells has no cells"))?;
+        for k in at + 1..self.levels.len() {
+            let from = &self.levels[k].from;
+            places = self.places(from.iter().map(|&at| places[at as usize]))?;
+            self.levels[k].known.push((level, places.clone()));
+        }
+        Ok(places)
     }
 
     /// A vector with an item for each cell.
@@ -227,7 +243,7 @@ impl Flat<'_, '_> {
 
     /// Runs on some of the cells.
     fn among<T>(&mut self, from: Rc<[u32]>, run: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        self.levels.push(Level { from });
+        self.levels.push(Level { from, known: Vec::new() });
         let done = run(self);
         self.levels.pop();
         done

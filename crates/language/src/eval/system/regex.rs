@@ -56,6 +56,9 @@ the match. ⍠1 ignores case.",
     },
 ];
 
+/// Bytes of a pattern that is compiled, about: a short text has three thousand.
+const COMPILED: usize = 4_096;
+
 /// The fate of a match.
 enum Rule {
     /// One for all patterns, or one each.
@@ -109,8 +112,13 @@ fn run(ev: &mut Eval<'_>, a: &Args<'_>, replace: bool) -> Result<Option<Array>> 
         return Err(domain("option 'DotAll' needs 'Mode' 'D' or 'M': lines hold no line ends"));
     }
     let patterns = texts(&patterns, "a pattern")?;
-    let patterns =
-        patterns.iter().map(|p| pattern::compile(p, &how)).collect::<Result<Vec<_>>>()?;
+    let _compiled = ev.cx.budget().charge_elements(patterns.len(), COMPILED)?;
+    let mut ready = Vec::new();
+    for p in &patterns {
+        ev.cx.host.interrupt().check()?;
+        ready.push(pattern::compile(p, &how)?);
+    }
+    let patterns = ready;
     let rule = rule_of(ev, rule, &patterns, replace, as_template)?;
     let overlap = o.flag("OM", false)?;
     if overlap && replace {
@@ -285,6 +293,7 @@ impl Search<'_> {
         while from <= text.len() {
             let mut best: Option<(usize, usize, usize)> = None;
             for (k, p) in self.patterns.iter().enumerate() {
+                ev.cx.host.interrupt().check()?;
                 let known = next[k].filter(|m| m.is_none_or(|(start, _)| start >= from));
                 let here = known
                     .unwrap_or_else(|| p.regex.find_at(text, from).map(|m| (m.start(), m.end())));
