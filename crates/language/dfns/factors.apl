@@ -2,6 +2,7 @@
 ⍝       factors 360
 ⍝ 2 2 2 3 3 5
 factors←{
+    (⍵<1)∨⍵≠⌊⍵:⎕SIGNAL 11
     down←{
         n p found←⍵
         n<p×p:found,(n>1)/n

@@ -5,7 +5,7 @@
 hanoi←{
     ⍺←'ABC'
     move←{
-        ⍵=0:0⍴⊂'  '
+        ⍵≤0:0⍴⊂'  '
         from over to←⍺
         ((from to over)∇ ⍵-1),(⊂from to),(over from to)∇ ⍵-1
     }

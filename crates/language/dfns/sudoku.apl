@@ -13,24 +13,29 @@ sudoku←{
     column←(n×n)⍴⍳n
     block←(b×⌊row÷b)+⌊column÷b
     seen←(row∘.=row)∨(column∘.=column)∨block∘.=block
+    digits←1+⍳n
     solve←{
         ⎕IO←0
-        open←⍸0=⍵
-        0=≢open:⊂⍵
-        free←(⊂1+⍳n)~¨(⊂⍵){(⍵/⍺)~0}¨↓seen[open;]
-        counts←≢¨free
-        k←counts⍳⌊/counts
-        place←open[k]
-        board←⍵
+        board free←⍵
+        counts←(+/free)+(n+1)×board≠0
+        least←⌊/counts
+        least>n:⊂board
+        least=0:0⍴⊂board
+        place←counts⍳least
+        others←~place⌷seen
         try←{
             0=≢⍵:0⍴⊂board
-            found←solve(⊃⍵)@place⊢board
+            digit←⊃⍵
+            found←solve(digit@place⊢board)(free∧others∘.∨digits≠digit)
             0<≢found:found
             ∇ 1↓⍵
         }
-        try k⊃free
+        try(place⌷free)/digits
     }
-    found←solve,⍵
+    given←,⍵
+    pairs←(given∘.=given)∧(given≠0)∘.∧given≠0
+    1∊seen∧pairs∧~∘.=⍨⍳n×n:0 0⍴0
+    found←solve given(~seen∨.∧given∘.=digits)
     0=≢found:0 0⍴0
     n n⍴⊃found
 }

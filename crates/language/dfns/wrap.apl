@@ -5,10 +5,14 @@
 wrap←{
     ⍺←⎕PW
     width←⍺
-    add←{
-        0=≢⍺:,⊂⍵
-        width≥1+(≢⊃⌽⍺)+≢⍵:(¯1↓⍺),⊂(⊃⌽⍺),' ',⍵
-        ⍺,⊂⍵
+    parts←(' '≠⍵)⊆⍵
+    ends←+\1+≢¨parts
+    firsts←{
+        ⍵≥≢parts:⍺
+        gone←⊃⌽0,⍵↑ends
+        fit←+/(width+1)≥(⍵↓ends)-gone
+        (⍺,⍵)∇ ⍵+1⌈fit
     }
-    ⊃add⍨/⌽(⊂⍬),(' '≠⍵)⊆⍵
+    begin←(⍳≢parts)∊⎕IO+⍬ firsts 0
+    {1↓∊' ',¨⍵}¨begin⊂parts
 }
