@@ -5,5 +5,7 @@
 dec←{
     ⎕IO←0
     1<|≡⍵:∇¨⍵
-    16⊥(⎕D,6↑⎕A)⍳1 ⎕C,⍵
+    places←(⎕D,6↑⎕A)⍳1 ⎕C,⍵
+    16∊places:⎕SIGNAL 11
+    16⊥places
 }

@@ -10,7 +10,7 @@ pmat←{
     io←⎕IO
     ⎕IO←0
     all←{
-        ⍵=0:1 0⍴0
+        ⍵≤0:1 0⍴0
         n←⍵
         less←∇ n-1
         ⊃⍪/{⍵,less+less≥⍵}¨⍳n
