@@ -58,6 +58,12 @@ pub struct Global {
     /// Files that programs may read and write: those in a folder, or none
     #[arg(long, global = true, value_name = "DIR|none")]
     pub files: Option<String>,
+    /// Programs may run commands of the system: ⎕SH
+    #[arg(long, global = true)]
+    pub allow_run: bool,
+    /// The prompt begins without ~/.config/aplomb/profile.apl
+    #[arg(long, global = true)]
+    pub no_profile: bool,
     /// The arithmetic of a GPU: `strict` gives the CPU's bits; `fast` takes CUDA's own functions,
     /// rounds × and + once and adds products of f32 in f32, and `why` says how far results may be
     /// apart. The CPU computes as ever
@@ -319,7 +325,7 @@ pub enum Command {
         #[arg(long, conflicts_with = "expr")]
         batch: bool,
     },
-    /// All syntax errors of a program; nothing is run
+    /// All syntax errors of a program, what can never run, names that nobody sets; nothing is run
     Check {
         file: PathBuf,
         #[arg(long)]

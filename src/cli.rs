@@ -70,7 +70,9 @@ fn run(words: Vec<String>) -> i32 {
     let order =
         Order::named(&cli.global.reduce).ok_or_else(|| unknown("--reduce", &cli.global.reduce));
     let settings = match settings.and_then(|own| {
-        Ok(Settings { reach: reach?, device: device?, math: math?, order: order?, ..own })
+        let (reach, device, math, order) = (reach?, device?, math?, order?);
+        let (runs, bare) = (cli.global.allow_run, cli.global.no_profile);
+        Ok(Settings { reach, device, math, order, runs, bare, ..own })
     }) {
         Ok(settings) => settings,
         Err(says) => {

@@ -30,6 +30,9 @@ pub struct Settings {
     pub pipeline: Pipeline,
     pub ascii: bool,
     pub reach: Reach,
+    pub runs: bool,
+    /// The profile is left out.
+    pub bare: bool,
     pub device: Wanted,
     /// The math of a GPU.
     pub math: Math,
@@ -80,6 +83,8 @@ impl Settings {
             pipeline,
             ascii,
             reach: Reach::All,
+            runs: false,
+            bare: false,
             device: Wanted::Auto,
             math: Math::default(),
             order: Order::default(),
@@ -105,6 +110,7 @@ impl Settings {
         }
         (session.options().math, session.options().order) = (self.math, self.order);
         session.core().reach = self.reach.clone();
+        session.core().runs = self.runs;
         session.core().devices().want(self.device);
     }
 

@@ -6,13 +6,19 @@ use aplomb_ground::protocol::{Completeness, Request};
 use aplomb_kernel::files;
 use aplomb_kernel::session::Session;
 use aplomb_language::syntax;
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 
-/// A program's text. `#!` becomes `⍝!`: a comment of the same length. Errors: one line for the
-/// user.
+/// A program's text; that of `-` is standard input, to its end. `#!` becomes `⍝!`: a comment of
+/// the same length. Errors: one line for the user.
 pub fn read(path: &Path) -> Result<String, String> {
-    let bytes = std::fs::read(path).map_err(|e| match e.kind() {
+    let bytes = if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(path)
+    };
+    let bytes = bytes.map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => format!("no such file: {}", path.display()),
         _ => format!("{}: {e}", path.display()),
     })?;
@@ -47,6 +53,7 @@ pub fn run(settings: Settings, file: PathBuf, args: Vec<String>, trace: Option<P
     let asked = Asked::of(&settings);
     on_session(settings, move |session| {
         session.interp().set_args(args);
+        session.interp().set_script(&file.display().to_string());
         if trace.is_some() {
             session.core().set_told();
         }

@@ -256,20 +256,32 @@ pub fn check(settings: Settings, file: &Path, json: bool) -> i32 {
     let source = Source::new(file.display().to_string(), text);
     on_session(settings, move |session| {
         let errors = session.check(&source);
+        let warnings = if errors.is_empty() { session.warnings(&source) } else { Vec::new() };
+        let place = |start: usize| {
+            let before: Vec<char> = source.text.chars().take(start).collect();
+            let line = before.iter().filter(|c| **c == '\n').count() + 1;
+            (line, before.iter().rev().take_while(|c| **c != '\n').count() + 1)
+        };
         if json {
-            let row = |e: &aplomb_ground::error::Error| {
-                let parts = e.parts();
-                let start = parts.place.as_ref().map_or(0, |p| p.span.start) as usize;
-                let before: Vec<char> = source.text.chars().take(start).collect();
-                let line = before.iter().filter(|c| **c == '\n').count() + 1;
-                let column = before.iter().rev().take_while(|c| **c != '\n').count() + 1;
-                let span = parts.place.as_ref().map(|p| [p.span.start, p.span.end]);
-                json!({ "kind": e.name(), "says": parts.says, "span": span, "line": line,
-                    "column": column })
+            let row = |kind: &str, says: &str, span: Option<aplomb_ground::span::Span>| {
+                let (line, column) = place(span.map_or(0, |s| s.start) as usize);
+                let span = span.map(|s| [s.start, s.end]);
+                json!({ "kind": kind, "says": says, "span": span, "line": line, "column": column })
             };
-            print(&format!("{}\n", Value::from(errors.iter().map(row).collect::<Vec<_>>())));
+            let of_error = |e: &aplomb_ground::error::Error| {
+                let parts = e.parts();
+                row(&e.name(), &parts.says, parts.place.as_ref().map(|p| p.span))
+            };
+            let rows = errors.iter().map(of_error);
+            let told = warnings.iter().map(|w| row("WARNING", &w.says, Some(w.span)));
+            print(&format!("{}\n", Value::from(rows.chain(told).collect::<Vec<_>>())));
         } else if !errors.is_empty() {
             eprintln!("{}", report::render_all(&errors, crate::front::colours(&std::io::stderr())));
+        } else {
+            for w in &warnings {
+                let (line, column) = place(w.span.start as usize);
+                eprintln!("{}:{line}:{column}: {}", source.name, w.says);
+            }
         }
         if errors.is_empty() { 0 } else { FAILED }
     })

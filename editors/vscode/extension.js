@@ -15,12 +15,12 @@ const setting = name => vscode.workspace.getConfiguration('aplomb').get(name);
 let literal = { uri: '', at: -1 };
 
 // What a typed character makes of the text before it: a range and what takes its place, or null.
-function replaced(document, at, text) {
+function replaced(document, at, text, prefix) {
   const from = document.positionAt(at);
   const uri = String(document.uri);
   const stands = literal.uri === uri && literal.at === at;
-  const before = document.getText(new vscode.Range(document.positionAt(at - 1), from));
-  const done = typed(at > 0 && before === '`' && !stands, text, table.byKey);
+  const before = document.getText(new vscode.Range(document.positionAt(at - prefix.length), from));
+  const done = typed(before === prefix && !stands, text, table.byKey, prefix);
   if (!done) return null;
   if (done.stands >= 0) literal = { uri, at: at - done.gone + done.stands };
   const range = new vscode.Range(document.positionAt(at - done.gone), document.positionAt(at + text.length));
@@ -43,13 +43,14 @@ function changed(event) {
   const editor = vscode.window.activeTextEditor;
   const undone = event.reason !== undefined;
   if (!ours(event.document) || editor?.document !== event.document || undone) return;
-  if (!setting('prefix')) return;
+  const prefix = setting('prefix');
+  if (!prefix) return;
   let moved = 0;
   const edits = [];
   for (const c of [...event.contentChanges].sort((a, b) => a.rangeOffset - b.rangeOffset)) {
     // What is pasted is meant as it is.
     if (c.rangeLength === 0 && [...c.text].length === 1) {
-      edits.push(replaced(event.document, c.rangeOffset + moved, c.text));
+      edits.push(replaced(event.document, c.rangeOffset + moved, c.text, prefix));
     }
     moved += c.text.length - c.rangeLength;
   }
@@ -78,14 +79,15 @@ const KINDS = { function: 'Function', operator: 'Operator', argument: 'Variable'
 const completion = {
   provideCompletionItems(document, position) {
     const before = document.lineAt(position.line).text.slice(0, position.character);
-    const tick = before.endsWith('`');
+    const prefix = setting('prefix');
+    const tick = prefix && before.endsWith(prefix);
     const name = /[a-z-]+$/.exec(before)?.[0] ?? '';
-    const from = position.translate(0, tick ? -1 : -name.length);
+    const from = position.translate(0, -(tick ? prefix : name).length);
     const range = new vscode.Range(from, position);
     return table.rows.filter(g => !tick || g.key).map(g => {
       const item = new vscode.CompletionItem(g.glyph, vscode.CompletionItemKind[KINDS[g.kind]]);
       const names = g.names.join(', ');
-      const filterText = tick ? '`' + g.key : g.names.join(' ');
+      const filterText = tick ? prefix + g.key : g.names.join(' ');
       const documentation = about(g);
       return Object.assign(item, { detail: names, filterText, range, documentation, insertText: g.glyph });
     });
@@ -96,7 +98,8 @@ const SIDES = { monadic: g => `${g}Y`, dyadic: g => `X${g}Y`, operator: () => 'o
 
 function about(g) {
   const page = new vscode.MarkdownString();
-  const key = g.key ? `, key \`\` \`${g.key} \`\`` : '';
+  const prefix = setting('prefix');
+  const key = g.key && prefix ? `, key \`\` ${prefix}${g.key} \`\`` : '';
   page.appendMarkdown(`**${g.glyph}** ${g.names.join(', ')}${key}\n\n`);
   for (const m of g.meanings) {
     page.appendMarkdown(`*${m.name}* — `).appendText(`${SIDES[m.use](g.glyph)}: ${m.help}`);
@@ -121,11 +124,21 @@ function run() {
   return document.save().then(() => vscode.window.createTerminal(options).show());
 }
 
+// What the table alone knows.
+function known() {
+  const { languages } = vscode;
+  return [
+    languages.registerCompletionItemProvider(APL, completion, '`'),
+    languages.registerHoverProvider(APL, hover),
+  ];
+}
+
 const placed = r => new vscode.Range(r.start.line, r.start.character, r.end.line, r.end.character);
 const textOf = contents => [contents].flat().map(c => c.value ?? c).join('\n\n');
 
-// The server's answers as VS Code's own, and the documents as it wants them told.
-function serve(context) {
+// The server's answers as VS Code's own, and the documents as it wants them told. While it lives it
+// takes the place of what the table alone knows.
+function serve(context, alone) {
   const { workspace, languages } = vscode;
   const found = languages.createDiagnosticCollection('aplomb');
   const told = (method, p) => {
@@ -136,11 +149,16 @@ function serve(context) {
     };
     found.set(vscode.Uri.parse(p.uri), p.diagnostics.map(one));
   };
+  const own = [];
+  let left = false;
   const log = vscode.window.createOutputChannel('Aplomb');
   const root = workspace.workspaceFolders?.[0]?.uri;
-  const server = lsp.start(setting('path'), root ? String(root) : null, told, says => {
+  const words = setting('shapes') ? ['lsp', '--run'] : ['lsp'];
+  const server = lsp.start(setting('path'), words, root ? String(root) : null, told, says => {
     found.clear();
     log.appendLine(says);
+    own.splice(0).forEach(one => one.dispose());
+    if (!alone.length && !left) alone.push(...known());
   });
   const textDocument = d => ({ uri: String(d.uri), version: d.version });
   const opened = d => ours(d) && server.tell('textDocument/didOpen',
@@ -148,16 +166,22 @@ function serve(context) {
   const closed = d => ours(d) && server.tell('textDocument/didClose', { textDocument: textDocument(d) });
   const edited = ({ document: d }) => ours(d) && server.tell('textDocument/didChange',
     { textDocument: textDocument(d), contentChanges: [{ text: d.getText() }] });
+  const saved = d => ours(d) && server.tell('textDocument/didSave', { textDocument: textDocument(d) });
   const at = (d, position) => ({ textDocument: textDocument(d), position });
-  context.subscriptions.push(found, log, { dispose: server.stop });
+  const leave = () => {
+    left = true;
+    server.stop();
+  };
+  context.subscriptions.push(found, log, { dispose: leave });
   server.ready.then(can => {
     if (!can) return;
     workspace.textDocuments.forEach(opened);
-    const own = [
+    alone.splice(0).forEach(one => one.dispose());
+    own.push(
       workspace.onDidOpenTextDocument(opened),
       workspace.onDidCloseTextDocument(closed),
       workspace.onDidChangeTextDocument(edited),
-    ];
+      workspace.onDidSaveTextDocument(saved));
     if (can.hoverProvider) own.push(languages.registerHoverProvider(APL, {
       provideHover: (d, p) => server.ask('textDocument/hover', at(d, p)).then(h =>
         h && new vscode.Hover(new vscode.MarkdownString(textOf(h.contents)), h.range && placed(h.range))),
@@ -166,27 +190,32 @@ function serve(context) {
       provideDefinition: (d, p) => server.ask('textDocument/definition', at(d, p)).then(all =>
         [all ?? []].flat().map(l => new vscode.Location(vscode.Uri.parse(l.uri), placed(l.range)))),
     }));
-    if (can.completionProvider) own.push(languages.registerCompletionItemProvider(APL, {
-      provideCompletionItems: (d, p) => server.ask('textDocument/completion', at(d, p)).then(all =>
-        (all?.items ?? all ?? []).map(i => Object.assign(
-          new vscode.CompletionItem(i.label, (i.kind ?? 1) - 1),
-          { detail: i.detail, insertText: i.insertText ?? i.textEdit?.newText },
-          i.textEdit ? { range: placed(i.textEdit.range) } : {}))),
-    }, ...(can.completionProvider.triggerCharacters ?? [])));
-    context.subscriptions.push(...own);
+    if (can.completionProvider) {
+      const item = i => Object.assign(new vscode.CompletionItem(i.label, (i.kind ?? 1) - 1), {
+        detail: i.detail,
+        filterText: i.filterText,
+        sortText: i.sortText,
+        insertText: i.textEdit?.newText ?? i.insertText,
+        range: i.textEdit && placed(i.textEdit.range),
+      });
+      own.push(languages.registerCompletionItemProvider(APL, {
+        provideCompletionItems: (d, p) => server.ask('textDocument/completion', at(d, p)).then(all =>
+          new vscode.CompletionList((all?.items ?? all ?? []).map(item), all?.isIncomplete === true)),
+      }, ...(can.completionProvider.triggerCharacters ?? [])));
+    }
   });
 }
 
 function activate(context) {
   const { commands, languages, workspace } = vscode;
+  const alone = known();
   context.subscriptions.push(
+    { dispose: () => alone.forEach(one => one.dispose()) },
     workspace.onDidChangeTextDocument(changed),
     commands.registerTextEditorCommand('aplomb.tab', tab),
-    commands.registerCommand('aplomb.run', run),
-    languages.registerCompletionItemProvider(APL, completion, '`'),
-    languages.registerHoverProvider(APL, hover));
-  if (workspace.isTrusted) serve(context);
-  else context.subscriptions.push(workspace.onDidGrantWorkspaceTrust(() => serve(context)));
+    commands.registerCommand('aplomb.run', run));
+  if (workspace.isTrusted) serve(context, alone);
+  else context.subscriptions.push(workspace.onDidGrantWorkspaceTrust(() => serve(context, alone)));
 }
 
 module.exports = { activate, deactivate() {} };

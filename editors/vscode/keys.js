@@ -5,19 +5,19 @@
 // test holds them to it.
 'use strict';
 
-// What typing `text` behind `before` does: how much of `before` goes, what is put, and where in it
-// a backtick stands that is none of ours (-1: nowhere). Null: nothing but itself.
+// What typing `text` does where `before` says whether a prefix waits: how much of that goes, what
+// is put, and where in it a prefix stands that is none of ours (-1: nowhere). Null: only itself.
 // Fast typing hands over several characters at once, so the text is walked.
-function typed(before, text, byKey) {
+function typed(before, text, byKey, prefix) {
   let tick = before;
   let [gone, out, stands] = [0, '', -1];
   for (const c of text) {
     const glyph = tick && byKey.get(c);
-    if (tick && c === '`') stands = out.length;
-    else if (glyph && out.endsWith('`')) out = out.slice(0, -1) + glyph;
-    else if (glyph) [gone, out] = [1, glyph];
+    if (tick && c === prefix) stands = out.length;
+    else if (glyph && out.endsWith(prefix)) out = out.slice(0, -prefix.length) + glyph;
+    else if (glyph) [gone, out] = [prefix.length, glyph];
     else out += c;
-    tick = !tick && c === '`';
+    tick = !tick && c === prefix;
   }
   return out === text && !gone ? null : { gone, out, stands };
 }

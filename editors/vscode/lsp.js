@@ -28,10 +28,10 @@ function reader(each) {
   };
 }
 
-// `told` gets notifications of the server, `gone` a sentence when it ends. What is asked is
+// The server is `program` with these words. `told` gets notifications of the server, `gone` a sentence when it ends. What is asked is
 // answered by null where the server cannot.
-function start(program, root, told, gone) {
-  const server = spawn(program, ['lsp'], { stdio: ['pipe', 'pipe', 'ignore'] });
+function start(program, words, root, told, gone) {
+  const server = spawn(program, words, { stdio: ['pipe', 'pipe', 'ignore'] });
   const waiting = new Map();
   let [number, over] = [0, false];
   const end = says => {

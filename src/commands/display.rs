@@ -1,8 +1,10 @@
-//! `]box ]rows ]display`: how results show. What sets something says what was set before.
+//! `]box ]rows ]display ]disp`: how results show. What sets something tells what was set before, in
+//! the way that was asked for, as Dyalog does.
 
 use super::Call;
 use aplomb_ground::error::{Error, domain, nonce, syntax, value};
 use aplomb_language::eval::cx::{Trains, View};
+use aplomb_values::array::Array;
 use aplomb_values::array::format::{self, Boxes, Long, Style};
 
 const STYLES: &[(&str, Boxes)] =
@@ -35,6 +37,7 @@ pub fn boxes(call: &mut Call<'_>) -> Result<(), Error> {
         call.show(&format!("Is {was}"));
         return Ok(());
     }
+    let before = view;
     let mut style = if view.boxes == Boxes::Off { Boxes::Min } else { view.boxes };
     let mut on = None;
     for word in &words {
@@ -65,7 +68,33 @@ pub fn boxes(call: &mut Call<'_>) -> Result<(), Error> {
         None => {}
     }
     *call.session.interp().view() = view;
-    call.show(&format!("Was {was}"));
+    let styles = STYLES.iter().find(|s| s.1 == before.boxes && before.boxes != Boxes::Off);
+    let trains = TRAINS.iter().find(|t| t.1 == before.trains);
+    let was = [
+        ("style", styles.map_or("min", |s| s.0)),
+        ("trains", trains.map_or("def", |t| t.0)),
+        ("fns", if before.inside { "on" } else { "off" }),
+    ];
+    tell(call, before.boxes != Boxes::Off, &was)
+}
+
+/// Tells what was set: on or off, and each of the options that were given.
+fn tell(call: &mut Call<'_>, was_on: bool, options: &[(&str, &str)]) -> Result<(), Error> {
+    let words = call.words();
+    let is_given = |name: &str| {
+        let given =
+            words.iter().filter_map(|w| w.strip_prefix('-')).filter_map(|w| w.split_once('='));
+        let mut given = given.map(|(flag, _)| flag);
+        given.any(|flag| name.starts_with(flag))
+    };
+    let mut text = format!("Was {}", if was_on { "ON" } else { "OFF" });
+    for (name, value) in options.iter().filter(|(name, _)| is_given(name)) {
+        text += &format!(" -{name}={value}");
+    }
+    let budget = call.session.core().budget.clone();
+    let text = Array::text(&text, &budget)?;
+    let shown = format::display(&text, &call.session.style(), &budget)?;
+    call.show(&shown);
     Ok(())
 }
 
@@ -95,6 +124,7 @@ pub fn rows(call: &mut Call<'_>) -> Result<(), Error> {
         call.show(&format!("Is {was}"));
         return Ok(());
     }
+    let before = view;
     let mut style = if view.rows() == Long::Fold { Long::Whole } else { view.rows() };
     let mut on = true;
     for word in &words {
@@ -114,17 +144,27 @@ pub fn rows(call: &mut Call<'_>) -> Result<(), Error> {
     view.long = if on { style } else { Long::Fold };
     view.unread = false;
     *call.session.interp().view() = view;
-    call.show(&format!("Was {was}"));
-    Ok(())
+    let style = LONG.iter().find(|s| s.1 == before.rows()).map_or("wrap", |s| s.0);
+    let fns = if before.inside { "on" } else { "off" };
+    tell(call, before.rows() != Long::Fold, &[("style", style), ("fns", fns)])
 }
 
 pub fn display(call: &mut Call<'_>) -> Result<(), Error> {
+    boxed(call, "]display", Boxes::Max)
+}
+
+pub fn disp(call: &mut Call<'_>) -> Result<(), Error> {
+    boxed(call, "]disp", Boxes::Mid)
+}
+
+fn boxed(call: &mut Call<'_>, name: &str, boxes: Boxes) -> Result<(), Error> {
     let Some(expr) = call.expr() else {
-        return Err(syntax("]display needs an expression").hint("]display (1 2)'ab'"));
+        let hint = format!("{name} (1 2)'ab'");
+        return Err(syntax(format!("{name} needs an expression")).hint(hint));
     };
     let shown =
         call.session.value_run(&expr, call.sink)?.ok_or_else(|| value("this gives no value"))?;
-    let style = Style { boxes: Boxes::Max, ..call.session.style() };
+    let style = Style { boxes, ..call.session.style() };
     let text = format::display(&shown, &style, &call.session.core().budget)?;
     call.show(&text);
     Ok(())

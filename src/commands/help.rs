@@ -6,7 +6,7 @@ use super::{COMMANDS, Call, nearest};
 use aplomb_compiler::pass::{DEVICES, GROUPS, PIPELINE, PRESETS, RECORDER, RULES, SWITCHES};
 use aplomb_ground::error::{Error, Kind, value};
 use aplomb_ground::help::{errors, idioms, notation, topics as pieces};
-use aplomb_language::eval::system;
+use aplomb_language::eval::system::{self, library};
 use aplomb_language::table::{OTHER_KEYS, find, prims};
 
 const OVERVIEW: &str = "\
@@ -91,7 +91,9 @@ fn topics() -> Vec<String> {
     let system = system::rows().map(|r| format!("⎕{}", r.name).to_lowercase());
     let errors = errors::ROWS.iter().map(|e| e.0.name().to_lowercase());
     let own = OWN.iter().flat_map(|own| own.0).map(|word| word.to_string());
-    words.chain(forms).chain(system).chain(errors).chain(own).collect()
+    let members = library::members().map(|m| m.0.to_string());
+    let dfns = std::iter::once(library::LIBRARY.to_string()).chain(members);
+    words.chain(forms).chain(system).chain(errors).chain(own).chain(dfns).collect()
 }
 
 /// The page of a topic, `width` columns wide: everything the tables say about it.
@@ -104,6 +106,11 @@ pub fn page(topic: &str, width: usize) -> Option<String> {
     }
     if page.is_empty() {
         by_glyphs(topic, &mut page);
+    }
+    if topic.to_lowercase() == library::LIBRARY {
+        page.library(library::members());
+    } else if page.is_empty() {
+        library::members().filter(|m| m.0 == topic).for_each(|m| page.member(m));
     }
     page.text()
 }
@@ -225,7 +232,7 @@ mod tests {
             assert!(page(topic, WIDTH).is_some(), "{topic}");
         }
         assert!(
-            page("⎕XML", WIDTH).is_some_and(|p| p.contains("not in Aplomb"))
+            page("⎕NA", WIDTH).is_some_and(|p| p.contains("not in Aplomb"))
                 && page("⎕NOSUCH", WIDTH).is_none()
         );
     }

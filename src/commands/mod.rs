@@ -10,6 +10,7 @@ mod help;
 mod pages;
 pub mod pictures;
 mod promise;
+mod runtime;
 mod tools;
 pub mod tune;
 mod workspace;
@@ -260,17 +261,48 @@ pub static COMMANDS: &[Command] = &[
         charts::view,
     ),
     row("]display", "EXPR", "An array with every part in a frame.", display::display),
+    row("]disp", "EXPR", "An array in boxes, with marks of axes and types.", display::disp),
+    row(
+        "]runtime",
+        "EXPR | \"EXPR\" … [-compare]",
+        "The time that an expression takes; -compare tells how several do beside the first.",
+        runtime::runtime,
+    ),
+    row(
+        "]cmpx",
+        "\"EXPR\" …",
+        "The times of expressions beside the first; * marks another value.",
+        runtime::cmpx,
+    ),
     row("]load", "FILE", "Runs a script here once.", workspace::load),
     row("]help", "[TOPIC]", "Help on a glyph, name, command, error or pass.", help::help),
     row(")vars", "", "The arrays of the workspace.", workspace::vars),
     row(")fns", "", "The functions and operators of the workspace.", workspace::fns),
     row(")erase", "NAMES", "Frees names.", workspace::erase),
     row(")clear", "", "Frees all names and resets the system variables.", workspace::clear),
+    row(
+        ")save",
+        "[NAME] [-force]",
+        "Keeps names, functions with their source, and ⎕ variables in the file NAME.apw; -force \
+         replaces one of another workspace.",
+        workspace::save,
+    ),
+    row(
+        ")load",
+        "NAME",
+        "Takes the names of a saved workspace instead of those that are here.",
+        workspace::load_workspace,
+    ),
+    row(
+        ")copy",
+        "NAME|dfns [NAMES]",
+        "Copies names of a saved workspace here, or functions of the library dfns; ]help dfns \
+         lists those.",
+        workspace::copy,
+    ),
+    row(")wsid", "[NAME]", "The name of the workspace; changes it.", workspace::wsid),
     row(")limits", "[NAME=VALUE]", "What a program may use; changes a limit.", workspace::limits),
     row(")off", "[CODE]", "Leaves.", workspace::off),
-    missing(")save", "Keeps the workspace in a file."),
-    missing(")load", "Takes a workspace from a file."),
-    missing(")copy", "Takes names from a workspace file."),
     missing("]mem", "Buffers over time."),
     missing("]eager", "Forces every statement."),
     missing("]tour", "The first ten minutes, with you typing."),

@@ -204,6 +204,20 @@ impl Page {
         self.text += &format!("  {}  →  {}\n", r.before, r.after);
     }
 
+    /// The functions and operators that come along as APL text.
+    pub fn library(&mut self, members: impl Iterator<Item = (&'static str, &'static str)>) {
+        self.prose("dfns  ", "functions and operators; 'NAME'⎕CY'dfns' copies one here", 2);
+        for (name, says) in members {
+            self.prose(&format!("  {name:INDENT$}"), says, INDENT + 2);
+        }
+    }
+
+    /// One of them.
+    pub fn member(&mut self, (name, says): (&str, &str)) {
+        self.prose(&format!("{name}  "), says, 2);
+        self.prose("  ", &format!("'{name}'⎕CY'dfns' copies it here"), 2);
+    }
+
     pub fn error(&mut self, (kind, says, line): &errors::Row) {
         self.prose(&format!("{}  ", kind.name()), &format!("event {}", kind.number()), 2);
         self.prose("  ", says, 2);

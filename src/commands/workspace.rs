@@ -44,11 +44,12 @@ pub fn erase(call: &mut Call<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// A script's lines as if they were typed here.
+/// A script's lines as if they were typed here; its path is sought beside the script that asks.
 pub fn load(call: &mut Call<'_>) -> Result<(), Error> {
     let Some(name) = call.expr() else {
         return Err(syntax("]load needs a file").hint("]load prices.apl"));
     };
+    let name = call.session.beside(&name);
     let path = std::path::Path::new(&name);
     call.session.core().reach.check(path)?;
     // A pipe may never end, and a file may be larger than memory.
@@ -58,8 +59,86 @@ pub fn load(call: &mut Call<'_>) -> Result<(), Error> {
     call.session.run_script(&text, &name, call.sink)
 }
 
+/// The ending of workspace files, which a name need not have.
+const ENDING: &str = ".apw";
+
+/// The file that a name of a workspace means.
+fn file_of(name: &str) -> String {
+    if name.ends_with(ENDING) { name.into() } else { format!("{name}{ENDING}") }
+}
+
+/// The file that is named, or the one of this workspace. Errors: SYNTAX where there is none.
+fn named(call: &mut Call<'_>, words: &[String], command: &str) -> Result<String, Error> {
+    let own = call.session.core().workspace.clone();
+    let name = words.iter().find(|w| !w.starts_with('-')).map(|w| file_of(w)).or(own);
+    let hint = format!("{command} prices");
+    name.ok_or_else(|| syntax("this workspace has no name yet").hint(hint))
+}
+
+/// A file of another name is replaced only where it is asked for.
+pub fn save(call: &mut Call<'_>) -> Result<(), Error> {
+    let words = call.words();
+    let file = named(call, &words, ")save")?;
+    let is_own = call.session.core().workspace.as_ref() == Some(&file);
+    let path = std::path::Path::new(&file);
+    call.session.core().reach.check(path)?;
+    if path.exists() && !is_own && !words.iter().any(|w| w == "-force") {
+        let says = format!("{file}: there is such a file already, and this is not its workspace");
+        return Err(Error::new(aplomb_ground::error::Kind::FileName, says)
+            .hint(format!(")save {file} -force replaces it")));
+    }
+    let bytes = call.session.saved()?;
+    call.write(&file, &bytes)?;
+    call.session.core().workspace = Some(file.clone());
+    call.show(&format!("{file} saved"));
+    Ok(())
+}
+
+/// The names of the file instead of those that are here.
+pub fn load_workspace(call: &mut Call<'_>) -> Result<(), Error> {
+    let words = call.words();
+    let Some(name) = words.first() else {
+        return Err(syntax(")load needs a workspace").hint(")load prices; ]load runs a script"));
+    };
+    let file = file_of(name);
+    let path = std::path::Path::new(&file);
+    call.session.core().reach.check(path)?;
+    let bytes = aplomb_kernel::files::read_file(path, &call.session.core().budget)?;
+    call.session.load(&bytes)?;
+    call.session.core().workspace = Some(file.clone());
+    call.show(&format!("{file} loaded"));
+    Ok(())
+}
+
+/// The name of the workspace; with a word that word is it.
+pub fn wsid(call: &mut Call<'_>) -> Result<(), Error> {
+    match call.words().first() {
+        Some(name) => call.session.core().workspace = Some(file_of(name)),
+        None => {
+            let name = call.session.core().workspace.clone();
+            call.show(&name.map_or("it has no name".into(), |name| name));
+        }
+    }
+    Ok(())
+}
+
+/// `)copy dfns disp cmpx`: by ⎕CY, which programs use, too.
+pub fn copy(call: &mut Call<'_>) -> Result<(), Error> {
+    let words = call.words();
+    let Some((from, names)) = words.split_first() else {
+        return Err(
+            syntax(")copy needs a workspace or library, and names of it").hint(")copy dfns disp")
+        );
+    };
+    let quoted = |word: &String| format!("'{}'", word.replace('\'', "''"));
+    let names: Vec<String> = names.iter().map(quoted).collect();
+    let text = format!("{} ⎕CY {}", names.join(" "), quoted(from));
+    call.session.run_script(&text, ")copy", call.sink)
+}
+
 pub fn clear(call: &mut Call<'_>) -> Result<(), Error> {
     call.session.restart();
+    call.session.core().workspace = None;
     Ok(())
 }
 

@@ -25,7 +25,7 @@ use rustyline::history::FileHistory;
 use rustyline::{ColorMode, CompletionType, Config, Editor};
 use std::cell::RefCell;
 use std::io::{ErrorKind, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use terminal::{draws, kitty};
@@ -46,6 +46,7 @@ pub fn run(settings: Settings) -> i32 {
 fn prompt(settings: Settings) -> Result<i32, String> {
     let commands = settings.commands();
     let own = settings.clone();
+    let bare = settings.bare;
     let worker = Worker::start(
         move || Rc::new(commands),
         settings.limits,
@@ -61,7 +62,28 @@ fn prompt(settings: Settings) -> Result<i32, String> {
     let mut reader = reader(&worker).map_err(|e| e.to_string())?;
     let kept = history::load(&mut reader);
     print(&banner(&mut worker.borrow_mut()));
+    if !bare && let Some(code) = profile(&mut reader, &mut worker.borrow_mut()) {
+        return Ok(code);
+    }
     Ok(read_lines(&mut reader, &worker, kept.as_deref()))
+}
+
+/// Runs the user's own lines, `aplomb/profile.apl` in the folder of configurations, where there are
+/// some; the exit code if they end the session.
+fn profile(reader: &mut Reader, worker: &mut Worker) -> Option<i32> {
+    let set = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let folder = set("XDG_CONFIG_HOME").or_else(|| set("HOME").map(|home| home.join(".config")))?;
+    let path = folder.join("aplomb").join("profile.apl");
+    if !path.exists() {
+        return None;
+    }
+    match crate::script::read(&path) {
+        Ok(code) => told(reader, worker, code, path.display().to_string()),
+        Err(says) => {
+            eprintln!("aplomb: {says}");
+            None
+        }
+    }
 }
 
 /// Puts the terminal back as it is now.
@@ -219,9 +241,14 @@ fn unindented(text: &str) -> String {
 
 /// Runs a line and prints what it tells; the exit code if the session is over.
 fn execute(reader: &mut Reader, worker: &mut Worker, code: String, count: usize) -> Option<i32> {
+    told(reader, worker, code, format!("line {count}"))
+}
+
+/// Runs a text under a name and prints what it tells; the exit code if the session is over.
+fn told(reader: &mut Reader, worker: &mut Worker, code: String, name: String) -> Option<i32> {
     let mut exit = None;
     let coloured = colours(&std::io::stdout());
-    let request = Request::Execute { code, name: format!("line {count}"), silent: false };
+    let request = Request::Execute { code, name, silent: false };
     let interrupt = worker.interrupt();
     let typed = |prompt: &str| typed(reader, prompt, &interrupt);
     let mut panes = None;

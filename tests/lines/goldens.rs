@@ -210,6 +210,7 @@ const WITNESSES: &[(&str, &str, &[&str])] = &[
     // Unrolled, it is more than may be pending.
     ("loops", "{0.5×⍵+2÷⍵}⍣2000⊢A", &[]),
     ("keep", "{s←2○1○⍵ ⋄ 0>+/s:0 ⋄ 0>⌈/s:1 ⋄ ⌊/s}3000⍴A", &[]),
+    ("numbers", "+/{⍵≤1:⍵ ⋄ 2|⍵:1+∇⍵-1 ⋄ 2+∇⍵÷2}¨4000⍴⍳9", &[]),
     ("fusion", "+/1+2×A", &[]),
     ("sharing", "{y←*A ⋄ y×y+1}0", &[]),
 ];

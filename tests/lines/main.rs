@@ -2,7 +2,7 @@
 //! process.
 //!
 //! Pages with the output that is wanted (`stories conformance examples from_numpy goldens`), random
-//! expressions on every way to a value (`differential`), the rows of the source publications
+//! expressions on every way to a value (`differential numbers`), the rows of the source publications
 //! (`seeds`, `seeds_compiler`), planted defects (`faults`), and what a trace and the cache of plans
 //! hold (`traces plans`). Tests run beside each other, so nothing here changes the process: no
 //! variable of the environment, no working directory, no limit. A file is looked for from the
@@ -28,6 +28,7 @@ mod faults;
 mod frames;
 mod from_numpy;
 mod goldens;
+mod numbers;
 mod plans;
 mod reflexes;
 mod seeds;

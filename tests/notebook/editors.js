@@ -37,7 +37,7 @@ class Markdown {
   appendCodeblock(text) { this.value += `\n${text}\n`; return this; }
 }
 
-const heard = { change: [], commands: {}, completion: [], hover: [], definition: [], found: [], log: [] };
+const heard = { change: [], commands: {}, completion: [], hover: [], definition: [], found: [], log: [], gone: [], prefix: '`' };
 let refuse = 0;
 
 class Document {
@@ -82,7 +82,7 @@ const editorOf = document => ({
 
 const registered = list => (selector, provider) => {
   list.push(provider);
-  return { dispose() {} };
+  return { dispose() { heard.gone.push(provider); } };
 };
 const nothing = () => ({ dispose() {} });
 const vscode = {
@@ -91,16 +91,18 @@ const vscode = {
   CompletionItem: class { constructor(label, kind) { Object.assign(this, { label, kind }); } },
   CompletionItemKind: { Function: 2, Operator: 23, Variable: 5, Constant: 20 },
   Diagnostic: class { constructor(range, message, severity) { Object.assign(this, { range, message, severity }); } },
+  CompletionList: class { constructor(items, isIncomplete) { Object.assign(this, { items, isIncomplete }); } },
   Location: class { constructor(uri, range) { Object.assign(this, { uri, range }); } },
   Uri: { parse: text => text },
   window: { activeTextEditor: null, createOutputChannel: () => ({ appendLine: l => heard.log.push(l), dispose() {} }) },
   workspace: {
     isTrusted: true,
     textDocuments: [],
-    getConfiguration: () => ({ get: name => ({ prefix: true, path: process.env.FAKE_SERVER })[name] }),
+    getConfiguration: () => ({ get: name => ({ prefix: heard.prefix, path: process.env.FAKE_SERVER })[name] }),
     onDidChangeTextDocument(f) { heard.change.push(f); return nothing(); },
     onDidOpenTextDocument: nothing,
     onDidCloseTextDocument: nothing,
+    onDidSaveTextDocument(f) { heard.save = f; return nothing(); },
   },
   languages: {
     registerCompletionItemProvider: registered(heard.completion),
@@ -146,6 +148,12 @@ async function keys() {
     const got = await typing(keys);
     check(`${JSON.stringify(keys)} is ${JSON.stringify(wanted)}`, got === wanted, got);
   }
+  heard.prefix = '§';
+  const got = await typing('§w`w§§w');
+  check('another prefix is another', got === '⍵`w§w', got);
+  heard.prefix = '';
+  check('and none is none', await typing('`w') === '`w');
+  heard.prefix = '`';
   check('other languages keep their backticks', await typing('`w', 'markdown') === '`w');
   refuse = 2;
   check('a refused edit is tried again', await typing('`w') === '⍵');
@@ -196,7 +204,7 @@ async function random() {
   const wrong = [];
   for (let k = 0; k < 2000; k += 1) {
     const text = Array.from({ length: 1 + below(12) }, () => '``rwi[x 1-é\n'[below(12)]).join('');
-    const [slow, fast] = [await typing(text), typed(false, text, byKey)?.out ?? text];
+    const [slow, fast] = [await typing(text), typed(false, text, byKey, '`')?.out ?? text];
     if (slow !== fast) wrong.push([text, slow, fast]);
   }
   check('2000 random lines are the same, typed slowly or at once', !wrong.length, wrong.slice(0, 5));
@@ -380,9 +388,12 @@ process.stdin.on('data', reader(m => {
     diagnostics: [{ range, severity: 1, message: 'LENGTH ERROR: ' + m.params.textDocument.text }] } });
   if (m.method === 'textDocument/hover') answer({ contents: { kind: 'markdown', value: 'a shape ⍴' } });
   if (m.method === 'textDocument/definition') answer([{ uri: m.params.textDocument.uri, range }]);
-  if (m.method === 'textDocument/completion') answer({ items: [{ label: 'wide', kind: 6 }] });
+  if (m.method === 'textDocument/completion') answer({ isIncomplete: true, items: [{ label: 'wide', kind: 6, filterText: 'wi' }] });
+  if (m.method === 'textDocument/didSave') say({ method: 'textDocument/publishDiagnostics', params: { uri: m.params.textDocument.uri,
+    diagnostics: [{ range, message: 'saved' }] } });
   if (m.method === 'shutdown') answer(null);
   if (m.method === 'exit') process.exit(0);
+  if (m.params?.textDocument?.text === 'die') process.exit(7);
 }));
 `;
 
@@ -400,11 +411,28 @@ async function served(dispose) {
   check('it is asked about a place', said.value === 'a shape ⍴', said);
   const [place] = await heard.definition[0].provideDefinition(document, at);
   check('and where a name is from', place.uri === uri, place);
-  const [item] = await heard.completion[1].provideCompletionItems(document, at);
-  check('and what may follow', item.label === 'wide' && item.kind === 5, item);
+  const { items: [item], isIncomplete } = await heard.completion[1].provideCompletionItems(document, at);
+  check('and what may follow', item.label === 'wide' && item.kind === 5 && item.filterText === 'wi' && isIncomplete, item);
+  check('what it does takes the place of the table alone', heard.gone.length === 2, heard.gone.length);
+  heard.save(document);
+  await until(() => heard.found.length > 1);
+  check('it hears what is saved', heard.found[1][1][0].message === 'saved', heard.found[1]);
   dispose();
   await until(() => heard.log.length);
   check('it ends with the editor', heard.log.join().includes('ended with 0'), heard.log);
+}
+
+// A server that dies: what the table alone knows is back.
+async function dies(extension) {
+  heard.hover.length = 0;
+  heard.gone.length = 0;
+  heard.log.length = 0;
+  heard.found.length = 0;
+  open().text = 'die';
+  extension.activate({ subscriptions: [] });
+  await until(() => heard.log.length);
+  check('after a server that dies the table is asked again', heard.hover.length === 3 && heard.gone.length >= 3,
+    [heard.hover.length, heard.gone.length]);
 }
 
 async function absent(extension) {
@@ -413,6 +441,30 @@ async function absent(extension) {
   extension.activate({ subscriptions: [] });
   await until(() => heard.log.length);
   check('without a server a line says so', /nowhere/.test(heard.log.join()), heard.log);
+}
+
+// The program's own server; `cargo test` says where the program is by the kernel that it installed.
+async function real(extension) {
+  if (!process.env.JUPYTER_PATH) return console.log('skipped: needs an installed kernel');
+  const kernel = fs.readFileSync(path.join(process.env.JUPYTER_PATH, 'kernels/aplomb/kernel.json'), 'utf8');
+  process.env.FAKE_SERVER = JSON.parse(kernel).argv[0];
+  for (const list of [heard.hover, heard.completion, heard.definition, heard.found, heard.log]) list.length = 0;
+  const document = open();
+  document.text = 'average←+/÷≢\naverage 3 1 4\n(1 2\naver';
+  const context = { subscriptions: [] };
+  extension.activate(context);
+  await until(() => heard.found.length && heard.hover.length > 1);
+  const [[, wrong]] = heard.found;
+  check('aplomb lsp finds an open bracket', wrong.length === 1 && wrong[0].range.start.line === 2, wrong);
+  const { value } = (await heard.hover[1].provideHover(document, new Position(1, 2))).contents;
+  check('it tells a name', value.includes('average←+/÷≢'), value);
+  const [place] = await heard.definition[0].provideDefinition(document, new Position(1, 2));
+  check('and where it is from', place.range.start.line === 0 && place.range.end.character === 7, place);
+  const { items } = await heard.completion[1].provideCompletionItems(document, new Position(3, 4));
+  check('and ends one', items.some(i => i.label === 'average' && i.insertText === 'average'), items.slice(0, 3));
+  context.subscriptions.forEach(s => s.dispose());
+  await until(() => heard.log.length);
+  check('it ends with the editor', heard.log.join().includes('ended with 0'), heard.log);
 }
 
 async function main() {
@@ -432,6 +484,8 @@ async function main() {
   shared();
   colouring();
   agreed();
+  await dies(extension);
+  await real(extension);
   await absent(extension);
   fs.rmSync(folder, { recursive: true });
   process.exit(failed);

@@ -59,10 +59,10 @@ fn papermill_writes_parameters_and_jupytext_reads_scripts() {
     python("papermill and jupytext", "tools.py", &[]);
 }
 
-/// The extension of `editors/`, without the editor.
+/// The extension of `editors/` without the editor, and the comm of a live view without a lab.
 #[test]
-fn the_extension_of_vs_code_types_every_key_and_colours_every_program() {
-    python("playwright", "editors.py", &[]);
+fn the_extension_of_vs_code_types_every_key_and_a_comm_may_answer_anything() {
+    python("playwright", "scripts.py", &[]);
 }
 
 /// The notebooks of the examples; each runs in its own folder, as in a lab.

@@ -27,3 +27,4 @@ mod lsp;
 mod options;
 mod panes_terminal;
 mod repl;
+mod workspaces;

@@ -203,7 +203,8 @@ fn the_prompt_opens_them_and_goes_on() {
         .args(["-c", &script])
         .env("NO_COLOR", "1")
         .env("TERM", "xterm-256color")
-        .env("XDG_STATE_HOME", state.path());
+        .env("XDG_STATE_HOME", state.path())
+        .env("XDG_CONFIG_HOME", state.path());
     let mut session = spawn_command(command, Some(20_000)).unwrap();
     session.exp_string("\x1b[?2004h").unwrap();
     for line in ["x←⍳2000\r", "+/÷x\r"] {

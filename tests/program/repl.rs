@@ -7,7 +7,11 @@ use std::time::{Duration, Instant};
 /// Colours off, history in a folder of its own.
 fn start(state: &tempfile::TempDir) -> PtySession {
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("aplomb"));
-    command.env("NO_COLOR", "1").env("TERM", "xterm").env("XDG_STATE_HOME", state.path());
+    command
+        .env("NO_COLOR", "1")
+        .env("TERM", "xterm")
+        .env("XDG_STATE_HOME", state.path())
+        .env("XDG_CONFIG_HOME", state.path());
     let mut session = spawn_command(command, Some(10_000)).unwrap();
     session.exp_string("]help").unwrap();
     session.exp_string("gives ").unwrap();
@@ -65,6 +69,19 @@ fn each_key_of_the_table_gives_its_glyph() {
 }
 
 #[test]
+fn the_profile_runs_before_the_prompt() {
+    let state = tempfile::tempdir().unwrap();
+    std::fs::create_dir(state.path().join("aplomb")).unwrap();
+    let own = state.path().join("aplomb/profile.apl");
+    std::fs::write(own, "⎕IO←0\nmine←{⍵×10}\n").unwrap();
+    let mut session = start(&state);
+    assert_eq!(line(&mut session, "mine 2"), "20");
+    assert_eq!(line(&mut session, "⍳2"), "0 1");
+    session.send_control('d').unwrap();
+    session.exp_eof().unwrap();
+}
+
+#[test]
 fn a_program_asks_for_lines() {
     let state = tempfile::tempdir().unwrap();
     let mut session = start(&state);
@@ -87,7 +104,11 @@ fn a_byte_that_is_no_text_ends_nothing() {
     use std::io::Write;
     let state = tempfile::tempdir().unwrap();
     let mut command = Command::new(assert_cmd::cargo::cargo_bin("aplomb"));
-    command.env("NO_COLOR", "1").env("TERM", "xterm").env("XDG_STATE_HOME", state.path());
+    command
+        .env("NO_COLOR", "1")
+        .env("TERM", "xterm")
+        .env("XDG_STATE_HOME", state.path())
+        .env("XDG_CONFIG_HOME", state.path());
     let process = rexpect::process::PtyProcess::new(command).unwrap();
     let keys = process.get_file_handle().unwrap();
     let options = rexpect::reader::Options::new().timeout_ms(Some(10_000));
@@ -175,7 +196,8 @@ fn sigterm_restores_the_terminal() {
         .args(["-c", &script])
         .env("NO_COLOR", "1")
         .env("TERM", "xterm")
-        .env("XDG_STATE_HOME", state.path());
+        .env("XDG_STATE_HOME", state.path())
+        .env("XDG_CONFIG_HOME", state.path());
     let mut session = spawn_command(command, Some(10_000)).unwrap();
     let shell = session.read_line().unwrap();
     let before = session.read_line().unwrap();

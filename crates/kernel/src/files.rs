@@ -5,6 +5,7 @@
 
 mod aside;
 mod dated;
+mod errands;
 mod items;
 mod npy;
 mod npz;
@@ -12,6 +13,7 @@ mod picture;
 mod special;
 
 pub use aside::Aside;
+pub use errands::{Bounds, effect, run as run_errand};
 pub use npy::{read_npy, write_npy};
 pub use npz::{read_npz, write_npz};
 pub use picture::{png, read_picture};

@@ -14,9 +14,9 @@ import urllib.request
 import seen
 from hostile_book import hostile, untrusted
 from looked import book, contrast, errors, pictures, reasons, sorting, told, values, views
-from page import HOME, check, code_cell, command, failed, run, write_book
+from page import HOME, check, code_cell, command, failed, ready, run, write_book
 from playwright.sync_api import sync_playwright
-from typed import bar, editor, keys, popup
+from typed import bar, editor, keys, popup, prefix
 
 
 def free_port():
@@ -25,10 +25,14 @@ def free_port():
         return s.getsockname()[1]
 
 
-PARTS = [keys, bar, editor, popup, values, sorting, pictures, errors, views, contrast, reasons, untrusted]
+PARTS = [prefix, keys, bar, editor, popup, values, sorting, pictures, errors, views, contrast, reasons, untrusted]
 
-
-
+# The picture of the README: a notebook as somebody has it before him.
+SHOWN = [
+    "'Ann' 'Bob',⍪(3 1 4)(2 2⍴1.5 10 0.25 3)",
+    "(⎕PLOT⍠'Size'(620 200))(1○0.1×⍳60)(2○0.1×⍳60)",
+    "x←0.5×⍳100000\nz←*-x×x\n(+/z)÷⌈/z\n]dag",
+]
 
 
 def picture(page, path):
@@ -84,9 +88,7 @@ def main(browser, path=None):
             page.on("console", lambda m: wrong.append(m.text) if m.type == "error" and "aplomb" in m.text else None)
             page.on("pageerror", lambda e: wrong.append(str(e)))
             page.goto(f"{where}/lab/tree/book.ipynb?token=t&reset")
-            page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").first.wait_for(timeout=90_000)
-            page.locator(".jp-CodeCell .cm-content[data-language=aplomb]").first.wait_for(timeout=30_000)
-            time.sleep(1.5)  # the first click is lost
+            ready(page)
             for part in PARTS:
                 try:
                     part(page)

@@ -36,6 +36,13 @@ def command(page, name, **args):
     page.evaluate("([name, args]) => jupyterapp.commands.execute(name, args).then(() => null)", [name, args])
 
 
+def ready(page):
+    """Waits until a book is open, its kernel idle, and its cells are known to be APL."""
+    page.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]").first.wait_for(timeout=90_000)
+    page.locator(".jp-CodeCell .cm-content[data-language=aplomb]").first.wait_for(timeout=30_000)
+    time.sleep(1.5)  # the first click is lost
+
+
 def cell(page, k):
     return page.locator(".jp-Notebook:visible .jp-CodeCell").nth(k)
 

@@ -1,6 +1,6 @@
 """What is typed into a lab: keys, names, the bar of glyphs, the editor's mode, popups."""
 import seen
-from page import cell, check, command, glyphs, line, type_anew
+from page import cell, check, command, glyphs, line, ready, type_anew
 
 
 def keys(page):
@@ -58,6 +58,21 @@ def editor(page):
     check("all glyphs have one width", len(widths) == 1, widths)
     font = cell(page, 0).locator(".cm-content").evaluate("e => getComputedStyle(e).fontFamily")
     check("cells have the font", "Aplomb Mono" in font, font)
+
+
+def prefix(page):
+    """Another prefix, which the lab's settings keep: a page that is opened anew has it."""
+    save = "raw => jupyterapp.serviceManager.settings.save('aplomb:keys', raw).then(() => null)"
+
+    def opened_with(raw):
+        page.evaluate(save, raw)
+        page.reload()
+        ready(page)
+
+    opened_with('{"prefix": "§"}')
+    check("another prefix is another", type_anew(page, "§w`w§§w") == "⍵`w§w", line(page))
+    type_anew(page, "")
+    opened_with("{}")
 
 
 def popup(page):

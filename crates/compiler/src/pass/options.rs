@@ -40,6 +40,12 @@ pub static RECORDER: &[Switch] = &[
         says: "stores a pending value that a second evaluation asks for",
         row: "own:keep",
     },
+    Switch {
+        name: "numbers",
+        says: "runs recursions on single numbers, loops on them, and dfns that change outer names \
+               item by item, in registers",
+        row: "own:numbers",
+    },
 ];
 
 /// The switches of devices, each its own way to run a plan; plans do not depend on them.
@@ -60,7 +66,7 @@ pub static GROUPS: &[(&str, &[&str])] = &[
 
 /// The passes and rules that are no system's own, so that each pipeline has them.
 const EVERYWHERE: &[&str] =
-    &["cublas", "exp-sharing", "frames", "keep", "loops", "recompute", "tuning"];
+    &["cublas", "exp-sharing", "frames", "keep", "loops", "numbers", "recompute", "tuning"];
 
 /// A pipeline of the literature.
 pub struct Preset {

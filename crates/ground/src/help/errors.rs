@@ -50,7 +50,7 @@ pub static ROWS: &[Row] = &[
         "A limit was reached. )limits prints them, )limits NAME=VALUE changes one.",
         Some("{1+∇⍵}1"),
     ),
-    (Kind::Nonce, "A part of APL that is not in Aplomb yet.", Some("⎕SH''")),
+    (Kind::Nonce, "A part of APL that is not in Aplomb yet.", Some("⎕NA''")),
     (Kind::Format, "⍕ or ⎕FMT was given a format that cannot be read.", Some("'Q9'⎕FMT 1")),
     (
         Kind::FileName,

@@ -35,6 +35,7 @@ pub fn files() -> Vec<Written> {
         ("static/looks.css", include_bytes!("lab/looks.css").to_vec()),
         ("static/aplomb-mono.woff2", include_bytes!("lab/aplomb-mono.woff2").to_vec()),
         ("static/OFL.txt", include_bytes!("lab/OFL.txt").to_vec()),
+        ("schemas/aplomb/keys.json", include_bytes!("lab/keys.json").to_vec()),
     ];
     // Servers let browsers keep these files for a year, so what the lab asks for has another
     // address when one of them is another.
@@ -52,6 +53,7 @@ fn package(version: u64) -> Value {
         "license": "MIT OR Apache-2.0",
         "jupyterlab": {
             "extension": true,
+            "schemaDir": "schemas",
             "_build": {
                 "load": format!("static/remoteEntry.js?v={version:016x}"),
                 "extension": "./extension",
@@ -85,6 +87,11 @@ mod tests {
         let script = String::from_utf8(find(load.split('?').next().expect("a path")).clone());
         let script = script.expect("UTF-8");
         assert!(script.contains("window._JUPYTERLAB.aplomb = {"));
+        let schema: Value = serde_json::from_slice(find("schemas/aplomb/keys.json")).expect("JSON");
+        assert_eq!(
+            (&package["jupyterlab"]["schemaDir"], &schema["properties"]["prefix"]["default"]),
+            (&"schemas".into(), &"`".into())
+        );
         for (name, _) in files.iter().filter(|f| f.0.starts_with("static/")) {
             let name = name.trim_start_matches("static/");
             let named = script.contains(&format!("file('{name}')"))

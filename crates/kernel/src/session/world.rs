@@ -20,7 +20,7 @@ use aplomb_ground::protocol::{Event, Sink};
 use aplomb_ground::span::Place;
 use aplomb_ground::trace::{ResultRecord, Trace};
 use aplomb_language::eval::Interp;
-use aplomb_language::eval::host::{Arrays, Host, Much, Now, Page};
+use aplomb_language::eval::host::{Answer, Arrays, Errand, Host, Much, Now, Page};
 use aplomb_plans::plan::Launch;
 use aplomb_values::array::Array;
 use aplomb_values::array::format::{self, Style};
@@ -46,6 +46,10 @@ pub struct Core {
     pub(super) registers: Registers,
     /// The files that programs may touch.
     pub reach: Reach,
+    /// Whether programs may run commands of the system.
+    pub runs: bool,
+    /// The file of the workspace, once it was saved or loaded.
+    pub workspace: Option<String>,
     mode: Mode,
     /// The files that were written meanwhile.
     aside: Aside,
@@ -104,6 +108,8 @@ impl Core {
             plans: PlanCache::default(),
             registers: Registers::default(),
             reach: Reach::All,
+            runs: false,
+            workspace: None,
             mode: Mode::default(),
             aside: Aside::default(),
             remembers: false,
@@ -666,6 +672,15 @@ impl Host for World<'_> {
         }
         self.withhold(format!("delete {path}"));
         self.core.aside.delete(Path::new(path))
+    }
+
+    fn errand(&mut self, errand: &Errand) -> Result<Answer> {
+        if let Some(what) = files::effect(errand).filter(|_| !self.has_effects()) {
+            self.withhold(what);
+            return Ok(Answer::Done);
+        }
+        let Core { reach, runs, budget, interrupt, .. } = &*self.core;
+        files::run_errand(errand, &files::Bounds { reach, runs: *runs, budget, interrupt })
     }
 
     fn now(&mut self) -> Now {

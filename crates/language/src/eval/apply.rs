@@ -2,14 +2,15 @@
 
 use super::cx::Cx;
 use super::run::{At, Eval, Outcome};
+use super::space::Space;
 use super::system::Options;
-use super::value::{Func, Oper, Operand};
+use super::value::{Func, Oper, Operand, Value};
 use super::work::Work;
 use crate::functions::shape::Axis;
 use crate::syntax::numerals;
 use crate::syntax::steps::Act;
 use crate::table::{Class, Does, Meaning, Prim, Side};
-use aplomb_ground::error::{Result, bug, index, length, nonce, rank, syntax, untraced};
+use aplomb_ground::error::{Result, bug, domain, index, length, nonce, rank, syntax, untraced};
 use aplomb_values::array::{Array, Data, Shape, Split};
 use aplomb_values::prim::moves::Move;
 use std::rc::Rc;
@@ -81,6 +82,11 @@ impl Eval<'_> {
         y: &Array,
         axis: Axis<'_>,
     ) -> Result<Array> {
+        if p.glyph == '⍎' {
+            let done = self.execute_in(x, y)?;
+            let none = || aplomb_ground::error::value("this text gave no value");
+            return self.valued(done)?.ok_or_else(none);
+        }
         let Some(m) = &p.dyadic else {
             return Err(syntax(format!("{} takes no left argument", p.glyph)));
         };
@@ -171,11 +177,17 @@ impl Eval<'_> {
     pub fn call(&mut self, f: &Rc<Func>, x: Option<&Array>, y: &Array) -> Result<Outcome> {
         let value = match &**f {
             Func::Prim(p) => match x {
+                Some(x) if p.glyph == '⍎' => return self.execute_in(x, y),
                 Some(x) => self.dyadic(p, x, y, None),
                 None if p.glyph == '⍎' => self.execute_here(y),
                 None => self.monadic(p, y, None),
             },
             Func::System(row) => return self.system_call(row, &[], &Options::default(), x, y),
+            Func::Within(space, row) => {
+                return self
+                    .in_space(space, |ev| ev.system_call(row, &[], &Options::default(), x, y));
+            }
+            Func::Shared(shape, all) => self.shared(shape, all, x, y),
             Func::Trad(t) => return self.call_trad(t, &[], x, Some(y)),
             Func::Op1(Oper::Trad(t), a) => {
                 return self.call_trad(t, std::slice::from_ref(a), x, Some(y));
@@ -291,6 +303,21 @@ impl Eval<'_> {
             [x] => Ok(Some(Array::num(x))),
             _ => self.cx.vector(numbers).map(Some),
         }
+    }
+
+    /// `ref⍎text`, `'name'⍎text`: the text in a namespace.
+    pub fn execute_in(&mut self, x: &Array, y: &Array) -> Result<Outcome> {
+        let x = self.cx.ready(x, "⍎")?;
+        let space = match (Space::of(&x), x.to_text()) {
+            (Some(space), _) => space,
+            (None, Some(name)) => match self.named(name.trim()) {
+                Some(Value::Array(a)) => self.space_of(&a)?,
+                _ => return Err(domain(format!("{} is no namespace", name.trim()))),
+            },
+            (None, None) => return Err(domain("left of ⍎ stands a namespace or its name")),
+        };
+        let ast = self.st.nothing.clone();
+        self.in_space(&space, |ev| ev.execute_text(At { ast: &ast, frame: None }, y))
     }
 
     /// `⍎Y` in the caller's scope.

@@ -4,9 +4,9 @@ use super::operators::scalar_op;
 use super::run::{At, Eval, located};
 use super::value::{Func, Operand, Value};
 use crate::functions::amend::fits;
-use crate::functions::select::{places_by_items, places_of, select};
+use crate::functions::select::{fits_axes, path_to, pick, places_by_items, places_of, select};
 use crate::syntax::Sym;
-use crate::syntax::resolve::{Do, Ins, Pattern};
+use crate::syntax::resolve::{Do, Ins, Path, Pattern};
 use crate::table::Prim;
 use aplomb_ground::error::{Error, Result, bug, length, rank, syntax, untraced, value};
 use aplomb_values::array::format::display;
@@ -192,7 +192,10 @@ impl Eval<'_> {
     /// Gives a name of the workspace a value, or none; the journal has what it was.
     pub fn set_global(&mut self, sym: Sym, v: Option<Value>) {
         self.changes_outer(sym);
-        self.st.globals.change(sym, v);
+        match self.elsewhere(sym) {
+            Some(home) => self.st.change_in(&home, sym, v),
+            None => drop(self.st.globals.change(sym, v)),
+        }
     }
 
     /// A name of the current space changes: an effect, unless a call has it or made the space.
@@ -246,7 +249,7 @@ impl Eval<'_> {
             '⍪' => false,
             _ => return Ok(false),
         };
-        if self.cx.sys.scope.is_once_a_cell() {
+        if self.cx.sys.scope.is_once_a_cell() || self.elsewhere(sym).is_some() {
             return Ok(false);
         }
         let v = v.settled();
@@ -286,6 +289,9 @@ impl Eval<'_> {
                     return taken(scope.set(sym, Value::Array(Array::num(0.0))));
                 }
                 frame = scope.closure.env.as_ref();
+            }
+            if self.elsewhere(sym).is_some() {
+                return self.visible(at, sym);
             }
             if self.st.globals.is_changed(sym) && (at.frame.is_some() || self.below(sym).is_none())
             {
@@ -327,6 +333,24 @@ impl Eval<'_> {
                 let old = self.system_value(row)?;
                 let new = self.apply(f, Some(&old), v)?;
                 return self.set_system(at, row, &new);
+            }
+            (Pattern::Member(path), f) => {
+                let Some((sym, before)) = path.names.split_last() else {
+                    return Err(bug!("a path without a name"));
+                };
+                let owner = Path { head: path.head, names: before.into() };
+                let to = match self.at_path(at, &owner) {
+                    Some(Value::Array(to)) => to,
+                    _ => return Err(value("the namespace of this name has no value")),
+                };
+                let new = match f {
+                    None => v.clone(),
+                    Some(f) => {
+                        let old = self.member_of(&to, *sym)?;
+                        self.apply(f, Some(&old), v)?
+                    }
+                };
+                return self.set_member(&to, *sym, Value::Array(new));
             }
             (Pattern::All(names), _) => names,
         };
@@ -381,20 +405,52 @@ impl Eval<'_> {
         if let [Some(i)] = indices
             && !i.is_simple()
         {
-            // v[⊂i j]: one place of any rank for each item.
-            let places = places_by_items(&mut self.cx, old.shape(), i)?
-                .ok_or_else(|| rank("an index is a vector of numbers"))?;
-            return self.replace(at, sym, old, i.shape(), places, f, v);
+            // v[⊂i j]: one place of any rank for each item, or a path into the items.
+            if let Some(places) = places_by_items(&mut self.cx, old.shape(), i)? {
+                return self.replace(at, sym, old, i.shape(), places, f, v);
+            }
+            return self.replace_reached(at, sym, old, i, f, v);
         }
-        if indices.len() != old.rank() {
-            return Err(rank(format!("{} indices for {} axes", indices.len(), old.rank())));
-        }
+        fits_axes(&mut self.cx, &old, indices)?;
         let mut sels = Vec::with_capacity(indices.len());
         for (k, i) in indices.iter().enumerate() {
             sels.push(select(&mut self.cx, i.as_ref(), old.shape()[k])?);
         }
         let (shape, places) = places_of(old.shape(), &sels, self.cx.budget())?;
         self.replace(at, sym, old, &shape, places, f, v)
+    }
+
+    /// The ends of the paths of i become the items of v, or `old f v`, one after the other.
+    fn replace_reached(
+        &mut self,
+        at: At<'_>,
+        sym: Sym,
+        old: Array,
+        i: &Array,
+        f: Option<Rc<Func>>,
+        v: &Array,
+    ) -> Result<()> {
+        let v = self.cx.ready(v, "value")?;
+        fits(&v, i.shape())?;
+        let (axes, mut now) = (old.rank(), self.cx.ready(&old, "selection")?);
+        for (k, item) in self.cx.ready(i, "index")?.in_turn().enumerate() {
+            let path = path_to(axes, &item)?;
+            let item = match v.rank() {
+                0 => v.disclosed(),
+                _ => v.item(if v.len() == 1 { 0 } else { k }),
+            };
+            let new = match &f {
+                None => item,
+                Some(f) => {
+                    let held = pick(&mut self.cx, &path, &now, None)?;
+                    let new = self.apply(f, Some(&held), &item)?;
+                    self.cx.ready(&new, "value")?.disclosed()
+                }
+            };
+            let steps = path.to_items(self.cx.budget())?;
+            now = super::operators::at::reached(&mut self.cx, &now, &steps, &new)?;
+        }
+        self.change(at, sym, now)
     }
 
     /// Items at ravel places become the items of v, or `old f v` item by item.

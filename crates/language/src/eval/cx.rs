@@ -71,16 +71,61 @@ pub struct Settings {
     pub drawn: u64,
     /// ⎕DIV is 1: what is divided by 0 is 0.
     pub div: bool,
+    /// ⎕TRAP: what functions of lines do on errors.
+    pub traps: Rc<[Trap]>,
+}
+
+/// A row of ⎕TRAP.
+#[derive(Clone, Debug)]
+pub struct Trap {
+    /// The numbers of events.
+    pub events: Vec<i64>,
+    /// Whether calls are cut back to the one that set it.
+    pub cuts: bool,
+    /// The text that is run.
+    pub text: String,
+    /// The calls of functions of lines that were under way when it was set.
+    pub calls: usize,
+}
+
+/// The ⎕ variables that each namespace has for itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Own {
+    io: f64,
+    ct: f64,
+    pp: usize,
+    div: bool,
+}
+
+impl Settings {
+    /// Those of the namespace that runs.
+    pub fn own(&self) -> Own {
+        Own { io: self.io, ct: self.ct, pp: self.pp, div: self.div }
+    }
+
+    /// Makes those of a namespace the ones that hold.
+    pub fn set_own(&mut self, own: Own) {
+        (self.io, self.ct, self.pp, self.div) = (own.io, own.ct, own.pp, own.div);
+    }
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { io: 1.0, ct: 1e-14, pp: 10, pw: 80, seed: 0, drawn: 0, div: false }
+        Settings {
+            io: 1.0,
+            ct: 1e-14,
+            pp: 10,
+            pw: 80,
+            seed: 0,
+            drawn: 0,
+            div: false,
+            traps: Rc::new([]),
+        }
     }
 }
 
 /// The screen of a session: what it shows, and what it was told.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Screen {
     /// The way in which results show: `]box`, `]rows`.
     pub view: View,
@@ -90,6 +135,15 @@ pub struct Screen {
     pub exit: Option<i32>,
     /// ⎕ARG: the words behind the program's file.
     pub args: Rc<[String]>,
+    /// ⎕SCRIPT: the program's file; empty at the prompt.
+    pub script: Rc<str>,
+}
+
+impl Default for Screen {
+    fn default() -> Self {
+        let (view, prompt) = (View::default(), String::new());
+        Screen { view, prompt, exit: None, args: Rc::new([]), script: "".into() }
+    }
 }
 
 /// The wishes that a session has of the recorder, between statements.

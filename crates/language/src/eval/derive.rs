@@ -3,7 +3,7 @@
 use super::run::{At, Eval, Outcome};
 use super::value::{Closure, Func, Oper, Operand, Value};
 use crate::syntax::ast::DfnId;
-use crate::syntax::resolve::{self, Do, FExpr, Ins, OpExpr};
+use crate::syntax::resolve::{self, Do, FExpr, Inner, Ins, OpExpr};
 use crate::syntax::token::Word;
 use aplomb_ground::error::{Result, syntax, value};
 use std::rc::Rc;
@@ -39,10 +39,19 @@ impl Eval<'_> {
                 }
             }
             FExpr::Dfn(id) => Rc::new(Func::Dfn(Rc::new(self.closure(at, *id)))),
-            FExpr::Member(path) => match self.at_path(at, path) {
-                Some(Value::Func(f)) => f,
-                _ => return Err(syntax("this name of a namespace is no function")),
+            FExpr::Member(path) => match (self.owners(at, path), path.names.split_last()) {
+                (Some(several), Some((sym, _))) => {
+                    self.function_inside(at, &several, &Inner::Name(*sym))?
+                }
+                _ => match self.at_path(at, path) {
+                    Some(Value::Func(f)) => f,
+                    _ => return Err(syntax("this name of a namespace is no function")),
+                },
             },
+            FExpr::Inside(owner, inner) => {
+                let owner = self.array(at, owner)?;
+                self.function_inside(at, &owner, inner)?
+            }
             FExpr::System(row) => Rc::new(Func::System(row)),
             FExpr::Op1(op, f) => {
                 Rc::new(Func::derived(self.operator(at, op)?, self.operand(at, f)?))
@@ -96,6 +105,9 @@ impl Eval<'_> {
             }
             OpExpr::Code(code) => match self.code(at, code, false)? {
                 Outcome::Oper(op) => Ok(op),
+                Outcome::Func(f) if f.hybrid().is_some() => {
+                    f.hybrid().map(Oper::Prim).ok_or_else(|| syntax("this is no operator"))
+                }
                 _ => Err(syntax("an operator is needed here")),
             },
             OpExpr::Dfn(id) => Ok(Oper::Dfn(Rc::new(self.closure(at, *id)))),

@@ -7,7 +7,7 @@
 use super::cx::{Cx, Trains};
 use super::value::{Func, Oper, Operand};
 use aplomb_ground::error::Result;
-use aplomb_values::array::Array;
+use aplomb_values::array::{Array, Referent};
 
 /// The form of a function.
 enum Form {
@@ -33,6 +33,11 @@ impl Func {
             Func::System(row) => leaf(format!("⎕{}", row.name)),
             Func::Dfn(c) => leaf(c.text()),
             Func::Trad(t) => leaf(t.text()),
+            Func::Within(space, row) => leaf(format!("{}.⎕{}", space.name(), row.name)),
+            Func::Shared(_, all) => {
+                let texts: Vec<String> = all.iter().map(|f| f.text()).collect();
+                leaf(texts.join(" "))
+            }
             Func::Op1(op, f) => Form::Mop(of(f), op.text()),
             Func::Op2(op, f, g) => Form::Dop(of(f), op.text(), of(g)),
             Func::Outer(f) => Form::Dop(Box::new(leaf("∘".into())), ".".into(), of(f)),

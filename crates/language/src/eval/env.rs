@@ -1,5 +1,6 @@
 //! Scopes: frames of dfn calls over the workspace's names.
 
+use super::cx::Own;
 use super::system::Row;
 use super::value::{Closure, Func, Operand, Value};
 use crate::syntax::ast::Sym;
@@ -120,6 +121,9 @@ pub struct Globals {
     statement: u64,
     /// The values that names had before it, each once.
     journal: Vec<(Sym, Option<Value>)>,
+    /// The ⎕ variables of the space, while it is not the current one; None: it has none yet.
+    own: Option<Own>,
+    own_before: Option<Own>,
 }
 
 /// A slot for every name there is, by its number, or for those that a space has. The former lie in
@@ -161,6 +165,16 @@ impl Globals {
             }
             Slots::Few(slots) => slots.get(&sym),
         }
+    }
+
+    /// The ⎕ variables that the space was left with.
+    pub fn own(&self) -> Option<Own> {
+        self.own
+    }
+
+    /// Keeps the ⎕ variables of a space that is left.
+    pub fn set_own(&mut self, own: Own) {
+        self.own = Some(own);
     }
 
     /// The value of a name.
@@ -205,6 +219,7 @@ impl Globals {
         let is_new = self.statement != statement;
         if is_new {
             self.statement = statement;
+            self.own_before = self.own;
             self.journal.clear();
         }
         is_new
@@ -217,6 +232,7 @@ impl Globals {
 
     /// Every name is as it was before the statement.
     pub fn undo(&mut self) {
+        self.own = self.own_before;
         for (sym, old) in std::mem::take(&mut self.journal).into_iter().rev() {
             self.set(sym, old);
         }

@@ -111,7 +111,9 @@ impl Eval<'_> {
             }
             let (outcome, _) = ev.phrase(at, h.phrase, true)?;
             ev.checked()?;
-            Ok(outcome)
+            let outcome = Ok(outcome);
+            ev.carry(&h.frame, &outcome);
+            outcome
         });
         h.frame.leave();
         outcome
@@ -126,7 +128,7 @@ impl Eval<'_> {
         run: impl FnOnce(&mut Self, At<'_>) -> Result<T>,
     ) -> Result<T> {
         let outer = self.st.frame.replace(frame.clone());
-        self.st.enter(&frame.closure.home);
+        self.go_to(&frame.closure.home);
         let mut done = run(self, At { ast: &frame.closure.ast, frame: Some(frame) });
         if self.st.handlers.len() > base {
             // While ⎕IO is still what the cells were recorded with.

@@ -39,6 +39,58 @@ pub struct Page {
     pub clears: bool,
 }
 
+/// A request of the system beside files' bytes. A host that has no such thing refuses it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Errand {
+    /// The facts of a file or folder, of the link itself where it is one.
+    Facts(String),
+    /// The names in a folder, in order.
+    List(String),
+    /// Makes a folder, and those above it.
+    MakeFolder(String),
+    /// Removes a file, or a folder with all that is in it.
+    DeleteAll(String),
+    /// Gives a file or folder another name.
+    Move(String, String),
+    /// Copies a file.
+    Copy(String, String),
+    /// The whole path of a file.
+    Absolute(String),
+    /// The value of a variable of the environment.
+    Environment(String),
+    /// Runs a command of the system's shell: what it prints.
+    Run(String),
+}
+
+/// The answer to an errand.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// It is done.
+    Done,
+    /// A text.
+    Text(String),
+    /// There is no such thing.
+    Nothing,
+    /// Names.
+    Names(Vec<String>),
+    /// The facts of a file.
+    Facts(Facts),
+}
+
+/// The facts of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Facts {
+    /// As Dyalog numbers them: 1 a folder, 2 a file, 3 a character device, 4 a link, 5 a block
+    /// device, 6 a pipe, 7 a socket.
+    pub kind: u8,
+    /// Its bytes.
+    pub size: u64,
+    /// Milliseconds since 1970 when it was changed last.
+    pub changed: i64,
+    /// Whether it is a link.
+    pub is_link: bool,
+}
+
 /// The size of work that was no launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Much {
@@ -113,6 +165,8 @@ pub trait Host {
     fn exists(&mut self, path: &str) -> bool;
     /// Removes a file.
     fn delete(&mut self, path: &str) -> Result<()>;
+    /// Does an errand. Errors: FILE NAME, FILE ACCESS; DOMAIN for what is not allowed.
+    fn errand(&mut self, errand: &Errand) -> Result<Answer>;
 
     /// The date, and the time of the day.
     fn now(&mut self) -> Now;

@@ -4,7 +4,7 @@ use super::cx::{Cx, Effect, Screen, Settings, Sys, View};
 use super::force::UNREAD;
 use super::host::Host;
 use super::run::{At, Eval, Outcome, Store};
-use super::space::Spaces;
+use super::space::{Spaces, go_to};
 use super::steps::Walk;
 use super::tape::Mark;
 use super::value::{Func, Oper, Value};
@@ -43,8 +43,8 @@ pub struct Snapshot {
 /// A workspace: names, ⎕ variables, and the machine that runs statements.
 #[derive(Default)]
 pub struct Interp {
-    store: Store,
-    sys: Sys,
+    pub(super) store: Store,
+    pub(super) sys: Sys,
 }
 
 impl Interp {
@@ -82,6 +82,11 @@ impl Interp {
     /// Sets the words of ⎕ARG.
     pub fn set_args(&mut self, args: Vec<String>) {
         self.sys.screen.args = args.into();
+    }
+
+    /// Sets ⎕SCRIPT.
+    pub fn set_script(&mut self, path: &str) {
+        self.sys.screen.script = path.into();
     }
 
     /// Runs a text's statements in order. Errors: the first; what earlier statements did stays.
@@ -161,6 +166,13 @@ impl Interp {
         Cx { host, sys: &mut self.sys }.text(text)
     }
 
+    /// Whether two values are the same, as ≡ has it.
+    pub fn same(&mut self, x: &Array, y: &Array, host: &mut dyn Host) -> Result<bool> {
+        let mut cx = Cx { host, sys: &mut self.sys };
+        let same = crate::functions::search::matches(&mut cx, x, y, None)?;
+        Ok(same.number_scalar() == Some(1.0))
+    }
+
     /// The value of a name.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.store.symbols.find(name).and_then(|s| self.store.globals.get(s))
@@ -200,8 +212,9 @@ impl Interp {
     pub fn clear(&mut self) {
         let old = std::mem::take(&mut self.sys);
         *self = Interp::default();
-        (self.sys.recorder, self.sys.screen.args, self.sys.screen.view) =
-            (old.recorder, old.screen.args, old.screen.view);
+        self.sys.recorder = old.recorder;
+        let (view, args, script) = (old.screen.view, old.screen.args, old.screen.script);
+        self.sys.screen = Screen { view, args, script, ..Screen::default() };
     }
 
     /// The workspace as it is.
@@ -257,7 +270,7 @@ impl Interp {
         host.statement(&place);
         let own = Statement::begin(&mut self.store, &mut self.sys, &place);
         if let Some(space) = walk.space() {
-            own.store.enter(space);
+            go_to(own.store, own.sys, space);
         }
         let mut ev = Eval { cx: Cx { host, sys: own.sys }, st: own.store };
         let at = At { ast, frame: None };
@@ -335,7 +348,11 @@ impl Drop for Statement<'_> {
     fn drop(&mut self) {
         self.store.reset();
         self.sys.reset();
-        let Some(before) = self.before.take() else { return self.store.end_statement(true) };
+        let Some(before) = self.before.take() else {
+            let root = self.store.root.clone();
+            go_to(self.store, self.sys, &root);
+            return self.store.end_statement(true);
+        };
         self.store.end_statement(false);
         let (drawn, seed) = (self.sys.settings.drawn, self.sys.settings.seed);
         self.sys.tape.roll_back(before.mark);
@@ -396,7 +413,9 @@ impl Eval<'_> {
         };
         let assigns = assigns || self.st.shy;
         let mut kept = None;
-        self.cx.sys.source = Some(at.ast.source.clone());
+        if self.cx.sys.source.as_ref().is_none_or(|s| !Arc::ptr_eq(s, &at.ast.source)) {
+            self.cx.sys.source = Some(at.ast.source.clone());
+        }
         self.cx.sys.span = at.ast.phrase(phrase).span;
         match outcome {
             Outcome::Array(a) if keep => {
@@ -488,6 +507,9 @@ impl Eval<'_> {
     /// E2: failing operations that no live value reaches are run as checks. Those that a name holds
     /// wait for what makes use of them, or for the next effect (`Cx::settle`).
     fn check_dead(&mut self) -> Result<()> {
+        if self.cx.sys.tape.checks().is_empty() {
+            return Ok(());
+        }
         let checks = self.cx.sys.tape.take_checks();
         let pending = checks.into_iter().filter(|c| c.forced().is_none());
         let (dead, live): (Vec<Rc<Cell>>, Vec<_>) = pending.partition(|c| Rc::strong_count(c) == 1);

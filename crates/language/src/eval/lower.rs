@@ -226,6 +226,9 @@ impl Cx<'_> {
         if let Data::Num(a) = y.data() {
             return self.number1(op, *a);
         }
+        if op == Op::Conj && y.is_char() {
+            return Ok(y.clone());
+        }
         match y.data() {
             Data::Items(_) => return self.pervade1(op, y),
             Data::Ref(_) => return Err(domain("a namespace is no number")),

@@ -6,6 +6,7 @@
 
 mod apply;
 mod assign;
+mod classes;
 pub mod cx;
 mod derive;
 mod drawn;
@@ -17,6 +18,7 @@ pub mod host;
 mod interp;
 mod keep;
 pub mod lower;
+mod numbers;
 pub mod operators;
 pub mod phrases;
 mod replay;
@@ -31,6 +33,7 @@ mod tradfn;
 pub mod value;
 mod ways;
 pub mod work;
+mod workspace;
 
 #[cfg(test)]
 pub mod tests;

@@ -6,11 +6,13 @@ use super::cx::Cx;
 use super::env::{Frame, Globals};
 use super::guard::Handler;
 use super::space::Space;
+use super::system::Row;
+use super::system::modules::Module;
 use super::tradfn::Call;
 use super::value::{Func, Oper, Operand, Value};
 use super::ways::Ways;
 use crate::syntax::ast::{Guard, PhraseId, Stmt};
-use crate::syntax::resolve::{self, Class, Code, Do, FExpr, Gives, Ins, Joint, Key, Resolved};
+use crate::syntax::resolve::{Code, Do, FExpr, Gives, Ins, Joint};
 use crate::syntax::token::Word;
 use crate::syntax::{Ast, Sym, Symbols};
 use aplomb_ground::error::{Error, Kind, Result, domain, limit, syntax, untraced, value};
@@ -37,8 +39,8 @@ pub struct Store {
     pub touched: Vec<Rc<Space>>,
     /// The statements that began.
     pub statement: u64,
-    /// Files that were imported, each with its space; None: it is being read.
-    pub modules: Vec<(String, Option<Rc<Space>>)>,
+    /// Files and folders that were imported.
+    pub modules: Vec<Module>,
     /// The tree of an empty text, for what looks names up without one.
     pub nothing: Rc<Ast>,
     /// Values that the code under way has left.
@@ -55,6 +57,15 @@ pub struct Store {
     pub calls: Vec<Call>,
     /// Traps that are active.
     pub traps: usize,
+    /// System variables that a call which ended in a tail call had changed, as they were before:
+    /// the next call sets them back.
+    pub carried: Vec<(&'static Row, Array)>,
+    /// Texts under way that are asked what they mean.
+    pub asked: usize,
+    /// The last namespace without a name that a script made: ⎕FIX gives it.
+    pub unnamed: Option<Rc<Space>>,
+    /// Programs on single numbers, made of dfns.
+    pub programs: super::numbers::Programs,
 }
 
 impl Default for Store {
@@ -77,6 +88,10 @@ impl Default for Store {
             frame: None,
             calls: Vec::new(),
             traps: 0,
+            carried: Vec::new(),
+            asked: 0,
+            unnamed: None,
+            programs: Default::default(),
         }
     }
 }
@@ -87,6 +102,9 @@ impl Store {
         self.stack.clear();
         self.handlers.clear();
         self.calls.clear();
+        self.carried.clear();
+        (self.asked, self.unnamed) = (0, None);
+        self.programs.let_go();
         (self.depth, self.shy, self.frame, self.traps) = (0, false, None, 0);
     }
 }
@@ -139,70 +157,23 @@ impl<'h> Eval<'h> {
         {
             return Some(v);
         }
-        self.st.globals.get(sym).cloned()
-    }
-
-    /// A name's class, without taking its value.
-    fn class_of(&self, at: At<'_>, sym: Sym) -> Class {
-        let mut frame = at.frame;
-        while let Some(f) = frame {
-            if let Some((_, v)) = f.locals.borrow().iter().find(|(s, _)| *s == sym) {
-                return v.class();
-            }
-            frame = f.closure.env.as_ref();
-        }
-        if at.frame.is_none()
-            && let Some((_, v)) = self.below(sym)
-        {
-            return v.class();
-        }
-        self.st.globals.get(sym).map_or(Class::Array, Value::class)
-    }
-
-    fn class(&self, at: At<'_>, key: &Key) -> Class {
-        let operand = |k: usize| match at.frame.and_then(|f| f.operand(k)) {
-            Some(Operand::F(_)) => Class::Func,
-            _ => Class::Array,
-        };
-        match key {
-            Key::Sym(sym) => self.class_of(at, *sym),
-            Key::Member(path) => self.at_path(at, path).map_or(Class::Array, |v| v.class()),
-            Key::Word(Word::AlphaAlpha) => operand(0),
-            Key::Word(Word::OmegaOmega) => operand(1),
-            Key::Word(Word::Del) if at.frame.is_some() => Class::Func,
-            Key::Word(Word::DelDel) => match at.frame {
-                Some(f) if f.closure.ast.dfn(f.closure.dfn).operands > 1 => Class::Dyadic,
-                _ => Class::Monadic,
-            },
-            Key::Word(Word::Alpha) => {
-                match at.frame.map(|f| f.alpha.borrow().as_ref().map(Value::class)) {
-                    Some(Some(class)) => class,
-                    _ => Class::Array,
-                }
-            }
-            Key::Word(_) => Class::Array,
+        match self.elsewhere(sym) {
+            Some(home) => self.st.member(&home, sym),
+            None => self.st.globals.get(sym).cloned(),
         }
     }
 
-    /// The phrase's code for the classes its names have now.
-    pub fn resolved(&mut self, at: At<'_>, id: PhraseId) -> Result<Rc<Resolved>> {
-        let phrase = at.ast.phrase(id);
-        let hit = phrase
-            .cache
-            .borrow()
-            .iter()
-            .find(|r| r.classes.iter().all(|(k, c)| self.class(at, k) == *c))
-            .cloned();
-        if let Some(r) = hit {
-            return Ok(r);
+    /// The home of the function of lines that runs, where the name is its own and another space is
+    /// the current one.
+    pub(super) fn elsewhere(&self, sym: Sym) -> Option<Rc<Space>> {
+        let home = &self.st.calls.last()?.trad.home;
+        if Rc::ptr_eq(home, &self.st.here) {
+            return None;
         }
-        let made = Rc::new(resolve::resolve(at.ast, phrase, &mut |key| self.class(at, &key))?);
-        let mut cache = phrase.cache.borrow_mut();
-        if cache.len() >= 4 {
-            cache.remove(0);
-        }
-        cache.push(made.clone());
-        Ok(made)
+        let calls = self.st.calls.iter().rev();
+        let call = calls.take_while(|call| Rc::ptr_eq(&call.trad.home, home));
+        let mut own = call.filter(|call| call.trad.tradfn().locals.contains(&sym));
+        own.next().map(|call| call.trad.home.clone())
     }
 
     /// Runs a phrase: its outcome, and whether it ended with an assignment.
@@ -249,7 +220,7 @@ impl<'h> Eval<'h> {
         for (k, ins) in code.ins.iter().enumerate() {
             match &ins.what {
                 Do::Const(a) => self.st.stack.push(a.clone()),
-                Do::Dyad(FExpr::Prim(p)) => {
+                Do::Dyad(FExpr::Prim(p)) if p.glyph != '⍎' => {
                     let x = self.pop()?;
                     let y = self.pop()?;
                     self.enter(at, ins.at);
@@ -278,6 +249,7 @@ impl<'h> Eval<'h> {
                     self.enter(at, ins.at);
                     let z = match (&*f, &x) {
                         (Func::Prim(p), None) if p.glyph == '⍎' => self.execute_text(at, &y),
+                        (Func::Prim(p), Some(x)) if p.glyph == '⍎' => self.execute_in(x, &y),
                         _ => self.call(&f, x.as_ref(), &y),
                     };
                     // A function or an operator may be all that a phrase gives, or names.
@@ -421,7 +393,12 @@ impl<'h> Eval<'h> {
                 let a = if *evaluated { self.evaluated_input(at)? } else { self.typed_line()? };
                 self.st.stack.push(a);
             }
-            Do::Place(_) | Do::Member(_) | Do::Inside(_) | Do::Space(_) => {
+            Do::Place(_)
+            | Do::Member(_)
+            | Do::Around
+            | Do::MemberSystem(_)
+            | Do::Inside(_)
+            | Do::Space(_) => {
                 self.enter(at, ins.at);
                 self.namespace_step(at, &ins.what)?;
             }
@@ -490,11 +467,15 @@ impl<'h> Eval<'h> {
         }
         let (source, span) = (self.cx.sys.source.clone(), self.cx.sys.span);
         self.st.shy = false;
+        if let Some(made) = self.by_numbers(f, x, y).transpose() {
+            self.st.depth -= 1;
+            return made.map(Outcome::Array);
+        }
         let here = self.st.here.clone();
         self.cx.host.calls();
         let outcome = self.turns(f.clone(), x.cloned(), y.clone());
         self.cx.host.returns();
-        self.st.enter(&here);
+        self.go_to(&here);
         self.st.depth -= 1;
         (self.cx.sys.source, self.cx.sys.span) = (source, span);
         outcome.map_err(Error::left_function)
@@ -552,14 +533,23 @@ impl<'h> Eval<'h> {
             omega: y,
             locals: Default::default(),
             framing: self.cx.sys.scope.frames(),
-            saved: Default::default(),
+            saved: std::cell::RefCell::new(std::mem::take(&mut self.st.carried)),
         });
         let outcome = self.within(&frame, guards, |ev, at| {
             let closure = &frame.closure;
-            ev.body(at, &closure.ast.dfn(closure.dfn).stmts, true)
+            let outcome = ev.body(at, &closure.ast.dfn(closure.dfn).stmts, true);
+            ev.carry(&frame, &outcome);
+            outcome
         });
         frame.leave();
         outcome
+    }
+
+    /// A call that ends in a tail call leaves its system variables to that.
+    pub(super) fn carry(&mut self, frame: &Frame, outcome: &Result<Outcome>) {
+        if matches!(outcome, Ok(Outcome::Tail(_))) {
+            self.st.carried = std::mem::take(&mut *frame.saved.borrow_mut());
+        }
     }
 
     fn body(&mut self, at: At<'_>, stmts: &[Stmt], tail: bool) -> Result<Outcome> {
@@ -655,7 +645,9 @@ impl<'h> Eval<'h> {
 
     /// While an error guard is active, what may fail is computed before the statement ends (E4).
     pub fn checked(&mut self) -> Result<()> {
-        let guarded = !self.st.handlers.is_empty() || self.st.traps > 0;
+        let guarded = !self.st.handlers.is_empty()
+            || self.st.traps > 0
+            || !self.cx.sys.settings.traps.is_empty();
         if guarded && !self.cx.sys.tape.checks().is_empty() {
             let cells = self.cx.sys.tape.take_checks();
             self.cx.force_cells(cells, "guard")?;

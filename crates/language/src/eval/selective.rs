@@ -8,10 +8,11 @@
 
 use super::run::{At, Eval};
 use super::value::Func;
+use crate::functions::amend::fits;
 use crate::syntax::Sym;
 use crate::syntax::resolve::{FExpr, Reach};
-use aplomb_ground::error::{Result, bug, length, rank};
-use aplomb_values::array::{Array, Data, Shape};
+use aplomb_ground::error::{Result, bug, length};
+use aplomb_values::array::{Array, Data};
 use std::rc::Rc;
 
 /// The path to a simple scalar of x: the item's place on each level.
@@ -124,14 +125,7 @@ impl Put {
         v: &Array,
         scalars: bool,
     ) -> Result<()> {
-        let units = |s: &[usize]| s.iter().copied().filter(|&n| n != 1).collect::<Shape>();
-        if v.len() != 1 && units(v.shape()) != units(chosen.shape()) {
-            return Err(if v.rank() == chosen.rank() {
-                length("the value and the places differ in length")
-            } else {
-                rank("the value and the places differ in rank")
-            });
-        }
+        fits(v, chosen.shape())?;
         for k in 0..chosen.len() {
             let place = chosen.item(k);
             let item = match v.rank() {

@@ -4,13 +4,14 @@
 //! themselves. To run in another one, the two change places. Values hold references to spaces
 //! (`Data::Ref`); a function has the space that it was made in as its home and runs there.
 
+use super::cx::{Settings, Sys};
 use super::env::Globals;
 use super::run::{At, Eval, Outcome, Store};
 use super::value::{Closure, Func, Oper, Trad, Value};
 use crate::syntax::Sym;
-use crate::syntax::resolve::{Do, Head, Ins, Path};
+use crate::syntax::resolve::{Do, Head, Inner, Ins, Path};
 use crate::syntax::token::Word;
-use aplomb_ground::error::{Result, domain, syntax, value};
+use aplomb_ground::error::{Result, domain, nonce, syntax, value};
 use aplomb_values::array::{Array, Data, Reference, Referent};
 use std::any::Any;
 use std::cell::RefCell;
@@ -19,7 +20,7 @@ use std::rc::{Rc, Weak};
 /// A space of names.
 pub struct Space {
     label: RefCell<String>,
-    parent: Option<Rc<Space>>,
+    parent: RefCell<Option<Rc<Space>>>,
     /// Its names, while it is not the current one.
     names: RefCell<Globals>,
     /// The number of the statement that made it.
@@ -40,7 +41,12 @@ impl Space {
     /// The root, `#`.
     pub fn root() -> Rc<Space> {
         let names = RefCell::default();
-        Rc::new(Space { label: RefCell::new("#".into()), parent: None, names, born: 0 })
+        Rc::new(Space {
+            label: RefCell::new("#".into()),
+            parent: RefCell::new(None),
+            names,
+            born: 0,
+        })
     }
 
     /// The number of the statement that made it.
@@ -50,7 +56,7 @@ impl Space {
 
     /// The space that it is a part of; the root is its own.
     pub fn parent(self: &Rc<Space>) -> Rc<Space> {
-        self.parent.as_ref().map_or_else(|| self.clone(), Rc::clone)
+        self.parent.borrow().as_ref().map_or_else(|| self.clone(), Rc::clone)
     }
 
     /// A reference to it.
@@ -76,12 +82,41 @@ impl Store {
         let names = RefCell::new(Globals::few());
         let born = self.statement;
         let label = RefCell::new(label);
-        let space = Rc::new(Space { label, parent: Some(parent), names, born });
+        let space = Rc::new(Space { label, parent: RefCell::new(Some(parent)), names, born });
         self.spaces.push(Rc::downgrade(&space));
         if self.spaces.len() > 64 && self.spaces.len().is_power_of_two() {
             self.spaces.retain(|s| s.strong_count() > 0);
         }
         space
+    }
+
+    /// A space without a name yet, for what is read before it is told what it is.
+    pub fn blank_space(&mut self) -> Rc<Space> {
+        self.new_space("")
+    }
+
+    /// Gives a space that was read the name that it shows by, and what it is a part of.
+    pub fn describe(&mut self, space: &Rc<Space>, label: &str, parent: &Rc<Space>) {
+        space.label.replace(label.into());
+        space.parent.replace(Some(parent.clone()));
+    }
+
+    /// Gives a name of a space a value, for good.
+    pub fn give(&mut self, space: &Rc<Space>, sym: Sym, value: Value) {
+        match Rc::ptr_eq(space, &self.here) {
+            true => drop(self.globals.set(sym, Some(value))),
+            false => drop(space.names.borrow_mut().set(sym, Some(value))),
+        }
+    }
+
+    /// Gives a name of a space that is not the current one a value, or none, until the statement is
+    /// undone.
+    pub fn change_in(&mut self, space: &Rc<Space>, sym: Sym, value: Option<Value>) {
+        let mut names = space.names.borrow_mut();
+        if names.begin(self.statement) {
+            self.touched.push(space.clone());
+        }
+        names.change(sym, value);
     }
 
     /// Makes a space the current one; the one that was.
@@ -177,7 +212,42 @@ impl Value {
     }
 }
 
+/// Makes a space the one that runs, with ⎕ variables of its own; the one that was.
+pub fn go_to(st: &mut Store, sys: &mut Sys, to: &Rc<Space>) -> Rc<Space> {
+    if Rc::ptr_eq(to, &st.here) {
+        return st.here.clone();
+    }
+    st.globals.set_own(sys.settings.own());
+    let outer = st.enter(to);
+    if let Some(own) = st.globals.own() {
+        sys.settings.set_own(own);
+    }
+    outer
+}
+
 impl Eval<'_> {
+    /// As `go_to`.
+    pub fn go_to(&mut self, to: &Rc<Space>) -> Rc<Space> {
+        go_to(self.st, self.cx.sys, to)
+    }
+
+    /// A new space, with the ⎕ variables that hold now.
+    pub fn new_space(&mut self, name: &str) -> Rc<Space> {
+        let space = self.st.new_space(name);
+        space.names.borrow_mut().set_own(self.cx.sys.settings.own());
+        space
+    }
+
+    /// A space of the root for what is imported, with ⎕ variables as at the begin of a session.
+    pub fn module_space(&mut self, name: &str) -> Rc<Space> {
+        let root = self.st.root.clone();
+        let outer = self.st.enter(&root);
+        let space = self.st.new_space(name);
+        self.st.enter(&outer);
+        space.names.borrow_mut().set_own(Settings::default().own());
+        space
+    }
+
     /// Runs in a space: names are its own, no dfn's around it.
     pub fn in_space<T>(
         &mut self,
@@ -185,10 +255,10 @@ impl Eval<'_> {
         run: impl FnOnce(&mut Self) -> Result<T>,
     ) -> Result<T> {
         self.cx.unframed("another namespace")?;
-        let (outer, frame) = (self.st.enter(space), self.st.frame.take());
+        let (outer, frame) = (self.go_to(space), self.st.frame.take());
         let done = run(self);
         self.st.frame = frame;
-        self.st.enter(&outer);
+        self.go_to(&outer);
         done
     }
 
@@ -256,22 +326,25 @@ impl Eval<'_> {
         }
         for (k, space) in to.in_turn().enumerate() {
             let own = match &v {
-                Value::Array(a) if a.rank() > 0 => {
-                    if a.len() != to.len() {
-                        return Err(aplomb_ground::error::length(format!(
-                            "{} values for {} namespaces",
-                            a.len(),
-                            to.len()
-                        )));
-                    }
-                    Value::Array(self.cx.ready_outer(a)?.item(k))
-                }
-                Value::Array(a) => Value::Array(a.disclosed()),
+                Value::Array(a) => Value::Array(self.share(a, k, to.len())?),
                 v => v.clone(),
             };
             self.set_member(&space, sym, own)?;
         }
         Ok(())
+    }
+
+    /// The item of a value that the k-th of so many namespaces gets. Errors: LENGTH.
+    fn share(&mut self, v: &Array, k: usize, spaces: usize) -> Result<Array> {
+        match v.rank() {
+            0 => Ok(v.disclosed()),
+            _ if v.len() == 1 => Ok(self.cx.ready_outer(v)?.item(0)),
+            _ if v.len() == spaces => Ok(self.cx.ready_outer(v)?.item(k)),
+            _ => {
+                let says = format!("{} values for {spaces} namespaces", v.len());
+                Err(aplomb_ground::error::length(says))
+            }
+        }
     }
 
     /// The space of a dotted path from the current one, made where it is missing.
@@ -289,7 +362,7 @@ impl Eval<'_> {
                 Some(_) => return Err(domain(format!("{name} is a function"))),
                 None => {
                     let outer = self.st.enter(&at);
-                    let made = self.st.new_space(name);
+                    let made = self.new_space(name);
                     self.st.globals.change(sym, Some(Value::Array(made.value())));
                     self.st.enter(&outer);
                     made
@@ -319,6 +392,75 @@ impl Eval<'_> {
         Some(value)
     }
 
+    /// The namespaces that own the name at the end of a path, where they are several.
+    pub fn owners(&self, at: At<'_>, path: &Path) -> Option<Array> {
+        let (_, before) = path.names.split_last()?;
+        let owner = Path { head: path.head, names: before.into() };
+        let several = self.at_path(at, &owner)?.into_array()?.settled();
+        (several.rank() > 0).then_some(several)
+    }
+
+    /// The function of a namespace; of several, all of theirs. Errors: SYNTAX, where one is none.
+    pub fn function_inside(
+        &mut self,
+        at: At<'_>,
+        owner: &Array,
+        inner: &Inner,
+    ) -> Result<Rc<Func>> {
+        let owner = self.cx.ready_outer(owner)?;
+        if let Some(space) = Space::of(&owner) {
+            return Ok(match inner {
+                Inner::System(row) => Rc::new(Func::Within(space, row)),
+                Inner::Dfn(dfn) => {
+                    let (ast, env) = (at.ast.clone(), at.frame.cloned());
+                    Rc::new(Func::Dfn(Rc::new(Closure { ast, dfn: *dfn, env, home: space })))
+                }
+                Inner::Name(sym) => match self.st.member(&space, *sym) {
+                    Some(Value::Func(f)) => f,
+                    _ => {
+                        let name = self.st.symbols.name(*sym);
+                        return Err(syntax(format!("{}.{name} is no function", space.name())));
+                    }
+                },
+            });
+        }
+        if !matches!(owner.data(), Data::Items(_)) || owner.is_empty() {
+            return Err(syntax("what stands left of . is no namespace"));
+        }
+        let all = owner.in_turn().map(|one| self.function_inside(at, &one.disclosed(), inner));
+        let all = all.collect::<Result<Vec<_>>>()?;
+        Ok(Rc::new(Func::Shared(owner.shape().into(), all.into())))
+    }
+
+    /// Functions in a shape on their items of the arguments, as scalar functions share them out.
+    pub fn shared(
+        &mut self,
+        shape: &[usize],
+        all: &[Rc<Func>],
+        x: Option<&Array>,
+        y: &Array,
+    ) -> Result<Array> {
+        self.cx.unframed("functions of several namespaces")?;
+        let x = x.map(|x| self.cx.ready_outer(x)).transpose()?;
+        let y = self.cx.ready_outer(y)?;
+        for a in x.iter().chain([&y]) {
+            if a.rank() > 0 && a.len() != 1 && a.shape() != shape {
+                let says = format!("{} items for {} namespaces", a.len(), all.len());
+                return Err(aplomb_ground::error::length(says));
+            }
+        }
+        let own = |a: &Array, k: usize| match a.rank() {
+            0 => a.disclosed(),
+            _ => a.item(if a.len() == 1 { 0 } else { k }),
+        };
+        let mut out = Vec::new();
+        for (k, f) in all.iter().enumerate() {
+            let left = x.as_ref().map(|x| own(x, k));
+            out.push(self.apply(f, left.as_ref(), &own(&y, k))?.settled());
+        }
+        self.cx.collect(shape, out, None)
+    }
+
     /// A reference to the space that a word names.
     fn place(&self, head: Head) -> Array {
         match head {
@@ -335,6 +477,14 @@ impl Eval<'_> {
             Do::Member(sym) => {
                 let of = self.pop()?;
                 self.member_of(&of, *sym)?
+            }
+            Do::Around => {
+                let of = self.pop()?;
+                self.in_each(&of, &mut |_, space| Ok(space.parent().value()))?
+            }
+            Do::MemberSystem(row) => {
+                let of = self.pop()?;
+                self.in_each(&of, &mut |ev, space| ev.in_space(space, |ev| ev.system_value(row)))?
             }
             Do::Inside(phrase) => {
                 let (of, mut shy) = (self.pop()?, false);
@@ -359,7 +509,7 @@ impl Eval<'_> {
                 self.cx.unframed("a namespace is made")?;
                 let from = self.st.stack.len().saturating_sub(names.len());
                 let values = self.st.stack.split_off(from);
-                let space = self.st.new_space("[Namespace]");
+                let space = self.new_space("[Namespace]");
                 let outer = self.st.enter(&space);
                 for (sym, v) in names.iter().zip(values) {
                     self.st.globals.change(*sym, Some(Value::Array(v)));
@@ -396,15 +546,26 @@ impl Eval<'_> {
                 let inner = At { ast: at.ast, frame: None };
                 match Space::of(&to) {
                     Some(space) => self.in_space(&space, |ev| ev.assignment(inner, ins)),
+                    None if matches!(ins.what, Do::Positions(_)) => {
+                        Err(nonce("a selection from a name of several namespaces"))
+                    }
                     None => {
-                        let v = self.st.stack.last().cloned();
-                        for space in to.to_items(self.cx.budget())? {
-                            let space = self.space_of(&space)?;
-                            self.in_space(&space, |ev| ev.assignment(inner, ins))?;
-                            if let (Some(top), Some(v)) = (self.st.stack.last_mut(), &v) {
-                                *top = v.clone();
+                        // Each gets its item of the value, which lies below what else there is.
+                        let spaces = to.to_items(self.cx.budget())?;
+                        let above = self.st.stack.len().saturating_sub(ins.takes() + 1);
+                        let held = self.st.stack.split_off(above);
+                        for (k, space) in spaces.iter().enumerate() {
+                            let space = self.space_of(&space.disclosed())?;
+                            let base = self.st.stack.len();
+                            let mut own = held.clone();
+                            if let Some(v) = own.first_mut() {
+                                *v = self.share(v, k, spaces.len())?;
                             }
+                            self.st.stack.extend(own);
+                            self.in_space(&space, |ev| ev.assignment(inner, ins))?;
+                            self.st.stack.truncate(base);
                         }
+                        self.st.stack.extend(held.into_iter().next());
                         Ok(())
                     }
                 }

@@ -4,6 +4,7 @@
 //! step is done by `Eval::act`; who walks (a call of a function, a text at the top) decides what an
 //! error ends.
 
+use super::numbers::COPIES;
 use super::run::{At, Eval, Holds, Outcome};
 use super::space::Space;
 use super::value::{Func, Oper, Trad, Value};
@@ -25,19 +26,36 @@ pub struct Walk {
     /// The next step.
     pub at: usize,
     slots: Vec<Slot>,
+    /// The turns of loops, by the step that jumps back.
+    turns: Vec<(usize, usize)>,
+    /// Items that loops in registers may copy.
+    allowance: usize,
     /// The events of each trap, once it began.
     events: Vec<Vec<i64>>,
     /// The numbers of the error that a trap caught last.
     caught: Option<Rc<Error>>,
-    /// The namespaces that were entered, each with the one around it.
-    inside: Vec<(Rc<Space>, Rc<Space>)>,
     /// The outermost `:For` under way, by its slot.
     way: Option<(usize, Rounds)>,
+    /// The namespaces that were entered.
+    inside: Vec<Inside>,
 }
+
+/// A namespace that was entered.
+struct Inside {
+    space: Rc<Space>,
+    /// The one around it.
+    outer: Rc<Space>,
+    /// The steps that run in it, however they are left.
+    steps: std::ops::Range<usize>,
+}
+
+/// Turns of a loop before it is tried in registers; a power of two.
+const HOT: usize = 32;
+const HOT_BITS: u32 = HOT.trailing_zeros() % 3;
 
 /// The state of a loop or a selection.
 #[derive(Clone, Default)]
-enum Slot {
+pub(super) enum Slot {
     #[default]
     None,
     /// Items of an array, one a turn.
@@ -70,12 +88,12 @@ impl Walk {
     pub fn new(steps: &Steps) -> Walk {
         let slots = std::iter::repeat_n(Slot::None, steps.slots).collect();
         let events = std::iter::repeat_n(Vec::new(), steps.traps.len()).collect();
-        Walk { slots, events, ..Walk::default() }
+        Walk { slots, events, allowance: COPIES.0, ..Walk::default() }
     }
 
     /// The namespace that the next step runs in; None: the one where the walk began.
     pub fn space(&self) -> Option<&Rc<Space>> {
-        self.inside.last().map(|(space, _)| space)
+        self.inside.last().map(|inside| &inside.space)
     }
 
     /// The innermost trap around a step that catches an error.
@@ -131,12 +149,20 @@ impl Eval<'_> {
     ) -> Result<Option<Array>> {
         let now = walk.at;
         walk.at += 1;
+        while let Some(left) = walk.inside.pop_if(|inside| !inside.steps.contains(&now)) {
+            self.go_to(&left.outer);
+        }
         if self.cx.host.follows() {
             self.cx.host.begins(&steps.steps[now].place(at.ast));
         }
         match &steps.steps[now].act {
             Act::Run(phrase) => return self.top(at, *phrase, keep),
-            Act::Jump(to) => walk.at = *to,
+            Act::Jump(to) => {
+                walk.at = *to;
+                if *to < now {
+                    self.again(at, steps, walk, now)?;
+                }
+            }
             Act::Test { cond, holds, to } => {
                 let truth = match self.holds(at, *cond, "a condition")? {
                     Holds::Yes => true,
@@ -211,18 +237,28 @@ impl Eval<'_> {
             }
             Act::Enter(sym) => {
                 self.cx.unframed("a namespace is made")?;
-                let name = self.st.symbols.name(*sym);
+                let name = sym.map_or("[Namespace]".into(), |sym| self.st.symbols.name(sym));
                 let outer = self.st.here.clone();
                 // Its lines make it anew.
-                let space = self.st.new_space(&name);
-                self.set(at, *sym, Value::Array(space.value()))?;
-                self.st.enter(&space);
-                walk.inside.push((space, outer));
+                let space = self.new_space(&name);
+                match sym {
+                    Some(sym) => self.set(at, *sym, Value::Array(space.value()))?,
+                    None => self.st.unnamed = Some(space.clone()),
+                }
+                self.go_to(&space);
+                walk.inside.push(Inside { space, outer, steps: 0..usize::MAX });
             }
             Act::Leave => {
-                if let Some((_, outer)) = walk.inside.pop() {
-                    self.st.enter(&outer);
+                if let Some(left) = walk.inside.pop() {
+                    self.go_to(&left.outer);
                 }
+            }
+            Act::With { of, end } => {
+                let of = self.worth(at, *of)?;
+                let space = self.space_of(&of)?;
+                self.cx.unframed("another namespace")?;
+                let outer = self.go_to(&space);
+                walk.inside.push(Inside { space, outer, steps: walk.at..*end });
             }
             Act::Evaluate(phrase) => {
                 self.worth(at, *phrase)?;
@@ -230,6 +266,30 @@ impl Eval<'_> {
             Act::Misplaced(says) => return Err(syntax(*says)),
         }
         Ok(None)
+    }
+
+    /// A loop goes round again, by the jump that stands there. One that does so often is tried in
+    /// registers, as far as they take it.
+    fn again(&mut self, at: At<'_>, steps: &Steps, walk: &mut Walk, jump: usize) -> Result<()> {
+        let known = walk.turns.iter().position(|(step, _)| *step == jump);
+        let k = known.unwrap_or_else(|| {
+            walk.turns.push((jump, 0));
+            walk.turns.len() - 1
+        });
+        walk.turns[k].1 += 1;
+        walk.allowance = walk.allowance.saturating_add(COPIES.1);
+        let turns = walk.turns[k].1;
+        // After as many turns in vain, eight times as many.
+        if turns < HOT || !turns.is_power_of_two() || turns.trailing_zeros() % 3 != HOT_BITS {
+            return Ok(());
+        }
+        let loops = (walk.at, jump + 1);
+        let ends = (&mut walk.slots[..], &mut walk.at);
+        if self.loop_by_numbers(at, steps, loops, ends, &mut walk.allowance)? {
+            // An inner loop that begins again is known to fit.
+            walk.turns[k].1 = HOT - 1;
+        }
+        Ok(())
     }
 
     /// The value of a phrase that must have one.
@@ -298,7 +358,13 @@ impl Eval<'_> {
     }
 
     /// `→`: to the line that is the first item; nothing where there is none.
-    fn branch(&mut self, at: At<'_>, steps: &Steps, walk: &mut Walk, to: PhraseId) -> Result<()> {
+    pub fn branch(
+        &mut self,
+        at: At<'_>,
+        steps: &Steps,
+        walk: &mut Walk,
+        to: PhraseId,
+    ) -> Result<()> {
         let phrase = at.ast.phrase(to);
         if self.st.calls.is_empty() {
             return match phrase.items.is_empty() {

@@ -4,9 +4,10 @@
 //! own; at its end they mean what they did. So a local name stands where a name of the workspace
 //! stands, and costs as much. What a dfn below has as its own is looked for only where one called.
 
+use super::cx::Trap;
 use super::run::{At, Eval, Outcome};
 use super::steps::Walk;
-use super::system::Row;
+use super::system::{Does, Row};
 use super::value::{Operand, Trad, Value};
 use crate::eval::env::Frame;
 use crate::syntax::Sym;
@@ -36,6 +37,7 @@ pub struct Call {
 struct Hidden {
     names: Vec<Option<Value>>,
     settings: Vec<(&'static Row, Array)>,
+    traps: Rc<[Trap]>,
 }
 
 impl Eval<'_> {
@@ -77,7 +79,7 @@ impl Eval<'_> {
             framing: self.cx.sys.scope.frames(),
             traps: 0,
         });
-        let here = self.st.enter(&trad.home);
+        let here = self.go_to(&trad.home);
         let hidden = self.hide(own)?;
         self.cx.host.calls();
         self.cx.count_call();
@@ -88,7 +90,7 @@ impl Eval<'_> {
         });
         self.cx.host.returns();
         self.unhide(own, hidden)?;
-        self.st.enter(&here);
+        self.go_to(&here);
         if let Some(call) = self.st.calls.pop() {
             self.st.frame = call.caller;
             self.st.traps -= call.traps;
@@ -104,7 +106,8 @@ impl Eval<'_> {
         let settings = own.settings.iter().map(|row| Ok((*row, self.system_value(row)?)));
         let settings = settings.collect::<Result<Vec<_>>>()?;
         let names = own.locals.iter().map(|sym| self.st.globals.change(*sym, None)).collect();
-        Ok(Hidden { names, settings })
+        let traps = self.cx.sys.settings.traps.clone();
+        Ok(Hidden { names, settings, traps })
     }
 
     fn unhide(&mut self, own: &Tradfn, hidden: Hidden) -> Result<()> {
@@ -112,7 +115,10 @@ impl Eval<'_> {
             self.st.globals.set(*sym, was);
         }
         for (row, was) in hidden.settings {
-            row.set(&mut self.cx, &was)?;
+            match row.does {
+                Does::Traps => self.cx.sys.settings.traps = hidden.traps.clone(),
+                _ => row.set(&mut self.cx, &was)?,
+            }
         }
         Ok(())
     }
@@ -181,15 +187,31 @@ impl Eval<'_> {
             let e = if trapped { self.earliest(e) } else { e };
             let label = format!("{}[{}]", self.st.symbols.name(own.name), step.line);
             let e = e.in_line(label);
-            if !trapped || e.is_signal() {
-                return Err(e);
+            let caught = match trapped && !e.is_signal() {
+                true => walk.catch(steps, now, e),
+                false => Err(e),
+            };
+            let set_back = |ev: &mut Self| {
+                ev.st.depth = depth;
+                ev.st.stack.truncate(stack);
+                ev.unguarded(guards);
+                ev.cx.sys.tape.take_checks();
+            };
+            match caught {
+                Ok(e) => {
+                    set_back(self);
+                    self.cx.sys.error = Some(e);
+                }
+                Err(e) if self.cx.sys.settings.traps.is_empty() || e.is_signal() => return Err(e),
+                Err(e) => {
+                    let e = self.earliest(e);
+                    set_back(self);
+                    match self.sprung(steps, walk, &e) {
+                        None => return Err(e),
+                        Some(done) => done?,
+                    }
+                }
             }
-            let e = walk.catch(steps, now, e)?;
-            self.st.depth = depth;
-            self.st.stack.truncate(stack);
-            self.unguarded(guards);
-            self.cx.sys.tape.take_checks();
-            self.cx.sys.error = Some(e);
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use crate::syntax::resolve::Class;
 use crate::syntax::tradfn::Tradfn;
 use crate::table::{Prim, Role};
 use aplomb_ground::span::{Place, Span};
-use aplomb_values::array::Array;
+use aplomb_values::array::{Array, Shape};
 use std::rc::Rc;
 
 /// The values that a name may have.
@@ -177,6 +177,10 @@ pub enum Func {
     Fork(Operand, Operand, Operand),
     /// `f g`: the first of the second's result.
     Atop(Operand, Operand),
+    /// `n.⎕NL`: a ⎕ function that runs in a namespace.
+    Within(Rc<Space>, &'static Row),
+    /// `(x y).f`: functions in an array's shape; each gets its items of the arguments.
+    Shared(Shape, Rc<[Rc<Func>]>),
 }
 
 impl Func {
@@ -197,7 +201,8 @@ impl Func {
         let (ast, span) = match self {
             Func::Dfn(c) => (&c.ast, c.ast.dfn(c.dfn).span),
             Func::Trad(t) => (&t.ast, t.tradfn().span),
-            Func::Prim(_) | Func::System(_) => return None,
+            Func::Prim(_) | Func::System(_) | Func::Within(..) => return None,
+            Func::Shared(_, all) => return all.iter().find_map(|f| f.place()),
             Func::Op1(_, f) | Func::Outer(f) | Func::Axis(f, _) => return part(f),
             Func::Op2(_, f, g) | Func::Atop(f, g) => return part(f).or_else(|| part(g)),
             Func::Fork(f, g, h) => return [f, g, h].into_iter().find_map(part),
@@ -229,7 +234,12 @@ impl Func {
     /// The operator it is derived by, and its operands.
     pub fn operands(&self) -> (Option<&Oper>, Vec<&Operand>) {
         match self {
-            Func::Prim(_) | Func::System(_) | Func::Dfn(_) | Func::Trad(_) => (None, Vec::new()),
+            Func::Prim(_)
+            | Func::System(_)
+            | Func::Dfn(_)
+            | Func::Trad(_)
+            | Func::Within(..)
+            | Func::Shared(..) => (None, Vec::new()),
             Func::Op1(o, f) => (Some(o), vec![f]),
             Func::Op2(o, f, g) => (Some(o), vec![f, g]),
             Func::Outer(f) | Func::Axis(f, _) => (None, vec![f]),
@@ -245,7 +255,8 @@ impl Func {
             Operand::F(f) => f.arrays(out),
         };
         match self {
-            Func::Prim(_) | Func::System(_) | Func::Dfn(_) | Func::Trad(_) => {}
+            Func::Prim(_) | Func::System(_) | Func::Dfn(_) | Func::Trad(_) | Func::Within(..) => {}
+            Func::Shared(_, all) => all.iter().for_each(|f| f.arrays(out)),
             Func::Op1(_, f) | Func::Outer(f) => operand(f),
             Func::Op2(_, f, g) | Func::Atop(f, g) => [f, g].into_iter().for_each(operand),
             Func::Fork(f, g, h) => [f, g, h].into_iter().for_each(operand),

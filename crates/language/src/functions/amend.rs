@@ -2,26 +2,22 @@
 
 use super::cells;
 use crate::eval::cx::Cx;
-use aplomb_ground::error::{Result, length, rank};
+use aplomb_ground::error::{Result, length};
 use aplomb_values::array::{Array, Changing};
 
 /// A value fits places of a shape if it is one item, or has the same shape but for axes of length
-/// 1. Errors: LENGTH, RANK.
+/// 1. Errors: LENGTH.
 pub fn fits(v: &Array, shape: &[usize]) -> Result<()> {
     let units = |s: &[usize]| s.iter().copied().filter(|&n| n != 1).collect::<Vec<_>>();
     if v.len() == 1 || v.rank() == 0 || units(v.shape()) == units(shape) {
         return Ok(());
     }
-    Err(if v.rank() == shape.len() {
-        length("the value and the places differ in length")
-    } else {
-        rank("the value and the places differ in rank")
-    })
+    Err(length("the value and the places differ in shape"))
 }
 
 /// `old` with the items of `v` (or its only one) at ravel places, in turn, so that the last of
 /// equal places stays. `shape` is the shape the places were given in. Ready arrays. Errors: LENGTH,
-/// RANK, WS FULL.
+/// WS FULL.
 pub fn amend(
     cx: &Cx<'_>,
     old: &Array,

@@ -34,7 +34,7 @@ fn catenate(
         }
         at = k as usize;
         if k < 0.0 || at >= r {
-            return Err(index(format!("there is no such axis: the arguments have {r}")));
+            return Err(rank(format!("there is no such axis: the arguments have {r}")));
         }
     }
     if x.rank() == 0 && y.rank() == 0 {

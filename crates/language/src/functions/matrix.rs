@@ -7,7 +7,7 @@
 use super::shape::Axis;
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain, length, rank};
-use aplomb_values::array::{Array, Shape};
+use aplomb_values::array::{Array, Complex64, Shape};
 
 /// R above the diagonal, the reflectors below it, column after column.
 struct Qr {
@@ -129,19 +129,57 @@ fn divided(
     if out.iter().all(|x| x.is_finite()) { Ok(out) } else { Err(singular()) }
 }
 
+/// The same of complex numbers: a system of twice as many real ones, the real parts before the
+/// imaginary ones.
+fn divided_complex(
+    cx: &Cx<'_>,
+    (m, n): (usize, usize),
+    y: &[Complex64],
+    k: usize,
+    b: &[Complex64],
+) -> Result<Vec<Complex64>> {
+    let mut a = cx.budget().filled(0.0, y.len().saturating_mul(4))?;
+    for r in 0..m {
+        for c in 0..n {
+            let z = y[r * n + c];
+            (a[r * 2 * n + c], a[r * 2 * n + n + c]) = (z.re, -z.im);
+            (a[(m + r) * 2 * n + c], a[(m + r) * 2 * n + n + c]) = (z.im, z.re);
+        }
+    }
+    let mut right = cx.budget().room(b.len().saturating_mul(2))?;
+    for column in b.chunks_exact(m.max(1)) {
+        right.extend(column.iter().map(|z| z.re).chain(column.iter().map(|z| z.im)));
+    }
+    let out = divided(cx, (2 * m, 2 * n), &a, k, &right)?;
+    Ok((0..n * k).map(|at| Complex64::new(out[at], out[n * k + at])).collect())
+}
+
+/// The items as complex numbers. Errors: DOMAIN.
+fn complexes(y: &Array) -> Result<Vec<Complex64>> {
+    y.to_complexes().ok_or_else(|| domain("⌹ takes numbers"))
+}
+
 /// `⌹Y`: the inverse, of a tall matrix the left inverse. The shape is ⌽⍴Y. Errors: RANK, LENGTH
 /// (wide), DOMAIN.
 pub fn inverse(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     if y.rank() > 2 {
         return Err(rank("⌹ takes a matrix at most"));
     }
-    let items = cx.numbers(y, "the argument of ⌹")?;
     let (m, n) = extent(y);
+    let own = cx.ready(y, "⌹")?;
+    let shape: Shape = y.shape().iter().rev().copied().collect();
+    if own.is_complex() {
+        let one = |r, c| Complex64::from(f64::from(u8::from(r == c)));
+        let _held = cx.budget().charge_elements(m.saturating_mul(m.saturating_add(3 * n)), 32)?;
+        let unit: Vec<Complex64> = (0..m).flat_map(|c| (0..m).map(move |r| one(r, c))).collect();
+        let out = divided_complex(cx, (m, n), &complexes(&own)?, m, &unit)?;
+        return Array::complexes(shape, out, cx.budget());
+    }
+    let items = cx.numbers(y, "the argument of ⌹")?;
     let _held = cx.budget().charge_elements(m.saturating_mul(m.saturating_add(3 * n)), 8)?;
     let unit: Vec<f64> =
         (0..m).flat_map(|c| (0..m).map(move |r| f64::from(u8::from(r == c)))).collect();
     let out = divided(cx, (m, n), &items, m, &unit)?;
-    let shape: Shape = y.shape().iter().rev().copied().collect();
     Array::numbers(shape, out, cx.budget())
 }
 
@@ -151,17 +189,27 @@ pub fn divide(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arra
     if x.rank() > 2 || y.rank() > 2 {
         return Err(rank("⌹ takes matrices at most"));
     }
-    let (b, a) =
-        (cx.numbers(x, "the left argument of ⌹")?, cx.numbers(y, "the right argument of ⌹")?);
+    let (left, right) = (cx.ready(x, "⌹")?, cx.ready(y, "⌹")?);
     let ((m, n), (rows, k)) = (extent(y), extent(x));
     if rows != m {
         return Err(length(format!("{rows} rows for a matrix of {m}")));
     }
+    let shape: Shape = y.shape().iter().skip(1).chain(x.shape().iter().skip(1)).copied().collect();
+    if left.is_complex() || right.is_complex() {
+        let room = m.saturating_mul(n.saturating_add(k)).saturating_mul(3);
+        let _held = cx.budget().charge_elements(room, 32)?;
+        let (b, a) = (complexes(&left)?, complexes(&right)?);
+        let columns: Vec<Complex64> =
+            (0..k).flat_map(|c| (0..m).map(move |r| (r, c))).map(|(r, c)| b[r * k + c]).collect();
+        let out = divided_complex(cx, (m, n), &a, k, &columns)?;
+        return Array::complexes(shape, out, cx.budget());
+    }
+    let (b, a) =
+        (cx.numbers(x, "the left argument of ⌹")?, cx.numbers(y, "the right argument of ⌹")?);
     let room = m.saturating_mul(n.saturating_add(k)).saturating_mul(3);
     let _held = cx.budget().charge_elements(room, 8)?;
     let columns: Vec<f64> =
         (0..k).flat_map(|c| (0..m).map(move |r| (r, c))).map(|(r, c)| b[r * k + c]).collect();
     let out = divided(cx, (m, n), &a, k, &columns)?;
-    let shape: Shape = y.shape().iter().skip(1).chain(x.shape().iter().skip(1)).copied().collect();
     Array::numbers(shape, out, cx.budget())
 }

@@ -1,7 +1,7 @@
 //! Arrays as items: `⊂ ⊆` with and without dividers, along any axes.
 
 use super::cells;
-use super::shape::{Axis, axes_of, axis_of};
+use super::shape::{Axis, axes_of, axis_of, reshaped};
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain, length, rank};
 use aplomb_ground::limits::Budget;
@@ -55,11 +55,17 @@ pub fn nest(_: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     if y.is_simple() { y.clone().enclosed() } else { Ok(y.clone()) }
 }
 
+/// A scalar as a vector of one item; any other array is itself.
+fn as_vector(cx: &mut Cx<'_>, y: &Array) -> Result<Array> {
+    if y.rank() == 0 { reshaped(cx, y, &[1]) } else { Ok(y.clone()) }
+}
+
 /// `X⊂Y`: dividers before each cell of the last axis.
 pub fn partitioned_enclose(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
-    if x.rank() > 1 || y.rank() == 0 {
-        return Err(rank("⊂ needs a vector on its left and at least a vector on its right"));
+    if x.rank() > 1 {
+        return Err(rank("⊂ needs a vector on its left"));
     }
+    let y = &as_vector(cx, y)?;
     let axis = axis_of(cx, axis, y.rank(), y.rank() - 1)?;
     let parts = dividers(cx, x, y.shape()[axis])?;
     let y = cx.ready_outer(y)?;
@@ -121,9 +127,10 @@ pub fn dividers(cx: &mut Cx<'_>, x: &Array, n: usize) -> Result<Vec<Range<usize>
 /// `X⊆Y`: a new part where X rises, 0 drops. Each vector along the axis is cut by itself, so a
 /// matrix gives a matrix.
 pub fn partition(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
-    if x.rank() > 1 || y.rank() == 0 {
-        return Err(rank("⊆ needs a vector on its left and at least a vector on its right"));
+    if x.rank() > 1 {
+        return Err(rank("⊆ needs a vector on its left"));
     }
+    let y = &as_vector(cx, y)?;
     let axis = axis_of(cx, axis, y.rank(), y.rank() - 1)?;
     let parts = runs(cx, x, y.shape()[axis])?;
     let y = cx.ready_outer(y)?;

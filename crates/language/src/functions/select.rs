@@ -61,10 +61,26 @@ pub fn bracket(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<
     {
         return choose(cx, a, i);
     }
-    if indices.len() != a.rank() {
-        return Err(rank(format!("{} indices for {} axes", indices.len(), a.rank())));
+    // Index vectors, of which there are none.
+    if let ([Some(i)], true) = (indices, a.rank() != 1)
+        && i.is_empty()
+        && !i.prototype().is_simple_scalar()
+    {
+        return cells::empty(cx, i.shape(), a.prototype());
     }
+    fits_axes(cx, a, indices)?;
     indexed(cx, a, indices)
+}
+
+/// One index an axis. Errors: INDEX, where a lone one is beyond the first of several axes; RANK.
+pub fn fits_axes(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<()> {
+    if indices.len() == a.rank() {
+        return Ok(());
+    }
+    if let ([Some(i)], [n, ..]) = (indices, a.shape()) {
+        select(cx, Some(i), *n)?;
+    }
+    Err(rank(format!("{} indices for {} axes", indices.len(), a.rank())))
 }
 
 /// One index for each axis. Those that are pending stay so; others are looked at. Straight lines of
@@ -242,16 +258,22 @@ fn choose(cx: &mut Cx<'_>, a: &Array, i: &Array) -> Result<Array> {
     }
     let mut out = cx.budget().room(i.len())?;
     for item in i.in_turn() {
-        out.push(if item.is_simple() {
-            one_cell(cx, &a, &item)?
-        } else {
-            pick(cx, &item, &a, None)?
-        });
+        out.push(pick(cx, &path_to(a.rank(), &item)?, &a, None)?);
     }
     if i.rank() == 0 {
         return out.swap_remove(0).enclosed();
     }
     cx.collect(i.shape(), out, Some(a.prototype()))
+}
+
+/// The path that an item of a nested index is, into an array of so many axes: its items are steps.
+/// Numbers alone are one step of several axes.
+pub fn path_to(axes: usize, item: &Array) -> Result<Array> {
+    if axes > 1 && item.is_simple() && !item.is_empty() {
+        let step = if item.rank() == 0 { item.clone() } else { item.clone().enclosed()? };
+        return Ok(step);
+    }
+    Ok(item.clone())
 }
 
 /// The item at one index vector.
@@ -281,7 +303,13 @@ pub fn places_by_items(cx: &mut Cx<'_>, shape: &[usize], i: &Array) -> Result<Op
         return Ok(Some(places));
     }
     let items = cx.ready_outer(i)?.to_items(cx.budget())?;
-    if !items.iter().all(Array::is_simple) {
+    // A vector is reached into by each number in turn, and nothing reaches nowhere.
+    let is_path = |at: &Array| match shape.len() {
+        0 => false,
+        1 => at.rank() == 1 && at.len() != 1,
+        _ => at.rank() == 1 && at.is_empty(),
+    };
+    if items.iter().any(|at| !at.is_simple() || is_path(at)) {
         return Ok(None);
     }
     for at in &items {
@@ -358,7 +386,7 @@ pub fn squad(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Ar
     }
     let axes = match axis {
         None if x.len() > y.rank() => {
-            return Err(rank(format!("{} indices for {} axes", x.len(), y.rank())));
+            return Err(length(format!("{} indices for {} axes", x.len(), y.rank())));
         }
         None => (0..x.len()).collect(),
         Some(k) => super::shape::axes_of(cx, k, y.rank())?,

@@ -108,16 +108,87 @@ pub fn format_by(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<A
     Array::chars(shape, out, cx.budget())
 }
 
+/// Decimal digits that a number has; those behind them are `_`.
+const DIGITS: usize = 16;
+
+/// A number with d decimals, or scaled with -d digits. A tie goes away from 0.
 fn fixed(v: f64, d: i64) -> String {
-    let text = if d >= 0 {
-        let text = format!("{v:.*}", d as usize);
-        if text.trim_start_matches('-').chars().all(|c| c == '0' || c == '.') {
-            text.trim_start_matches('-').to_string()
-        } else {
-            text
-        }
+    if !v.is_finite() {
+        return format::number(v);
+    }
+    let unknown = if v == 0.0 { '0' } else { '_' };
+    let text = format!("{:.*e}", DIGITS - 1, v.abs());
+    let (digits, exponent) = text
+        .split_once('e')
+        .map_or((text.as_str(), 0), |(digits, e)| (digits, e.parse::<i64>().map_or(0, |e| e)));
+    let digits: String = digits.chars().filter(char::is_ascii_digit).collect();
+    let text = if d < 0 {
+        let wanted = -d as usize;
+        let (mut kept, carried) = cut(digits, wanted, unknown);
+        kept.insert_str(0, if carried { "1" } else { "" });
+        let exponent = exponent + i64::from(carried);
+        let point = if wanted > 1 { "." } else { "" };
+        format!("{}{point}{}E{exponent}", &kept[..1], &kept[1..wanted])
     } else {
-        format!("{v:.*E}", (-d - 1).max(0) as usize)
+        let decimals = d as usize;
+        let (whole, digits) = match usize::try_from(exponent) {
+            Err(_) => {
+                let zeros = std::iter::repeat_n('0', exponent.unsigned_abs() as usize);
+                (1, zeros.chain(digits.chars()).collect())
+            }
+            Ok(e) => (e + 1, digits),
+        };
+        let (mut kept, carried) = cut(digits, whole + decimals, unknown);
+        kept.insert_str(0, if carried { "1" } else { "" });
+        let point = if decimals > 0 { "." } else { "" };
+        let whole = whole + usize::from(carried);
+        format!("{}{point}{}", &kept[..whole], &kept[whole..])
     };
-    text.replace('-', "¯")
+    let is_zero = text.chars().all(|c| matches!(c, '0' | '.' | '_'));
+    let sign = if v < 0.0 && !is_zero { "¯" } else { "" };
+    format!("{sign}{}", text.replace('-', "¯"))
+}
+
+/// So many of some digits, rounded; behind the last come unknown ones. Whether a 1 stands before
+/// them now.
+fn cut(mut digits: String, wanted: usize, unknown: char) -> (String, bool) {
+    let mut up = digits[wanted.min(digits.len())..].starts_with(['5', '6', '7', '8', '9']);
+    digits.truncate(wanted);
+    digits.extend(std::iter::repeat_n(unknown, wanted - digits.len()));
+    let mut rounded: Vec<char> = digits.chars().rev().collect();
+    for c in &mut rounded {
+        let next = c.to_digit(10).filter(|_| up).map(|d| d + 1);
+        up &= next == Some(10);
+        *c = next.and_then(|d| char::from_digit(d % 10, 10)).map_or(*c, |c| c);
+    }
+    (rounded.into_iter().rev().collect(), up)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::fixed;
+
+    #[test]
+    fn a_number_has_sixteen_digits_and_ties_go_away_from_zero() {
+        let cases = [
+            (1.0 / 3.0, 20, "0.3333333333333333____"),
+            (2.5, 0, "3"),
+            (-2.5, 0, "¯3"),
+            (0.4, 0, "0"),
+            (-0.04, 1, "0.0"),
+            (0.05, 1, "0.1"),
+            (999.996, 2, "1000.00"),
+            (1.005, 2, "1.01"),
+            (0.0, 3, "0.000"),
+            (0.001234, 4, "0.0012"),
+            (2f64.powi(100), 1, "1267650600228229_______________._"),
+            (1234.5, -3, "1.23E3"),
+            (9.99, -2, "1.0E1"),
+            (0.00125, -2, "1.3E¯3"),
+            (5.0, -1, "5E0"),
+        ];
+        for (v, d, text) in cases {
+            assert_eq!(fixed(v, d), text, "{d}⍕{v}");
+        }
+    }
 }

@@ -141,6 +141,8 @@ pub struct Dfn {
     pub span: Span,
     /// Mentions ⍺⍺ or ⍵⍵ (then it is an operator), ⍵⍵ (then a dyadic one).
     pub operands: u8,
+    /// Mentions ∇: it calls itself.
+    pub recurs: bool,
 }
 
 /// The tree. Everything is in vectors, so that dropping it needs no stack.

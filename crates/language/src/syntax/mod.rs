@@ -5,6 +5,7 @@
 
 pub mod ast;
 mod check;
+pub mod lint;
 mod parse;
 pub mod resolve;
 pub mod steps;

@@ -24,12 +24,15 @@ struct Arena<'s> {
     ast: &'s mut Ast,
     symbols: &'s mut Symbols,
     tokens: &'s [Token],
-    /// Operands of the dfns being read, innermost last. A choice that fails consumes no brace, so
-    /// it stays balanced.
-    operands: Vec<u8>,
+    /// Operands of the dfns being read, and whether ∇ is in them, innermost last. A choice that
+    /// fails consumes no brace, so it stays balanced.
+    seen: Vec<u8>,
     /// Values without a name in a namespace's parentheses.
     unnamed: Vec<PhraseId>,
 }
+
+/// The mark of a dfn that mentions ∇, beside those of its operands.
+const RECURS: u8 = 4;
 
 /// An error is its place, which is all that `misplaced` asks for.
 type Extra<'s> = extra::Full<Cheap, SimpleState<Arena<'s>>, ()>;
@@ -85,9 +88,10 @@ impl Arena<'_> {
                 let bits = match w {
                     Word::AlphaAlpha => 1,
                     Word::OmegaOmega => 2,
+                    Word::Del => RECURS,
                     _ => 0,
                 };
-                if let Some(seen) = self.operands.last_mut() {
+                if let Some(seen) = self.seen.last_mut() {
                     *seen |= bits;
                 }
                 What::Word(*w)
@@ -217,7 +221,7 @@ fn phrase<'s>() -> impl chumsky::Parser<'s, &'s [Token], PhraseId, Extra<'s>> + 
                 );
             let open = one(Kind::Open('{')).map_with(|(), e| {
                 let arena: &mut SimpleState<Arena<'s>> = e.state();
-                arena.operands.push(0);
+                arena.seen.push(0);
             });
             // `then`, not `ignore_then`: that would run `open` without its effect.
             let dfn = open
@@ -226,10 +230,11 @@ fn phrase<'s>() -> impl chumsky::Parser<'s, &'s [Token], PhraseId, Extra<'s>> + 
                 .map_with(|((), stmts): ((), Vec<Stmt>), e| {
                     let span = e.span();
                     let arena: &mut SimpleState<Arena<'s>> = e.state();
-                    let innermost = arena.operands.len() - 1;
-                    let operands = arena.operands.remove(innermost);
+                    let innermost = arena.seen.len() - 1;
+                    let seen = arena.seen.remove(innermost);
+                    let (operands, recurs) = (seen & !RECURS, seen & RECURS != 0);
                     let text = arena.span(span);
-                    arena.ast.dfns.push(Dfn { stmts, span: text, operands });
+                    arena.ast.dfns.push(Dfn { stmts, span: text, operands, recurs });
                     let id = DfnId(arena.ast.dfns.len() as u32 - 1);
                     arena.item(What::Dfn(id), span)
                 });
@@ -325,7 +330,7 @@ impl<'a> Parser<'a> {
             ast: &mut self.ast,
             symbols: self.symbols,
             tokens,
-            operands: Vec::new(),
+            seen: Vec::new(),
             unnamed: Vec::new(),
         };
         let mut state = SimpleState(arena);

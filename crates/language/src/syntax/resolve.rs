@@ -6,6 +6,7 @@
 
 use super::ast::{Ast, Guard, ItemId, Phrase, PhraseId, Sym, What};
 use super::token::Word;
+use crate::eval::system::{Does, Row};
 use crate::eval::value::Func;
 use crate::table::{self, Prim, Role};
 use aplomb_ground::error::{Error, Result, limit, nonce, syntax};
@@ -19,7 +20,7 @@ mod member;
 mod target;
 mod terms;
 
-pub use code::{Code, Do, FExpr, Gives, Ins, Joint, OpExpr, Operand, Pattern, Reach};
+pub use code::{Code, Do, FExpr, Gives, Inner, Ins, Joint, OpExpr, Operand, Pattern, Reach};
 
 /// The class of a name. A free name counts as an array: using it is a VALUE ERROR where it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -69,6 +70,19 @@ pub enum Key {
     Sym(Sym),
     /// An operand: ⍺⍺ or ⍵⍵.
     Word(Word),
+    /// The thing that a short text means: `(⍎'+')`.
+    Text(Text),
+    /// A name of the namespaces that a phrase in parentheses gives: `(x y).f`.
+    Of(PhraseId, Sym),
+}
+
+/// A text that ⍎ is given.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Text {
+    /// Written there.
+    Literal(Rc<str>),
+    /// The value of a name.
+    Name(Sym),
 }
 
 /// A phrase's code and the classes it was made for.
@@ -191,6 +205,12 @@ impl<'a> Resolver<'a> {
                 Some(Term::Oper(op, at)) if terms.is_empty() => return Ok(Right::Oper(op, at)),
                 Some(Term::Oper(_, at)) => {
                     return Err(self.error("an operator stands after its operand", at));
+                }
+                Some(Term::Func(f @ FExpr::System(Row { does: Does::Bare(_), .. }), at)) => {
+                    let step = |what| Ins { what, at, x: at, y: at };
+                    ins.push(step(Do::Const(Array::num(0.0))));
+                    ins.push(step(Do::Monad(f)));
+                    at
                 }
                 Some(Term::Func(f, at)) => return self.train(terms, f, at),
                 Some(Term::Array(a)) => {

@@ -111,10 +111,17 @@ pub enum Act {
         /// The next case.
         otherwise: usize,
     },
-    /// The namespace of that name becomes the current one.
-    Enter(Sym),
+    /// The namespace of that name, or one without a name, becomes the current one.
+    Enter(Option<Sym>),
     /// The namespace around becomes the current one again.
     Leave,
+    /// The namespace that the phrase gives is the current one up to a step.
+    With {
+        /// The namespace.
+        of: PhraseId,
+        /// The step behind the block.
+        end: usize,
+    },
     /// A phrase whose value nobody sees.
     Evaluate(PhraseId),
     /// A guard or a label where none may stand.
@@ -540,21 +547,26 @@ impl Builder<'_> {
             Block::Repeat | Block::Section => {
                 self.begin(block, at);
             }
+            Block::With if none => return Err(missing("a namespace")),
+            Block::With => {
+                let top = self.push(Act::With { of, end: END }, whole);
+                self.begin(block, at).top = top;
+            }
             Block::Namespace => {
                 let items = self.ast.phrase(of).items.as_slice();
                 let name = match items {
+                    [] => None,
                     [one] => match &self.ast.item(*one).what {
                         What::Name(sym) => Some(*sym),
-                        _ => None,
+                        _ => return Err(missing("one name")),
                     },
-                    _ => None,
+                    _ => return Err(missing("one name")),
                 };
-                let Some(sym) = name else { return Err(missing("one name")) };
                 if self.in_function || self.open.iter().any(|o| o.block != Block::Namespace) {
                     let says = ":Namespace stands in a text's own lines, not in a function";
                     return Err(self.error(says, whole));
                 }
-                self.push(Act::Enter(sym), whole);
+                self.push(Act::Enter(name), whole);
                 self.begin(block, at);
             }
         }
@@ -583,6 +595,12 @@ impl Builder<'_> {
             Block::Trap if open.clauses == 0 => self.handle(self.here()),
             Block::Namespace => {
                 self.push(Act::Leave, at);
+            }
+            Block::With => {
+                let (top, here) = (open.top, self.here());
+                if let Act::With { end, .. } = &mut self.out.steps[top].act {
+                    *end = here;
+                }
             }
             _ => {}
         }

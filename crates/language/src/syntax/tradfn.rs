@@ -240,7 +240,7 @@ fn local(made: &mut Tradfn, sym: Sym) {
 fn all_local(made: &mut Tradfn, p: &Pattern) {
     match p {
         Pattern::Name(sym) => local(made, *sym),
-        Pattern::System(_) => {}
+        Pattern::System(_) | Pattern::Member(_) => {}
         Pattern::All(parts) => parts.iter().for_each(|p| all_local(made, p)),
     }
 }

@@ -21,6 +21,8 @@ pub enum Block {
     Section,
     /// `:Namespace` … `:EndNamespace`.
     Namespace,
+    /// `:With` … `:EndWith`.
+    With,
 }
 
 /// The meaning of a control word.
@@ -95,8 +97,8 @@ pub const WORDS: &[(&str, Control)] = &[
     ("Continue", Control::Continue),
     ("GoTo", Control::GoTo),
     ("End", Control::Close(None)),
-    ("With", Control::Absent),
-    ("EndWith", Control::Absent),
+    ("With", Control::Open(Block::With)),
+    ("EndWith", Control::Close(Some(Block::With))),
     ("Namespace", Control::Open(Block::Namespace)),
     ("EndNamespace", Control::Close(Some(Block::Namespace))),
     ("Class", Control::Absent),

@@ -102,7 +102,7 @@ pub static ROWS: &[Prim] = &[
             "index",
             "The cell of Y at the index X.",
             "the shapes of X's items, then (≢X)↓⍴Y",
-            &[(Index, "no such place", "4⌷1 2 3"), (Rank, "more indices than axes", "1 1⌷1 2 3")],
+            &[(Index, "no such place", "4⌷1 2 3"), (Length, "more indices than axes", "1 1⌷1 2 3")],
             ("2⌷3 1 4", "1"),
             Structural,
             Two(select::squad),

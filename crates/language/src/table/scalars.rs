@@ -14,12 +14,9 @@ use aplomb_ground::error::Result;
 use aplomb_values::array::Array;
 use aplomb_values::prim::op::Op;
 
-/// Conjugate: a real number is its own. A pending value is recorded, for it may leave the reals
-/// when it is computed.
+/// Conjugate: a real number is its own, and so is a character. A pending value is recorded, for it
+/// may leave the reals when it is computed.
 fn conjugate(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
-    if y.is_uniform() && y.is_char() && !y.is_empty() {
-        return Err(aplomb_ground::error::domain("+ takes numbers, not characters"));
-    }
     if y.is_open() || y.is_complex() || !y.is_uniform() {
         cx.map1(Op::Conj, y)
     } else {
@@ -34,9 +31,9 @@ pub static ROWS: &[Prim] = &[
         &["plus", "add", "conjugate"],
         meaning(
             "conjugate",
-            "Y with the sign of its imaginary part turned; a real Y itself.",
+            "Y with the sign of its imaginary part turned; a real Y, or text, itself.",
             SAME,
-            ONE,
+            NONE,
             ("+5 ¯2", "5 ¯2"),
             Elementwise,
             One(conjugate),

@@ -8,7 +8,7 @@ const SIDES = {
 };
 
 function about(g) {
-  const key = g.key ? [' ', make('kbd', {}, '`' + g.key)] : [];
+  const key = g.key && typing.prefix ? [' ', make('kbd', {}, typing.prefix + g.key)] : [];
   const head = make('div', {}, make('b', {}, g.glyph), ` ${g.names.join(', ')}`, ...key);
   const meaning = m => {
     const said = make('div', {}, make('i', {}, `${SIDES[m.use](g.glyph)}  ${m.name}: `), m.help);

@@ -26,8 +26,14 @@ async function plugins() {
         support: mode(lab, glyphs, words),
       });
     }),
-    plugin('keys', 'glyphs by backtick and by name', [lab.cm.IEditorExtensionRegistry],
-      (app, extensions) => {
+    plugin('keys', 'glyphs by backtick and by name',
+      [lab.cm.IEditorExtensionRegistry, lab.settings.ISettingRegistry],
+      (app, extensions, registry) => {
+        registry.load('aplomb:keys').then(s => {
+          const look = () => { typing.prefix = s.composite.prefix ?? '`'; };
+          s.changed.connect(look);
+          look();
+        });
         const made = lab.cm.EditorExtensionRegistry;
         extensions.addExtension({
           name: 'aplomb:keys',

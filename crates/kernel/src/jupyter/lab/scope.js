@@ -19,6 +19,7 @@ const NEEDS = {
   lezer: '@lezer/highlight',
   cm: '@jupyterlab/codemirror',
   apputils: '@jupyterlab/apputils',
+  settings: '@jupyterlab/settingregistry',
   widgets: '@lumino/widgets',
 };
 

@@ -359,6 +359,7 @@ impl Flat<'_, '_> {
                 Func::Atop(Operand::F(self.function(call, g)?), h)
             }
             FExpr::Known(_)
+            | FExpr::Inside(..)
             | FExpr::Prim(_)
             | FExpr::Name(_)
             | FExpr::Word(_)

@@ -183,7 +183,7 @@ impl Flat<'_, '_> {
         match f {
             Func::Prim(_) | Func::System(_) => true,
             Func::Dfn(c) => self.is_closed_dfn(c),
-            Func::Trad(_) => false,
+            Func::Trad(_) | Func::Within(..) | Func::Shared(..) => false,
             Func::Op1(op, g) => of_op(op) && operand(g),
             Func::Op2(op, g, h) => of_op(op) && operand(g) && operand(h),
             Func::Outer(g) | Func::Axis(g, _) => operand(g),

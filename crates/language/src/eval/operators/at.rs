@@ -11,7 +11,7 @@ use crate::eval::run::Eval;
 use crate::eval::scope::Inside;
 use crate::eval::value::Operand;
 use crate::functions::amend::{amend, fits, picked};
-use crate::functions::select::{Sel, pick, place_of, places_by_items, select};
+use crate::functions::select::{Sel, path_to, pick, place_of, places_by_items, select};
 use crate::functions::shape::Axis;
 use crate::table::Does;
 use aplomb_ground::error::{Result, domain, index, length, rank, untraced};
@@ -172,7 +172,10 @@ fn indexed(cx: &mut Cx<'_>, i: &Array, y: &Array) -> Result<Chosen> {
     }
     match places_by_items(cx, y.shape(), i)? {
         Some(places) => Ok(Chosen::Places(i.shape().into(), places)),
-        None => Ok(Chosen::Paths(i.shape().into(), i.to_items(cx.budget())?)),
+        None => {
+            let paths = i.in_turn().map(|item| path_to(y.rank(), &item)).collect::<Result<_>>()?;
+            Ok(Chosen::Paths(i.shape().into(), paths))
+        }
     }
 }
 

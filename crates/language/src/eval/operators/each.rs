@@ -64,7 +64,13 @@ pub fn each(
     if let Some(z) = ev.each_by_shape(&func, x, y, &shape)? {
         return Ok(z);
     }
-    match ev.flattened(&func, x, y, &shape, Steps::All)? {
+    if let Some(z) = ev.each_by_numbers(&func, x, y, &shape, true)? {
+        return Ok(z);
+    }
+    if let Some(z) = ev.flattened(&func, x, y, &shape, Steps::All)? {
+        return Ok(z);
+    }
+    match ev.each_by_numbers(&func, x, y, &shape, false)? {
         Some(z) => Ok(z),
         None => each_item(ev, &func, x, y),
     }

@@ -23,6 +23,7 @@ pub fn inverse(ev: &mut Eval<'_>, f: &Rc<Func>, x: Option<&Array>, y: &Array) ->
             }
             _ => Err(none(f)),
         },
+        (Func::Outer(Operand::F(g)), Some(x)) => unpaired(ev, f, g, x, y),
         (Func::Op1(Oper::Prim(p), g), x) => one_operand(ev, f, p, g, x, y),
         (Func::Op2(Oper::Prim(p), g, h), x) => two_operands(ev, f, (p, g, h), x, y),
         (Func::Atop(Operand::F(f), Operand::F(g)), x) => {
@@ -83,6 +84,9 @@ fn monadic(
         '*' => ev.cx.map1(Op::Ln, y),
         '⍟' => ev.cx.map1(Op::Exp, y),
         '○' => ev.cx.map2(Op::Div, y, &Array::num(std::f64::consts::PI)),
+        '!' => unfactored(ev, None, y),
+        ',' if y.rank() == 1 => Ok(y.clone()),
+        ',' => Err(domain(",⍣¯1 takes a vector")),
         '⍸' => counts(ev, y),
         '⊂' if y.rank() == 0 => crate::functions::select::first(&mut ev.cx, y, None),
         '⊂' => Err(domain("⊂⍣¯1 takes a scalar")),
@@ -121,6 +125,7 @@ fn dyadic(
         '\\' | '⍀' => compressed(ev, p, x, y, axis),
         _ if axis.is_some() => Err(none(f)),
         '⊢' => Ok(y.clone()),
+        '!' => unfactored(ev, Some(x), y),
         '⊥' => digits(ev, x, y),
         '⊤' => crate::functions::numbers::decode(&mut ev.cx, x, y, None),
         '○' => {
@@ -229,6 +234,63 @@ fn two_operands(
         }
         _ => Err(none(f)),
     }
+}
+
+/// `(x∘.g)⍣¯1`: what all items of x were paired with.
+fn unpaired(ev: &mut Eval<'_>, f: &Rc<Func>, g: &Rc<Func>, x: &Array, y: &Array) -> Result<Array> {
+    let wrong = || domain("this is no table of all pairs with the left argument");
+    let Some(shape) = y.shape().strip_prefix(x.shape()).filter(|_| !x.is_empty()) else {
+        return Err(wrong());
+    };
+    let first = crate::functions::select::first(&mut ev.cx, x, None)?;
+    let y = ev.cx.ready(y, "table")?;
+    let of_first: Vec<usize> = (0..checked_elements(shape)?).collect();
+    let row = crate::functions::amend::picked(&ev.cx, &y, shape, &of_first)?;
+    let found = inverse(ev, g, Some(&first), &row)?;
+    let again = ev.apply(f, Some(x), &found)?;
+    let same = crate::functions::search::matches(&mut ev.cx, &again, &y, None)?;
+    if same.number_scalar() == Some(1.0) { Ok(found) } else { Err(wrong()) }
+}
+
+/// The least argument from which `!` only grows.
+const TURN: f64 = 0.461_632_144_968_362_3;
+
+/// `!⍣¯1` and `(x∘!)⍣¯1`: the greatest number whose factorial, or number of choices of x, is Y.
+fn unfactored(ev: &mut Eval<'_>, x: Option<&Array>, y: &Array) -> Result<Array> {
+    let x = match x.map(|x| ev.cx.one_number(x, "the left argument of !⍣¯1")).transpose()? {
+        Some(k) if k < 1.0 => return Err(domain("x!⍣¯1 takes an x of at least 1")),
+        x => x,
+    };
+    let numbers = ev.cx.numbers(y, "the argument of !⍣¯1")?;
+    let mut out = ev.cx.budget().room(numbers.len())?;
+    for &v in &numbers {
+        ev.cx.host.interrupt().check()?;
+        let at = |t: f64| match x {
+            None => ev.cx.scalar1(Op::Fact, t),
+            Some(k) => ev.cx.scalar2(Op::Binomial, k, t),
+        };
+        let mut low = x.map_or(TURN, |k| k - 1.0);
+        let mut high = low + 1.0;
+        if v < at(low)? {
+            return Err(domain("! of no number is this"));
+        }
+        // What overflows is greater.
+        let below = |t: f64| at(t).is_ok_and(|z| z < v);
+        while below(high) {
+            high = low + (high - low) * 2.0;
+        }
+        for _ in 0..200 {
+            let middle = low + (high - low) / 2.0;
+            if middle <= low || middle >= high {
+                break;
+            }
+            if below(middle) { low = middle } else { high = middle }
+        }
+        let near = high.round();
+        let is_whole = (near - high).abs() < 1e-6 && at(near).is_ok_and(|z| z == v);
+        out.push(if is_whole { near } else { high });
+    }
+    Array::numbers(y.shape(), out, ev.cx.budget())
 }
 
 /// `(x,)⍣¯1`: what follows x.

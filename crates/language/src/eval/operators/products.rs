@@ -121,6 +121,8 @@ fn pervades(f: &Operand, arguments: usize) -> bool {
             _ => false,
         },
         Func::System(_)
+        | Func::Within(..)
+        | Func::Shared(..)
         | Func::Dfn(_)
         | Func::Trad(_)
         | Func::Op1(..)

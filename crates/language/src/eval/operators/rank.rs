@@ -5,8 +5,9 @@ use crate::eval::flattened::Steps;
 use crate::eval::run::Eval;
 use crate::eval::value::{Func, Operand};
 use crate::functions::shape::Axis;
-use aplomb_ground::error::{Result, length, rank as rank_error};
+use aplomb_ground::error::{Kind, Result, length, rank as rank_error};
 use aplomb_values::array::{Array, Shape};
+use aplomb_values::prim::moves::Move;
 use std::rc::Rc;
 
 /// `f⍤k`: f of the cells of rank k.
@@ -122,7 +123,39 @@ fn each_cell(ev: &mut Eval<'_>, f: &Rc<Func>, y: &Array, cell: usize) -> Result<
     for row in &rows {
         out.push(ev.apply(f, None, row)?);
     }
+    if rows.is_empty() {
+        let sample = sample(ev, y, cell)?;
+        return of_sample(ev, f, None, &sample, &frame);
+    }
     joined(ev, &frame, out, y)
+}
+
+/// A cell of an array that has none: its shape, filled with what the array would hold.
+fn sample(ev: &mut Eval<'_>, a: &Array, cell: usize) -> Result<Array> {
+    let (fill, shape) = (a.prototype(), &a.shape()[a.rank() - cell..]);
+    if shape.contains(&0) {
+        return crate::functions::cells::empty(&ev.cx, shape, fill);
+    }
+    let fill = if fill.is_simple_scalar() { fill } else { fill.enclosed()? };
+    ev.cx.apply_move(&fill, Move::spread(&[], shape))
+}
+
+/// The result where a frame has no cell: a call on such a sample tells the shape of a cell. Where
+/// that fails cells have none.
+fn of_sample(
+    ev: &mut Eval<'_>,
+    f: &Rc<Func>,
+    x: Option<&Array>,
+    y: &Array,
+    frame: &[usize],
+) -> Result<Array> {
+    let cell = match ev.apply(f, x, y) {
+        Ok(z) => ev.cx.ready(&z, "rank")?,
+        Err(e) if matches!(e.kind(), Kind::Interrupt | Kind::Exit | Kind::Limit) => return Err(e),
+        Err(_) => return crate::functions::cells::empty(&ev.cx, frame, y.prototype()),
+    };
+    let shape: Shape = frame.iter().chain(cell.shape()).copied().collect();
+    crate::functions::cells::empty(&ev.cx, &shape, cell.prototype())
 }
 
 fn joined(ev: &mut Eval<'_>, frame: &[usize], out: Vec<Array>, y: &Array) -> Result<Array> {
@@ -149,6 +182,14 @@ fn pairs(
     // They agree, or one is empty.
     let frame: Shape = if xf.is_empty() { yf } else { xf };
     let n = aplomb_values::array::elements(&frame);
+    if n == 0 {
+        let whole = |own: &[Array], a: &Array, cell: usize, ev: &mut Eval<'_>| match own {
+            [one] => Ok(one.clone()),
+            _ => sample(ev, a, cell),
+        };
+        let (left, right) = (whole(&xs, x, xr, ev)?, whole(&ys, y, yr, ev)?);
+        return of_sample(ev, f, Some(&left), &right, &frame);
+    }
     let mut out = ev.cx.budget().room(n)?;
     let way = ev.cx.host.interrupt().rounds(n as u64);
     for k in 0..n {

@@ -302,8 +302,15 @@ fn identity(ev: &mut Eval<'_>, f: &Operand, y: &Array, shape: &[usize]) -> Resul
             let none = ev.cx.vector(vec![])?;
             fill(&mut ev.cx, &none, shape)
         }
-        (None, Some(',')) => {
-            let none = cells::empty(&ev.cx, &[0], y.prototype())?;
+        (None, Some(glyph @ (',' | '⍪'))) => {
+            // None of the prototype along the axis that is joined.
+            let proto = y.prototype();
+            let mut none: Shape = proto.shape().into();
+            match if glyph == ',' { none.last_mut() } else { none.first_mut() } {
+                Some(n) => *n = 0,
+                None => none.push(0),
+            }
+            let none = cells::empty(&ev.cx, &none, proto.prototype())?;
             fill(&mut ev.cx, &none, shape)
         }
         _ => Err(domain("this function has no identity for an empty axis")),

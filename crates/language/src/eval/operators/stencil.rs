@@ -82,6 +82,9 @@ pub fn stencil(
         let size = positive(numbers[k], "the size")?;
         let step = if rows == 2 { positive(numbers[r + k], "the step")? } else { 1 };
         let len = y.shape()[k];
+        if size > len && len > 0 {
+            return Err(domain(format!("a window of {size} on an axis of {len}")));
+        }
         axes.push(Along {
             size,
             step,

@@ -31,7 +31,7 @@ pub static ROWS: &[Row] = &[
     ),
     live(
         "DMX",
-        "The last error, a namespace of EM EN ENX Message DM Category Vendor.",
+        "The last error, a namespace of EM EN ENX Message DM Category Vendor OSError.",
         ("{0::⎕DMX.(EN EM) ⋄ ÷0}0", "11  DOMAIN ERROR "),
         properties,
     ),
@@ -60,6 +60,15 @@ pub static ROWS: &[Row] = &[
         text_vector(cx, &diagnostic(cx))
     }),
     constant("DMX.Category", "Always empty.", ("⍴⎕DMX.Category", "0"), |cx| cx.text("")),
+    constant(
+        "DMX.OSError",
+        "Always 0 0 '': no error of the system's own.",
+        ("≢⎕DMX.OSError", "3"),
+        |cx| {
+            let none = cx.text("")?;
+            cx.collect(&[3], vec![Array::num(0.0), Array::num(0.0), none], None)
+        },
+    ),
     constant(
         "DMX.Vendor",
         "Who raised it: Aplomb.",

@@ -4,7 +4,7 @@
 use super::json::{spelled, unspelled};
 use super::{Args, Row, function, misused, text_matrix, text_vector, texts};
 use crate::eval::cx::Cx;
-use crate::eval::host::{Arrays, Host};
+use crate::eval::host::{Arrays, Errand, Host};
 use crate::eval::run::Eval;
 use crate::eval::space::Space;
 use crate::eval::value::Value;
@@ -54,10 +54,20 @@ pub static ROWS: &[Row] = &[
     ),
     function(
         "NDELETE",
-        "Removes a file.",
+        "Removes the file Y: 1 if it did. X: 1, one that is not there is no error; 2, a folder \
+         goes with all that is in it; 3, both.",
         ("_←'x'⎕NPUT'h.txt' 1 ⋄ _←⎕NDELETE'h.txt' ⋄ ⎕NEXISTS'h.txt'", "0"),
         |ev, a| {
-            ev.cx.world("a file")?.delete(&path(a.y)?)?;
+            let (tolerant, all) = super::folders::wishes(ev, a.x, "NDELETE")?;
+            let name = path(a.y)?;
+            let world = ev.cx.world("a file")?;
+            if tolerant && !world.exists(&name) {
+                return ev.shy(Array::num(0.0));
+            }
+            match all {
+                true => drop(world.errand(&Errand::DeleteAll(name))?),
+                false => world.delete(&name)?,
+            }
             ev.shy(Array::num(1.0))
         },
     ),

@@ -5,15 +5,22 @@ mod csv;
 mod errors;
 mod files;
 mod fmt;
+mod folders;
 mod input;
 mod json;
+pub mod library;
+pub mod modules;
 mod names;
 mod namespaces;
 mod regex;
 mod show;
 mod text;
 mod time;
+pub mod trap;
 mod variables;
+mod xml;
+
+pub use names::is_name;
 
 use super::cx::Cx;
 use super::run::{At, Eval, Outcome};
@@ -65,8 +72,12 @@ pub enum Does {
         /// A dfn that assigns it gets its own.
         local: bool,
     },
+    /// ⎕TRAP, which knows of the calls under way.
+    Traps,
     /// A function.
     Function(Call),
+    /// A function that may stand alone: its argument is 0 then.
+    Bare(Call),
     /// A function that does the same to each character or number of Y by itself, and never fails on
     /// one: all cells of a frame are one argument.
     Mapping(Call),
@@ -97,10 +108,15 @@ pub static SYSTEM: &[&[Row]] = &[
     json::ROWS,
     csv::ROWS,
     files::ROWS,
+    folders::ROWS,
     time::ROWS,
     errors::ROWS,
     names::ROWS,
     namespaces::ROWS,
+    library::ROWS,
+    modules::ROWS,
+    trap::ROWS,
+    xml::ROWS,
     show::ROWS,
 ];
 
@@ -110,18 +126,18 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
 }
 
 /// Names that Dyalog has and Aplomb has not: they are NONCE ERROR, any other name is SYNTAX ERROR.
-const ABSENT: &str = "AN ARBIN ARBOUT AT ATX AVU BASE CLASS CLEAR CMD CONV CS CY DCT DF DQ ED \
+const ABSENT: &str = "AN ARBIN ARBOUT AT ATX AVU BASE CLASS CLEAR CMD CONV CS DCT DF DQ ED \
                       EXCEPTION EXPORT FAPPEND FAVAIL \
 FCHK FCOPY FCREATE FDROP FERASE FHIST FHOLD FLIB FNAMES FNUMS FPROPS FRDAC FRDCI FREAD FRENAME \
 FREPLACE FRESIZE FSIZE FSTAC \
-FSTIE FTIE FUNTIE INSTANCES KL LOAD LOCK LX MAP MKDIR MONITOR NA NAPPEND NATTRIBUTES NCOPY \
-NCREATE NERASE NEW NINFO \
-NLOCK NMOVE NNAMES NNUMS NPARTS NQ NREAD NRENAME NREPLACE NRESIZE NSI NSIZE NTIE NULL NUNTIE \
+FSTIE FTIE FUNTIE INSTANCES KL LOAD LOCK LX MAP MONITOR NA NAPPEND NATTRIBUTES \
+NCREATE NERASE NEW \
+NLOCK NNAMES NNUMS NREAD NRENAME NREPLACE NRESIZE NSI NSIZE NTIE NULL NUNTIE \
 NXLATE OPT OR PATH PFKEY \
-PROFILE REFS RSI RTL SAVE SD SE SH SHADOW SHELL SIZE SM SR SRC STACK STATE STOP SVC SVO SVQ SVR \
+PROFILE REFS RSI RTL SAVE SD SE SHADOW SHELL SIZE SM SR SRC STACK STATE STOP SVC SVO SVQ SVR \
 SVS TALLOC TCNUMS TGET \
-TID TKILL TNAME TNUMS TPOOL TPUT TRACE TRAP TREQ TSYNC USING VERIFY VGET VSET WC WG WN WS \
-WSID WX XML XSI XT";
+TID TKILL TNAME TNUMS TPOOL TPUT TRACE TREQ TSYNC USING VERIFY WC WG WN WS \
+WSID WX XSI XT";
 
 /// The row of a name as the lexer gives it. Errors: NONCE for what Dyalog has, else SYNTAX.
 pub fn find(name: &str) -> Result<&'static Row> {
@@ -138,15 +154,15 @@ impl Row {
     /// Array, function or operator.
     pub fn class(&self) -> Class {
         match self.does {
-            Does::Constant(_) | Does::Live(_) | Does::Variable { .. } => Class::Array,
-            Does::Function(_) | Does::Mapping(_) => Class::Func,
+            Does::Constant(_) | Does::Live(_) | Does::Variable { .. } | Does::Traps => Class::Array,
+            Does::Function(_) | Does::Bare(_) | Does::Mapping(_) => Class::Func,
             Does::Operator(_) => Class::Dyadic,
         }
     }
 
     /// Whether it can be assigned.
     pub fn is_variable(&self) -> bool {
-        matches!(self.does, Does::Variable { .. })
+        matches!(self.does, Does::Variable { .. } | Does::Traps)
     }
 
     /// Errors: SYNTAX for what cannot be assigned, DOMAIN for a value that is not allowed.
@@ -306,6 +322,7 @@ impl Eval<'_> {
         match row.does {
             Does::Constant(get) | Does::Variable { get, .. } => get(&mut self.cx),
             Does::Live(get) => get(self),
+            Does::Traps => trap::value(self),
             _ => Err(syntax(format!("⎕{} is a function", row.name))),
         }
     }
@@ -313,6 +330,9 @@ impl Eval<'_> {
     /// `⎕IO←0`: for the dfn that does it, where the name is local, else for the workspace.
     pub fn set_system(&mut self, at: At<'_>, row: &'static Row, v: &Array) -> Result<()> {
         let v = self.cx.ready(v, "system variable")?;
+        if matches!(row.does, Does::Traps) {
+            return trap::set(self, &v);
+        }
         let old = match (at.frame, row.does) {
             (Some(frame), Does::Variable { get, local: true, .. })
                 if !frame.saved.borrow().iter().any(|(r, _)| std::ptr::eq(*r, row)) =>
@@ -348,7 +368,9 @@ impl Eval<'_> {
         if !matches!(row.does, Does::Mapping(_)) || self.cx.sys.scope.is_framed() {
             self.cx.unframed("a system function")?;
         }
-        let (Does::Function(call) | Does::Mapping(call) | Does::Operator(call)) = row.does else {
+        let (Does::Function(call) | Does::Bare(call) | Does::Mapping(call) | Does::Operator(call)) =
+            row.does
+        else {
             return Err(syntax(format!("⎕{} is no function", row.name)));
         };
         let y = self.cx.ready(y, "system function")?;

@@ -1,7 +1,8 @@
 //! Names and what they hold: ⎕NC ⎕NL ⎕EX, the source of functions, scripts, the end of a program.
 
 use super::files::path;
-use super::{Args, Row, function, live, misused, text_matrix, text_vector, texts};
+use super::modules::script_text;
+use super::{Args, Does, Row, function, live, misused, text_matrix, text_vector, texts};
 use crate::eval::cx::Cx;
 use crate::eval::run::{At, Eval};
 use crate::eval::space::Space;
@@ -13,7 +14,7 @@ use crate::syntax::ast::{ItemId, What};
 use crate::syntax::resolve::{Class, Path};
 use crate::syntax::steps::{Act, Step};
 use crate::syntax::token::{is_name_part, is_name_start};
-use aplomb_ground::error::{Error, Result, domain, leaving, limit};
+use aplomb_ground::error::{Result, domain, leaving, limit};
 use aplomb_ground::limits::Limits;
 use aplomb_ground::span::Source;
 use aplomb_values::array::Array;
@@ -93,17 +94,24 @@ pub static ROWS: &[Row] = &[
     ),
     function(
         "FIX",
-        "Runs a script here, 'file://F.apl' or lines of text; the functions that it made.",
+        "Runs a script here, 'file://F.apl' or lines of text: the namespace that it made, or the \
+         names of what it made; 2⎕FIX always gives names.",
         ("⊢⎕FIX'f←{⍵+1}' 'g←{⍵×2}'", " f  g "),
         fix,
     ),
-    function("OFF", "Leaves with exit code Y.", ("⎕OFF 0", ""), |ev, a| {
-        let code = ev.cx.one_integer(a.y, "an exit code")?;
-        let code = u8::try_from(code).map_err(|_| domain("an exit code is 0 to 255"))?;
-        ev.cx.settle(&[], "exit")?;
-        ev.cx.sys.screen.exit = Some(i32::from(code));
-        Err(leaving())
-    }),
+    Row {
+        name: "OFF",
+        help: "Leaves with exit code Y; alone with 0.",
+        example: ("⎕OFF 0", ""),
+        options: &[],
+        does: Does::Bare(|ev, a| {
+            let code = ev.cx.one_integer(a.y, "an exit code")?;
+            let code = u8::try_from(code).map_err(|_| domain("an exit code is 0 to 255"))?;
+            ev.cx.settle(&[], "exit")?;
+            ev.cx.sys.screen.exit = Some(i32::from(code));
+            Err(leaving())
+        }),
+    },
 ];
 
 /// The names of an argument, blanks around them cut.
@@ -111,7 +119,8 @@ fn names(y: &Array) -> Result<Vec<String>> {
     Ok(texts(y, "a name")?.into_iter().map(|n| n.trim().to_string()).collect())
 }
 
-pub(super) fn is_name(name: &str) -> bool {
+/// Whether a text is a name.
+pub fn is_name(name: &str) -> bool {
     name.starts_with(is_name_start) && name.chars().all(is_name_part)
 }
 
@@ -339,32 +348,34 @@ fn numbered(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
 /// A function of its lines: the name that it gets, or the number of the line that is wrong.
 fn define(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let lines = texts(a.y, "a function").map_err(|_| misused("FX", "the lines of a function"))?;
+    let made = match defined(ev, &Source::new("⎕FX", lines.join("\n")))? {
+        Ok(name) => ev.cx.text(&name)?,
+        Err(line) => Array::num(line as f64 + ev.cx.sys.settings.io),
+    };
+    ev.shy(made)
+}
+
+/// Defines the function of lines, or the dfn, that a text is: the name that it gets, or the number
+/// of the line, from 0 on, that is wrong.
+pub fn defined(ev: &mut Eval<'_>, source: &Arc<Source>) -> Result<Result<Rc<str>, usize>> {
     ev.cx.unframed("⎕FX")?;
     let limits = ev.cx.host.limits().clone();
-    let source = Source::new("⎕FX", lines.join("\n"));
-    let at = |e: &Error| {
-        let before = e.parts().place.as_ref().map_or(0, |p| p.span.start as usize);
-        let line = source.text.chars().take(before).filter(|c| *c == '\n').count();
-        line as f64
-    };
-    let name = match crate::syntax::function(&source, &mut ev.st.symbols, &limits) {
+    match crate::syntax::function(source, &mut ev.st.symbols, &limits) {
         Ok((ast, id)) => {
             let (ast, frame) = (Rc::new(ast), ev.st.frame.clone());
             let value = ev.tradfn(&ast, id);
             let sym = ast.tradfn(id).name;
             ev.set(At { ast: &ast, frame: frame.as_ref() }, sym, value)?;
-            ev.st.symbols.name(sym)
+            Ok(Ok(ev.st.symbols.name(sym)))
         }
-        Err(e) => match dfn(ev, &source, &limits)? {
-            Some(name) => name,
+        Err(e) => Ok(match dfn(ev, source, &limits)? {
+            Some(name) => Ok(name),
             None => {
-                let line = at(&e) + ev.cx.sys.settings.io;
-                return ev.shy(Array::num(line));
+                let before = e.parts().place.as_ref().map_or(0, |p| p.span.start as usize);
+                Err(source.text.chars().take(before).filter(|c| *c == '\n').count())
             }
-        },
-    };
-    let name = ev.cx.text(&name)?;
-    ev.shy(name)
+        }),
+    }
 }
 
 /// The name of the dfn or dop that a text defines, once it has. None: it is no such text.
@@ -396,16 +407,10 @@ fn fix(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let (name, text) = match lines.as_slice() {
         [one] if one.starts_with("file://") => {
             let path = path(&ev.cx.text(&one["file://".len()..])?)?;
-            let bytes = ev.cx.world("a file")?.read_file(&path)?;
-            let text =
-                String::from_utf8(bytes).map_err(|_| domain(format!("{path} is no UTF-8 text")))?;
+            let text = script_text(&mut ev.cx, &path)?;
             (path, text)
         }
         lines => ("⎕FIX".into(), lines.join("\n")),
-    };
-    let text = match text.strip_prefix("#!") {
-        Some(rest) => format!("⍝!{rest}"),
-        None => text,
     };
     let limits = ev.cx.host.limits().clone();
     ev.st.depth += 1;
@@ -418,7 +423,7 @@ fn fix(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let done = ev.script(&Source::new(name, text), &limits);
     (ev.cx.sys.source, ev.cx.sys.span) = (source, span);
     ev.st.frame = frame;
-    ev.st.enter(&here);
+    ev.go_to(&here);
     ev.st.depth -= 1;
     done?;
     let made = ev.st.globals.iter().filter(|(sym, v)| match (v, was.get(*sym)) {
@@ -431,7 +436,16 @@ fn fix(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         (Value::Oper(Oper::Dfn(f)), Some(Value::Oper(Oper::Dfn(g)))) => !Rc::ptr_eq(f, g),
         _ => true,
     });
-    let mut made: Vec<String> = made.map(|(sym, _)| ev.st.symbols.name(sym).to_string()).collect();
+    let made: Vec<(Sym, Value)> = made.map(|(sym, v)| (sym, v.clone())).collect();
+    if let Some(space) = ev.st.unnamed.take() {
+        return ev.shy(space.value());
+    }
+    let form = a.x.map_or(Ok(1), |x| ev.cx.one_integer(x, "the left argument of ⎕FIX"))?;
+    if let ([(_, Value::Array(one))], 1) = (made.as_slice(), form) {
+        return ev.shy(one.clone());
+    }
+    let name = |(sym, _): &(Sym, Value)| ev.st.symbols.name(*sym).to_string();
+    let mut made: Vec<String> = made.iter().map(name).collect();
     made.sort();
     let made = text_vector(&ev.cx, &made)?;
     ev.shy(made)

@@ -1,13 +1,11 @@
 //! Namespaces by their system names: ⎕NS makes and copies them, ⎕THIS is the one that runs.
 
-use super::files::path;
 use super::{Args, Row, function, live, misused, texts};
 use crate::eval::run::{At, Eval};
 use crate::eval::space::Space;
 use crate::eval::value::Value;
 use crate::syntax::resolve::{Head, Path};
-use aplomb_ground::error::{Result, domain, limit, value};
-use aplomb_ground::span::Source;
+use aplomb_ground::error::{Result, domain, value};
 use aplomb_values::array::Array;
 use std::rc::Rc;
 
@@ -20,11 +18,56 @@ pub static ROWS: &[Row] = &[
         namespace,
     ),
     function(
-        "IMPORT",
-        "The namespace that the script Y makes: its names. It runs once, however often it is asked \
-         for; a path is sought beside the file that asks.",
-        ("⎕NC'⎕IMPORT'", "3"),
-        import,
+        "VGET",
+        "The values of names, in the namespace X or here; ('n' 5) has 5 where n has none.",
+        ("x←3 ⋄ ⎕VGET'x' ('nosuch' 5)", "3 5"),
+        |ev, a| {
+            let space = space_of(ev, a.x)?;
+            if let Some(name) = a.y.to_text().filter(|_| a.y.rank() < 2) {
+                return valued(ev, &space, &name, None).map(Some);
+            }
+            let mut out = Vec::new();
+            for item in a.y.in_turn() {
+                let item = item.disclosed();
+                out.push(match (item.to_text(), item.few()) {
+                    (Some(name), _) => valued(ev, &space, &name, None)?,
+                    (None, Some([name, d])) => {
+                        let name = name.to_text().ok_or_else(|| domain("a name is text"))?;
+                        valued(ev, &space, &name, Some(d.disclosed()))?
+                    }
+                    _ => return Err(misused("VGET", "names, or pairs of a name and a value")),
+                });
+            }
+            ev.cx.collect(&[out.len()], out, None).map(Some)
+        },
+    ),
+    function(
+        "VSET",
+        "Gives names values, pairs of both, in the namespace X or here.",
+        ("⎕VSET('x' 3)('y' 4) ⋄ x y", "3 4"),
+        |ev, a| {
+            let space = space_of(ev, a.x)?;
+            let is_pair = |a: &Array| {
+                a.few().is_some_and(|[name, _]: [Array; 2]| {
+                    name.to_text().is_some_and(|n| super::names::is_name(&n))
+                })
+            };
+            let pairs: Vec<Array> = match is_pair(a.y) {
+                true => vec![a.y.clone()],
+                false => a.y.in_turn().map(|pair| pair.disclosed()).collect(),
+            };
+            let form = || misused("VSET", "pairs of a name and a value");
+            if !pairs.iter().all(is_pair) {
+                return Err(form());
+            }
+            for pair in pairs {
+                let Some([name, value]) = pair.few() else { return Err(form()) };
+                let name = name.to_text().ok_or_else(form)?;
+                let sym = ev.st.symbols.intern(&name);
+                ev.set_member(&space.value(), sym, Value::Array(value.disclosed()))?;
+            }
+            ev.shy(a.y.clone())
+        },
     ),
     live("THIS", "The namespace that runs: # is the workspace.", ("⎕THIS", "#"), |ev| {
         Ok(ev.st.here.value())
@@ -35,7 +78,7 @@ fn namespace(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let form = || misused("NS", "names as texts, or namespaces");
     let members = given(ev, a.y).map_err(|_| form())?;
     let (space, name) = match a.x {
-        None => (ev.st.new_space("[Namespace]"), None),
+        None => (ev.new_space("[Namespace]"), None),
         Some(x) => {
             let name = x.to_text().ok_or_else(|| domain("the name of a namespace is text"))?;
             let path: Vec<&str> = name.trim().split('.').collect();
@@ -57,67 +100,26 @@ fn namespace(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     }
 }
 
-/// A script's names as a namespace, once for each file.
-fn import(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
-    let path = path(a.y)?;
-    let asks = ev.cx.sys.source.as_ref().map_or(String::new(), |s| s.name.clone());
-    let beside = match asks.rsplit_once('/') {
-        Some((folder, _)) if !path.starts_with('/') => format!("{folder}/{path}"),
-        _ => path.clone(),
-    };
-    let world = ev.cx.world("a file")?;
-    let found = if world.exists(&beside) { tidied(&beside) } else { tidied(&path) };
-    match ev.st.modules.iter().find(|(name, _)| *name == found) {
-        Some((_, Some(space))) => return Ok(Some(space.value())),
-        Some((_, None)) => {
-            let open = ev.st.modules.iter().filter(|(_, space)| space.is_none());
-            let mut cycle: Vec<&str> = open.map(|(name, _)| name.as_str()).collect();
-            cycle.push(&found);
-            return Err(domain(format!("a file imports itself: {}", cycle.join(" → "))));
-        }
-        None => {}
+/// The namespace X, or the current one.
+fn space_of(ev: &Eval<'_>, x: Option<&Array>) -> Result<Rc<Space>> {
+    match x {
+        None => Ok(ev.st.here.clone()),
+        Some(x) => Space::of(x).ok_or_else(|| domain("the left argument is a namespace")),
     }
-    let bytes = ev.cx.world("a file")?.read_file(&found)?;
-    let text = String::from_utf8(bytes).map_err(|_| domain(format!("{found} is no UTF-8 text")))?;
-    let text = match text.strip_prefix("#!") {
-        Some(rest) => format!("⍝!{rest}"),
-        None => text,
-    };
-    let stem = found.rsplit('/').next().and_then(|f| f.split('.').next());
-    let name = stem.filter(|name| super::names::is_name(name)).map_or("[Module]", |name| name);
-    let root = ev.st.root.clone();
-    let outer = ev.st.enter(&root);
-    let space = ev.st.new_space(name);
-    ev.st.enter(&outer);
-    ev.st.modules.push((found.clone(), None));
-    let limits = ev.cx.host.limits().clone();
-    let (source, span) = (ev.cx.sys.source.clone(), ev.cx.sys.span);
-    ev.st.depth += 1;
-    let done = match ev.st.depth > limits.depth {
-        true => Err(limit(format!("scripts stand more than {} deep", limits.depth))),
-        false => ev.in_space(&space, |ev| ev.script(&Source::new(found.clone(), text), &limits)),
-    };
-    ev.st.depth -= 1;
-    (ev.cx.sys.source, ev.cx.sys.span) = (source, span);
-    ev.st.modules.retain(|(name, _)| *name != found);
-    done?;
-    ev.st.modules.push((found, Some(space.clone())));
-    Ok(Some(space.value()))
 }
 
-/// A path without `.` and `..` where they change nothing.
-fn tidied(path: &str) -> String {
-    let mut out: Vec<&str> = Vec::new();
-    for part in path.split('/') {
-        match part {
-            "." => {}
-            ".." if out.last().is_some_and(|p| !p.is_empty() && *p != "..") => {
-                out.pop();
-            }
-            part => out.push(part),
-        }
+/// The value of a name of a namespace, or what stands for it. Errors: VALUE.
+fn valued(ev: &mut Eval<'_>, space: &Rc<Space>, name: &str, or: Option<Array>) -> Result<Array> {
+    let held = match Rc::ptr_eq(space, &ev.st.here) {
+        true => ev.named(name.trim()),
+        false => ev.st.symbols.find(name.trim()).and_then(|sym| ev.st.member(space, sym)),
+    };
+    match (held, or) {
+        (Some(Value::Array(a)), _) => Ok(a),
+        (Some(_), _) => Err(domain(format!("{name} holds no array"))),
+        (None, Some(or)) => Ok(or),
+        (None, None) => Err(value(format!("{name} has no value"))),
     }
-    out.join("/")
 }
 
 /// The names and values that are copied: by name, or all of some namespaces.

@@ -106,6 +106,11 @@ impl Moment {
     }
 }
 
+/// Milliseconds since 1970 as ⎕TS has them.
+pub fn stamp(ms: i64) -> Vec<f64> {
+    Moment::of_ms(ms).stamp(1_000_000)
+}
+
 /// The way in which numbers stand for times: nanoseconds of one, and the day of zero.
 enum Number {
     /// Ticks of so many nanoseconds from a day at 00:00 (days since 1970).

@@ -25,7 +25,7 @@ pub static ROWS: &[Row] = &[
     ),
     variable(
         "PP",
-        "Significant digits that print, 1 to 17.",
+        "Significant digits that print, 1 to 34; from 17 on as few as read the number back.",
         ("⎕PP←3 ⋄ ÷3", "0.333"),
         |cx| count(cx.sys.settings.pp),
         pp,
@@ -145,8 +145,8 @@ fn ct(cx: &mut Cx<'_>, v: &Array) -> Result<()> {
 
 fn pp(cx: &mut Cx<'_>, v: &Array) -> Result<()> {
     match whole(cx, v, "PP")? {
-        Some(n) if (1..=17).contains(&n) => cx.sys.settings.pp = n as usize,
-        _ => return Err(domain("⎕PP is 1 to 17")),
+        Some(n) if (1..=34).contains(&n) => cx.sys.settings.pp = n as usize,
+        _ => return Err(domain("⎕PP is 1 to 34")),
     }
     Ok(())
 }

@@ -124,6 +124,52 @@ fn scans_are_the_folds_of_prefixes() {
     same(pairs);
 }
 
+/// `n f/y` is the fold of each n items in a row; of a negative n of these turned round.
+#[test]
+fn folds_of_windows_are_folds_of_what_they_see() {
+    let mut pairs = Vec::new();
+    let items = ["3 1 4 1 5 9", "1 0 1 1 0", "2.5 ¯1 0 7", "'abcd'", "'ab' 1 (2 3)"];
+    for f in ["+", "-", "×", "⌈", "=", "<", ",", "⊢", "⊣", "{⍺+⍵}", "{⍺ ⍵}"] {
+        for y in items.iter().filter(|y| !y.contains('\'') || ",⊢⊣{⍺ ⍵}".contains(f)) {
+            for n in [1i64, 2, 3, -2, -3] {
+                let count = format!("(0⌈1+(≢Y)-{})", n.abs());
+                let turn = if n < 0 { "⌽" } else { "" };
+                let size = n.abs();
+                let window = format!("{{⊃{{⍺{f}⍵}}/{turn}{size}↑(⍵-1)↓Y}}¨⍳{count}");
+                let fast = format!("Y←,{y} ⋄ ({}{f}/Y)", format!("{n}").replace('-', "¯"));
+                pairs.push((fast, format!("Y←,{y} ⋄ {window}")));
+            }
+        }
+    }
+    same(pairs);
+}
+
+/// A fold of nothing gives what changes no argument.
+#[test]
+fn an_identity_changes_no_argument() {
+    let mut pairs = Vec::new();
+    for f in ["+", "×", "⌈", "⌊", "∧", "∨", "=", "≠"] {
+        for y in ["0 1 1 0", "1"] {
+            pairs.push((format!("({f}/⍬){f}{y}"), y.to_string()));
+        }
+    }
+    for f in ["+", "×", "⌈", "⌊", "∨"] {
+        pairs.push((format!("({f}/⍬){f}3 5 2"), "3 5 2".into()));
+    }
+    for f in ["-", "÷", "*", "!", "|"] {
+        let side = if f == "!" || f == "|" {
+            format!("({f}/⍬){f}3 5 2")
+        } else {
+            format!("3 5 2{f}({f}/⍬)")
+        };
+        pairs.push((side, "3 5 2".into()));
+    }
+    for shape in ["0 3", "2 0", "3 0 2"] {
+        pairs.push((format!("⍴+/{shape}⍴0"), format!("¯1↓{shape}")));
+    }
+    same(pairs);
+}
+
 #[test]
 fn long_scans_take_a_step_an_item() {
     with_stack(|| {
@@ -201,4 +247,159 @@ fn a_name_means_what_the_dfn_says_whatever_it_is_outside() {
         lines.filter_map(wrong).collect::<Vec<_>>()
     });
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Programs of control words, and the same by branches and labels.
+struct Twins {
+    state: u64,
+    labels: usize,
+}
+
+/// The two ways of writing one thing, line by line.
+type Both = (Vec<String>, Vec<String>);
+
+impl Twins {
+    fn below(&mut self, n: u64) -> u64 {
+        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (self.state >> 33) % n
+    }
+
+    fn label(&mut self) -> String {
+        self.labels += 1;
+        format!("L{}", self.labels)
+    }
+
+    fn join(parts: impl IntoIterator<Item = Both>) -> Both {
+        let mut all = Both::default();
+        for (words, branches) in parts {
+            all.0.extend(words);
+            all.1.extend(branches);
+        }
+        all
+    }
+
+    fn same(line: impl Into<String>) -> Both {
+        let line = line.into();
+        (vec![line.clone()], vec![line])
+    }
+
+    /// Some statements. `leaves`: the labels behind the loop around and of its next turn.
+    fn block(&mut self, depth: u32, leaves: Option<&(String, String)>) -> Both {
+        let n = 1 + self.below(3);
+        let parts: Vec<Both> = (0..n).map(|_| self.statement(depth, leaves)).collect();
+        Twins::join(parts)
+    }
+
+    fn statement(&mut self, depth: u32, leaves: Option<&(String, String)>) -> Both {
+        let k = self.below(9);
+        let inner = if depth > 0 { self.below(8) } else { 0 };
+        let goto = |line: String| (Vec::new(), vec![line]);
+        let word = |line: String| (vec![line], Vec::new());
+        match inner {
+            1 => {
+                let (other, end) = (self.label(), self.label());
+                let (yes, no) = (self.block(depth - 1, leaves), self.block(depth - 1, leaves));
+                Twins::join([
+                    (vec![format!(":If {k}<9|x")], vec![format!("→({k}<9|x)↓{other}")]),
+                    yes,
+                    (vec![":Else".into()], vec![format!("→{end}"), format!("{other}:x←x")]),
+                    no,
+                    (vec![":EndIf".into()], vec![format!("{end}:x←x")]),
+                ])
+            }
+            2 => {
+                let (top, end) = (self.label(), self.label());
+                let own = (end.clone(), top.clone());
+                let i = format!("i{}", self.labels);
+                let body = self.block(depth - 1, Some(&own));
+                let begin = vec![
+                    format!("{i}←0"),
+                    format!("{top}:→({i}≥{})/{end}", k % 4),
+                    format!("{i}+←1"),
+                ];
+                Twins::join([
+                    (vec![format!(":For {i} :In ⍳{}", k % 4)], begin),
+                    body,
+                    (vec![":EndFor".into()], vec![format!("→{top}"), format!("{end}:x←x")]),
+                ])
+            }
+            3 => {
+                let (top, end) = (self.label(), self.label());
+                let own = (end.clone(), top.clone());
+                let body = self.block(depth - 1, Some(&own));
+                Twins::join([
+                    (vec![format!(":While x<{k}")], vec![format!("{top}:→(x<{k})↓{end}")]),
+                    Twins::same("x+←1"),
+                    body,
+                    (vec![":EndWhile".into()], vec![format!("→{top}"), format!("{end}:x←x")]),
+                ])
+            }
+            4 => {
+                let (top, test, end) = (self.label(), self.label(), self.label());
+                let own = (end.clone(), test.clone());
+                let body = self.block(depth - 1, Some(&own));
+                let last = vec![format!("{test}:→(x≥{k})↓{top}"), format!("{end}:x←x")];
+                Twins::join([
+                    (vec![":Repeat".into()], vec![format!("{top}:x←x")]),
+                    Twins::same("x+←1"),
+                    body,
+                    (vec![format!(":Until x≥{k}")], last),
+                ])
+            }
+            5 => {
+                let (second, third, end) = (self.label(), self.label(), self.label());
+                let parts = [(); 3].map(|()| self.block(depth - 1, leaves));
+                let [zero, some, other] = parts;
+                Twins::join([
+                    word(":Select 5|x".into()),
+                    (vec![":Case 0".into()], vec![format!("→(0=5|x)↓{second}")]),
+                    zero,
+                    goto(format!("→{end}")),
+                    (vec![":CaseList 1 3".into()], vec![format!("{second}:→((5|x)∊1 3)↓{third}")]),
+                    some,
+                    goto(format!("→{end}")),
+                    (vec![":Else".into()], vec![format!("{third}:x←x")]),
+                    other,
+                    (vec![":EndSelect".into()], vec![format!("{end}:x←x")]),
+                ])
+            }
+            6 if leaves.is_some() => {
+                let (end, next) = leaves.expect("a loop");
+                let (name, to) = if k < 5 { (":Leave", end) } else { (":Continue", next) };
+                let words = format!(":If {k}=9|x ⋄ {name} ⋄ :EndIf");
+                (vec![words], vec![format!("→({k}=9|x)/{to}")])
+            }
+            7 => {
+                let end = self.label();
+                let body = self.block(depth - 1, leaves);
+                Twins::join([
+                    (
+                        vec![format!(":If x>{k}"), ":AndIf 2|x".into(), ":AndIf x<20".into()],
+                        vec![format!("→((x>{k})∧(2|x)∧x<20)↓{end}")],
+                    ),
+                    body,
+                    (vec![":EndIf".into()], vec![format!("{end}:x←x")]),
+                ])
+            }
+            _ => Twins::same(format!("out,←{k}+100×x ⋄ x+←{}", k % 2)),
+        }
+    }
+
+    fn program(&mut self) -> (String, String) {
+        // The first numbers of near seeds are alike.
+        for _ in 0..4 {
+            self.below(2);
+        }
+        let (words, branches) = self.block(3, None);
+        let text = |lines: Vec<String>| {
+            format!("∇r←f x;out\nout←⍬\n{}\nr←out,x\n∇\nf {}", lines.join("\n"), "0")
+        };
+        (text(words), text(branches))
+    }
+}
+
+#[test]
+fn control_words_do_what_branches_do() {
+    let programs = (1..400).map(|seed| Twins { state: seed, labels: 0 }.program());
+    same(programs.collect::<Vec<_>>());
 }

@@ -113,8 +113,8 @@ fn every_system_name_does_what_its_example_says() {
 #[test]
 fn names_that_dyalog_has_say_so_and_others_are_no_syntax() {
     for (line, says) in [
-        ("⎕SH''", "NONCE ERROR"),
-        ("⎕XML''", "NONCE ERROR"),
+        ("⎕NA''", "NONCE ERROR"),
+        ("⎕WC''", "NONCE ERROR"),
         ("⎕NOSUCH", "SYNTAX ERROR"),
         ("⎕TS←1", "SYNTAX ERROR"),
     ] {
@@ -355,7 +355,7 @@ fn what_is_absent_says_so_by_name() {
         ("3⌶5", "⌶"),
         ("→5", "→"),
         (":Class x", ":Class"),
-        ("⎕SH 1", "⎕SH"),
+        ("⎕NA 1", "⎕NA"),
         ("1⍟2", "base 1"),
     ] {
         assert!(says(line).is_some_and(|s| s.contains(word)), "{line}");

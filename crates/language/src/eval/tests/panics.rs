@@ -3,7 +3,7 @@
 
 use super::with_stack;
 use crate::eval::Interp;
-use crate::eval::host::{Arrays, Host, Now, Page};
+use crate::eval::host::{Answer, Arrays, Errand, Host, Now, Page};
 use crate::testing;
 use aplomb_ground::chart::Chart;
 use aplomb_ground::error::Result;
@@ -86,6 +86,10 @@ impl Host for Faulty {
     }
     fn delete(&mut self, path: &str) -> Result<()> {
         self.inner.delete(path)
+    }
+    fn errand(&mut self, errand: &Errand) -> Result<Answer> {
+        self.step();
+        self.inner.errand(errand)
     }
     fn now(&mut self) -> Now {
         self.inner.now()

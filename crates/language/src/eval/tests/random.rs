@@ -73,13 +73,72 @@ fn line(bits: &mut Bits, glyphs: &[String]) -> String {
         "0J1",
         "(1J2 3)",
     ];
+    // Control words, namespaces, operators as values; no loop that may be without end.
+    const MORE: &[&str] = &[
+        ":If 1\n",
+        ":If x\n",
+        "\n:ElseIf 0\n",
+        "\n:Else\n",
+        "\n:EndIf",
+        ":For i :In x\n",
+        "\n:EndFor",
+        ":Select x\n",
+        ":Case 1\n",
+        "\n:End",
+        ":Trap 0\n",
+        "\n:EndTrap",
+        ":With n\n",
+        "\n:EndWith",
+        ":Leave\n",
+        ":Return",
+        ":Namespace q\n",
+        "\n:EndNamespace",
+        "\n∇r←t v\nr←v\n∇\n",
+        "\n",
+        "n",
+        "n.a",
+        "n.self.b",
+        "n.f ",
+        "(n n)",
+        "(n n).f",
+        "(n n).a",
+        "n.(a+b)",
+        "n.(a b)",
+        "n.{⍵}",
+        "n.⎕IO",
+        "n.⎕NC",
+        "n⍎",
+        "(a:1 ⋄ b:2)",
+        "()",
+        "(⎕NS⍬)",
+        "#",
+        "##",
+        "⎕THIS",
+        "each",
+        "inv",
+        "slash",
+        "swap",
+        "(¨)",
+        "(/)",
+        "(⍎'+')",
+        "(⍎'¨')",
+        "(⍣2)",
+        "(@1)",
+        "⎕TRAP←0 'E' '1'",
+        "(2↑n.a)←",
+        "(,m)[1]←",
+        "(2⊃x)[1]←",
+        "[⊂2 1]",
+        "[⊂⍬]",
+    ];
     let n = 1 + bits.below(9);
+    let more = bits.below(3) == 0;
     let mut out = String::new();
     for _ in 0..n {
-        let word = if bits.below(2) == 0 {
-            glyphs[bits.below(glyphs.len())].as_str()
-        } else {
-            WORDS[bits.below(WORDS.len())]
+        let word = match bits.below(2) {
+            0 => glyphs[bits.below(glyphs.len())].as_str(),
+            _ if more && bits.below(3) > 0 => MORE[bits.below(MORE.len())],
+            _ => WORDS[bits.below(WORDS.len())],
         };
         out.push_str(word);
         if bits.below(3) == 0 {
@@ -118,6 +177,8 @@ fn answer(text: &str, k: u64, record_all: bool) -> String {
     let limits = Limits { depth: 50, ..Limits::default() };
     let mut host = Host { budget: Budget::new(1 << 24), limits, ..Host::default() };
     run_in(&mut interp, &mut host, "x←3 1 2 ⋄ y←1 0 1 ⋄ m←2 2⍴⍳4 ⋄ f←+/÷≢");
+    let spaces = "n←(a:1 2 ⋄ b:2) ⋄ n.f←{⍵+1} ⋄ n.self←n ⋄ each←¨ ⋄ inv←⍣¯1 ⋄ slash←/ ⋄ swap←⍨";
+    run_in(&mut interp, &mut host, spaces);
     let whole = || {
         let mut printed = run_in(&mut interp, &mut host, text);
         // What the line left open fails at the end of the program.

@@ -92,6 +92,10 @@ pub enum Do {
     Place(Head),
     /// The value of a name of the namespaces on top.
     Member(Sym),
+    /// The namespaces around those on top.
+    Around,
+    /// The value of a ⎕ name in the namespaces on top.
+    MemberSystem(&'static Row),
     /// The value of a phrase that runs in the namespaces on top.
     Inside(PhraseId),
     /// The top values, in order, become the names of a new namespace.
@@ -223,6 +227,8 @@ pub enum Pattern {
     Name(Sym),
     /// A ⎕ variable.
     System(&'static Row),
+    /// A name of a namespace.
+    Member(Path),
     /// Patterns for the items.
     All(Vec<Pattern>),
 }
@@ -258,15 +264,49 @@ pub enum FExpr {
     Code(Rc<Code>),
     /// A name of a namespace.
     Member(Path),
+    /// A function of the namespaces that the code gives.
+    Inside(Rc<Code>, Inner),
+}
+
+/// The function that stands behind the dot of a namespace.
+#[derive(Clone)]
+pub enum Inner {
+    /// A name of it.
+    Name(Sym),
+    /// A ⎕ function, which runs in it.
+    System(&'static Row),
+    /// A dfn, at home in it.
+    Dfn(DfnId),
+}
+
+impl Ins {
+    /// The number of values above the one that an assignment gives, which it takes.
+    pub fn takes(&self) -> usize {
+        match &self.what {
+            Do::AssignIndex { present, .. } => present.iter().filter(|p| **p).count(),
+            Do::AssignSelected { .. } => 1,
+            _ => 0,
+        }
+    }
 }
 
 impl Do {
+    /// Whether it may give a name another value: by itself, or by what it calls.
+    pub fn may_assign(&self) -> bool {
+        match self {
+            Do::Monad(f) | Do::Dyad(f) => !matches!(f, FExpr::Prim(_)),
+            Do::Const(_) | Do::Name(_) | Do::Alpha | Do::Omega | Do::Strand(_) => false,
+            Do::Index(_) | Do::System(_) => false,
+            _ => true,
+        }
+    }
+
     /// The number of values that it takes from the stack and puts there.
     fn moves(&self) -> (usize, usize) {
         match self {
             Do::Strand(n) | Do::Notation { n, .. } => (*n, 1),
             Do::Space(names) => (names.len(), 1),
-            Do::Member(_) | Do::Inside(_) => (1, 1),
+            Do::Member(_) | Do::Around | Do::MemberSystem(_) | Do::Inside(_) => (1, 1),
             Do::Monad(_) => (1, 1),
             Do::Dyad(_) | Do::Phrase(_) => (2, 1),
             Do::Index(present) => (1 + present.iter().filter(|p| **p).count(), 1),
@@ -316,6 +356,7 @@ impl Code {
         let all: Vec<FExpr> = self.ins.iter().filter_map(function).collect();
         match all.last() {
             _ if all.iter().any(|f| f.mentions('¨') || f.mentions('∊')) => Reach::Scalars,
+            _ if matches!(self.ins.last(), Some(Ins { what: Do::Index(_), .. })) => Reach::Items,
             Some(FExpr::Prim(p)) if p.glyph == '⊃' => Reach::Whole,
             _ => Reach::Items,
         }
@@ -380,6 +421,7 @@ impl FExpr {
             | FExpr::Dfn(_)
             | FExpr::System(_)
             | FExpr::Code(_)
+            | FExpr::Inside(..)
             | FExpr::Member(_) => false,
         }
     }

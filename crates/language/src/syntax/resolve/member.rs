@@ -1,19 +1,24 @@
 //! Names of namespaces: `a.b`, `#.a.f`, `a.(x+y)`. The dot binds strongest: what is left of it is a
 //! namespace, known to be a value when the phrase is read.
 
-use super::code::{Do, FExpr, Gives, Ins, OpExpr};
+use super::code::{Code, Do, FExpr, Gives, Inner, Ins, OpExpr, Operand};
 use super::terms::{Ent, Part};
-use super::{Class, Head, Key, Path, Resolver};
+use super::{Class, Head, Key, Path, Resolver, glyph};
 use crate::eval::system;
-use crate::syntax::ast::{ItemId, PhraseId, Sym, What};
+use crate::syntax::ast::{DfnId, ItemId, PhraseId, Sym, What};
 use crate::syntax::token::Word;
 use aplomb_ground::error::Result;
 use aplomb_ground::span::Span;
+use std::rc::Rc;
 
 /// The last link of a chain of dots.
 enum Last {
     Name(Sym),
     Phrase(PhraseId),
+    System(&'static system::Row),
+    Dfn(DfnId),
+    /// `n.⍎`: a text runs there.
+    Execute,
 }
 
 /// The namespaces left of a dot.
@@ -24,6 +29,26 @@ pub(super) struct Owner {
     pub ins: Vec<Ins>,
     /// The chain as names, if it is nothing else.
     path: Option<(Head, Vec<Sym>)>,
+    /// The thing to ask for the class of a name, if it is no path.
+    ask: Option<Ask>,
+}
+
+/// Namespaces that can be looked at before the phrase runs.
+#[derive(Clone, Copy)]
+enum Ask {
+    /// A phrase in parentheses.
+    Phrase(PhraseId),
+    /// An index of a name: what its first item has, the others have.
+    Indexed(Sym),
+}
+
+impl Ask {
+    fn key(self, name: Sym) -> Key {
+        match self {
+            Ask::Phrase(phrase) => Key::Of(phrase, name),
+            Ask::Indexed(of) => Key::Member(Path { head: Head::Name(of), names: [name].into() }),
+        }
+    }
 }
 
 impl Resolver<'_> {
@@ -46,13 +71,14 @@ impl Resolver<'_> {
             match &item.what {
                 What::Name(sym) => {
                     owner.ins.push(step(Do::Member(*sym), at));
+                    owner.ask = None;
                     if let Some((_, names)) = &mut owner.path {
                         names.push(*sym);
                     }
                 }
                 What::Paren(parts, _) => {
                     owner.ins.push(step(Do::Inside(parts[0]), at));
-                    owner.path = None;
+                    (owner.path, owner.ask) = (None, None);
                 }
                 _ => {}
             }
@@ -69,7 +95,28 @@ impl Resolver<'_> {
             What::System(name) => match system::find(name) {
                 Ok(row) if row.class() == Class::Array => {
                     let ins = vec![step(Do::System(row), at)];
-                    return Ok(Some(Owner { begins: k, ins, path: None }));
+                    return Ok(Some(Owner { begins: k, ins, path: None, ask: None }));
+                }
+                _ => return Ok(None),
+            },
+            What::Bracket(parts, false) => {
+                let before = k.checked_sub(1).map(|k| &ast.item(items[k]).what);
+                let Some(What::Name(sym)) = before else { return Ok(None) };
+                if self.class_of(Key::Sym(*sym)) != Class::Array {
+                    return Ok(None);
+                }
+                let codes = self.indices(parts, at)?;
+                let present = codes.iter().map(Option::is_some).collect();
+                let mut ins = Vec::new();
+                codes.into_iter().rev().flatten().for_each(|c| ins.extend(c.ins));
+                ins.push(step(Do::Name(*sym), ast.item(items[k - 1]).span));
+                ins.push(step(Do::Index(present), at));
+                let ask = Some(Ask::Indexed(*sym));
+                return Ok(Some(Owner { begins: k - 1, ins, path: None, ask }));
+            }
+            What::Space(_) => match self.entity(items[k], false)? {
+                Ent::Array(Part::Push(ins)) => {
+                    return Ok(Some(Owner { begins: k, ins, path: None, ask: None }));
                 }
                 _ => return Ok(None),
             },
@@ -82,7 +129,8 @@ impl Resolver<'_> {
                 if !matches!(code.gives, Gives::Array) {
                     return Ok(None);
                 }
-                return Ok(Some(Owner { begins: k, ins: code.ins, path: None }));
+                let ask = Some(Ask::Phrase(parts[0]));
+                return Ok(Some(Owner { begins: k, ins: code.ins, path: None, ask }));
             }
             _ => return Ok(None),
         };
@@ -94,7 +142,7 @@ impl Resolver<'_> {
         };
         let begins = if head == Head::Parent { k - 1 } else { k };
         let path = Some((head, Vec::new()));
-        Ok(Some(Owner { begins, ins: vec![step(what, at)], path }))
+        Ok(Some(Owner { begins, ins: vec![step(what, at)], path, ask: None }))
     }
 
     /// The entity at the end of the items, if it is a name of a namespace: with the item that it
@@ -110,9 +158,23 @@ impl Resolver<'_> {
                     return Ok(None);
                 }
                 let at = before.span.join(item.span);
+                let dot = last.checked_sub(2).filter(|k| self.is_dot(items, *k));
+                if let Some(dot) = dot
+                    && let Some(owner) = self.owner(items, dot)?
+                {
+                    let mut ins = owner.ins;
+                    ins.push(Ins { what: Do::Around, at, x: at, y: at });
+                    return Ok(Some((Ent::Array(Part::Push(ins)), owner.begins, at)));
+                }
                 return Ok(Some((Self::push(Do::Place(Head::Parent), at), last - 1, at)));
             }
             What::Name(sym) => Last::Name(*sym),
+            What::Glyph('⍎') => Last::Execute,
+            What::Dfn(dfn) if ast.dfn(*dfn).operands == 0 => Last::Dfn(*dfn),
+            What::System(name) => match system::find(name) {
+                Ok(row) if matches!(row.class(), Class::Array | Class::Func) => Last::System(row),
+                _ => return Ok(None),
+            },
             What::Paren(parts, false) if parts.len() == 1 => Last::Phrase(parts[0]),
             _ => return Ok(None),
         };
@@ -122,8 +184,34 @@ impl Resolver<'_> {
         let Some(owner) = self.owner(items, dot)? else { return Ok(None) };
         let at = ast.item(items[owner.begins]).span.join(item.span);
         let (mut ins, begins) = (owner.ins, owner.begins);
+        let inside = |ins: Vec<Ins>, inner| {
+            let owner = Code { ins, gives: Gives::Array, assigns: false };
+            Ent::Func(FExpr::Inside(Rc::new(owner), inner))
+        };
         let what = match link {
+            // The places of what a selection left of ← chooses from.
+            Last::Name(sym) if self.positions == Some(items[last]) => {
+                let places = Ins { what: Do::Positions(sym), at, x: at, y: at };
+                Do::Within(Box::new(places))
+            }
             Last::Phrase(phrase) => Do::Inside(phrase),
+            Last::Dfn(dfn) => return Ok(Some((inside(ins, Inner::Dfn(dfn)), begins, at))),
+            Last::System(row) if row.class() == Class::Func => {
+                return Ok(Some((inside(ins, Inner::System(row)), begins, at)));
+            }
+            Last::System(row) => Do::MemberSystem(row),
+            Last::Execute => {
+                let owner = Operand::A(Rc::new(Code { ins, gives: Gives::Array, assigns: false }));
+                let execute = Operand::F(FExpr::Prim(glyph('⍎', ast, at)?));
+                let bind = OpExpr::Prim(glyph('∘', ast, at)?);
+                let f = FExpr::Op2(bind, Box::new(owner), Box::new(execute));
+                return Ok(Some((Ent::Func(f), begins, at)));
+            }
+            Last::Name(sym)
+                if owner.ask.is_some_and(|ask| self.class_of(ask.key(sym)) != Class::Array) =>
+            {
+                return Ok(Some((inside(ins, Inner::Name(sym)), begins, at)));
+            }
             Last::Name(sym) => {
                 if let Some((head, mut names)) = owner.path {
                     names.push(sym);

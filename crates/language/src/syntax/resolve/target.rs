@@ -2,7 +2,7 @@
 
 use super::code::{Code, Do, FExpr, Gives, Ins, Pattern, Reach};
 use super::terms::Term;
-use super::{Class, Key, Resolver, Right};
+use super::{Class, Head, Key, Path, Resolver, Right};
 use crate::eval::system;
 use crate::syntax::ast::{ItemId, Sym, What};
 use crate::syntax::token::Word;
@@ -25,7 +25,15 @@ pub(super) enum Target {
     Within(Vec<Ins>, Box<Target>),
 }
 
-impl Resolver<'_> {
+/// The name at the right end of a selection.
+struct Rightmost<'a> {
+    id: ItemId,
+    sym: Sym,
+    /// The items around and the place of the dot, if it is a name of a namespace.
+    owner: Option<(&'a [ItemId], usize)>,
+}
+
+impl<'a> Resolver<'a> {
     /// The target at the end of the items, and the items left of it: they are read after the
     /// assignment, so what it says of a name's class holds for them.
     pub(super) fn target<'i>(&mut self, items: &'i [ItemId]) -> Result<(&'i [ItemId], Target)> {
@@ -86,22 +94,41 @@ impl Resolver<'_> {
                     let codes = self.indices(parts, item.span)?;
                     Ok((rest, Target::Indexed(*sym, codes, None)))
                 }
+                // `(2⊃x)[1]←`: the index chooses among the places that the selection left.
+                Some((What::Paren(chosen, false), rest)) if chosen.len() == 1 => {
+                    self.selected(items, rest.len())
+                }
                 _ => self.by_function(items, item.span),
             },
-            What::Paren(parts, false) if parts.len() == 1 => match self.rightmost(*last) {
-                Some((id, sym)) => {
-                    let held = self.positions.replace(id);
-                    let code = self.phrase(parts[0]);
-                    self.positions = held;
-                    let code = code?;
-                    match code.gives {
-                        Gives::Array => Ok((before, Target::Selected(sym, code, None))),
-                        _ => self.by_function(items, item.span),
-                    }
-                }
-                None => self.by_function(items, item.span),
-            },
+            What::Paren(parts, false) if parts.len() == 1 => self.selected(items, before.len()),
             _ => self.by_function(items, item.span),
+        }
+    }
+
+    /// The selection that the items from `from` on are, left of ←.
+    fn selected<'i>(&mut self, items: &'i [ItemId], from: usize) -> Result<(&'i [ItemId], Target)> {
+        let (before, own) = items.split_at(from);
+        let at = self.ast.item(own[0]).span;
+        let Some(right) = self.rightmost(own[0]) else { return self.by_function(items, at) };
+        let owner = match right.owner {
+            Some((around, dot)) => self.owner(around, dot)?.map(|owner| owner.ins),
+            None => None,
+        };
+        let held = self.positions.replace(right.id);
+        let code = self.items(own);
+        self.positions = held;
+        let code = code?;
+        match (code.gives, owner) {
+            (Gives::Array, owner) => {
+                let code = Code { ins: code.ins, gives: Gives::Array, assigns: false };
+                let target = Target::Selected(right.sym, code, None);
+                let target = match owner {
+                    Some(owner) => Target::Within(owner, Box::new(target)),
+                    None => target,
+                };
+                Ok((before, target))
+            }
+            _ => self.by_function(items, at),
         }
     }
 
@@ -116,7 +143,7 @@ impl Resolver<'_> {
         let n = items.len();
         let own = match (n.checked_sub(2).and_then(what), n.checked_sub(1).and_then(what)) {
             (Some(What::Name(_)), Some(What::Bracket(_, false))) => n - 2,
-            (_, Some(What::Name(_) | What::Paren(_, false))) => n - 1,
+            (_, Some(What::Name(_) | What::System(_) | What::Paren(_, false))) => n - 1,
             _ => return Ok(None),
         };
         let dot = own.checked_sub(1);
@@ -159,6 +186,7 @@ impl Resolver<'_> {
                     Target::Name(sym) => Target::Modified(sym, f),
                     Target::Indexed(sym, codes, None) => Target::Indexed(sym, codes, Some(f)),
                     Target::Pattern(p, None) => Target::Pattern(p, Some(f)),
+                    Target::Selected(sym, code, None) => Target::Selected(sym, code, Some(f)),
                     _ => return Err(nonce("this assignment in a namespace")),
                 };
                 Target::Within(owner, Box::new(inner))
@@ -180,8 +208,8 @@ impl Resolver<'_> {
                 self.class_of(Key::Sym(sym)) == Class::Array
             }
             What::Bracket(_, false) => {
-                matches!(before.last().map(|i| &self.ast.item(*i).what), Some(What::Name(_)))
-                    && self.assignable(before)
+                let of = before.last().map(|i| &self.ast.item(*i).what);
+                matches!(of, Some(What::Name(_) | What::Paren(_, false))) && self.assignable(before)
             }
             What::Paren(_, false) => self.rightmost(*last).is_some(),
             _ => false,
@@ -195,25 +223,56 @@ impl Resolver<'_> {
                 system::find(name).ok().filter(|r| r.class() == Class::Array).map(Pattern::System)
             }
             What::Paren(parts, false) if parts.len() == 1 => {
-                let items = &self.ast.phrase(parts[0]).items;
-                let all: Option<Vec<_>> = items.iter().map(|i| self.pattern(*i)).collect();
-                all.filter(|a| !a.is_empty()).map(Pattern::All)
+                self.patterns(&self.ast.phrase(parts[0]).items).map(Pattern::All)
             }
             _ => None,
         }
     }
 
-    /// The name at the right end of a parenthesised selection.
-    fn rightmost(&self, id: ItemId) -> Option<(ItemId, Sym)> {
-        match &self.ast.item(id).what {
-            What::Name(sym) => Some((id, *sym)),
-            What::Paren(parts, false) => {
-                let items = &self.ast.phrase(*parts.first()?).items;
-                let (last, before) = items.split_last()?;
-                match &self.ast.item(*last).what {
-                    What::Bracket(_, false) => before.last().and_then(|i| self.rightmost(*i)),
-                    _ => self.rightmost(*last),
+    /// Names and names of namespaces, in a row.
+    fn patterns(&self, mut items: &[ItemId]) -> Option<Vec<Pattern>> {
+        let what = |id: &ItemId| &self.ast.item(*id).what;
+        let mut all = Vec::new();
+        while let Some((first, rest)) = items.split_first() {
+            let (mut names, mut behind) = (Vec::new(), rest);
+            while let [dot, name, more @ ..] = behind
+                && let (What::Name(_), What::Glyph('.'), What::Name(sym)) =
+                    (what(first), what(dot), what(name))
+            {
+                names.push(*sym);
+                behind = more;
+            }
+            all.push(match (what(first), names.is_empty()) {
+                (What::Name(head), false) => {
+                    Pattern::Member(Path { head: Head::Name(*head), names: names.into() })
                 }
+                _ => self.pattern(*first)?,
+            });
+            items = behind;
+        }
+        (!all.is_empty()).then_some(all)
+    }
+
+    /// The name at the right end of a parenthesised selection.
+    fn rightmost(&self, id: ItemId) -> Option<Rightmost<'a>> {
+        let ast = self.ast;
+        match &ast.item(id).what {
+            What::Name(sym) => Some(Rightmost { id, sym: *sym, owner: None }),
+            What::Paren(parts, false) => {
+                let items = ast.phrase(*parts.first()?).items.as_slice();
+                let mut last = items.len().checked_sub(1)?;
+                if matches!(ast.item(items[last]).what, What::Bracket(_, false)) {
+                    last = last.checked_sub(1)?;
+                }
+                let found = self.rightmost(items[last])?;
+                let dot = last.checked_sub(1).filter(|k| {
+                    let is_name = matches!(ast.item(items[last]).what, What::Name(_));
+                    is_name && matches!(ast.item(items[*k]).what, What::Glyph('.'))
+                });
+                Some(match dot {
+                    Some(dot) => Rightmost { owner: Some((items, dot)), ..found },
+                    None => found,
+                })
             }
             _ => None,
         }
@@ -225,7 +284,7 @@ impl Resolver<'_> {
             Pattern::Name(sym) => {
                 self.given.insert(Key::Sym(*sym), Class::Array);
             }
-            Pattern::System(_) => {}
+            Pattern::System(_) | Pattern::Member(_) => {}
             Pattern::All(parts) => parts.iter().for_each(|p| self.give_arrays(p)),
         }
     }
@@ -241,15 +300,20 @@ impl Resolver<'_> {
         if let Target::Within(owner, inner) = target {
             // Its indices are computed here; the assignment itself runs there.
             let held = self.given.clone();
+            let function = match &right {
+                Right::Func(f, y) => Some((f.clone(), *y)),
+                _ => None,
+            };
             let made = self.assign(*inner, right, at, ins);
             self.given = held;
             let assigned = ins.pop().ok_or_else(|| self.error("nothing is assigned", at))?;
             let y = assigned.y;
             ins.extend(owner);
             push(ins, Do::Within(Box::new(assigned)), y);
-            return match made? {
-                Right::Func(..) | Right::Oper(..) => Ok(Right::None),
-                right => Ok(right),
+            return match (made?, function) {
+                (Right::Func(..), Some((f, y))) => Ok(Right::Func(f, at.join(y))),
+                (Right::Oper(..), _) => Ok(Right::None),
+                (right, _) => Ok(right),
             };
         }
         match right {

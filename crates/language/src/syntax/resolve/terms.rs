@@ -1,7 +1,7 @@
 //! Items to terms: strands with their indices, functions with their operators.
 
 use super::code::{Code, Do, FExpr, Gives, Ins, OpExpr, Operand};
-use super::{CHAIN, Class, Head, Key, Resolver, glyph, vector};
+use super::{CHAIN, Class, Head, Key, Resolver, Text, glyph, vector};
 use crate::eval::system;
 use crate::syntax::ast::{ItemId, PhraseId, What};
 use crate::syntax::token::Word;
@@ -137,7 +137,7 @@ impl Resolver<'_> {
         Ent::Array(Part::Push(vec![Ins { what, at, x: at, y: at }]))
     }
 
-    fn entity(&mut self, id: ItemId, first: bool) -> Result<Ent> {
+    pub(super) fn entity(&mut self, id: ItemId, first: bool) -> Result<Ent> {
         let ast = self.ast;
         let item = ast.item(id);
         let at = item.span;
@@ -223,7 +223,16 @@ impl Resolver<'_> {
         };
         Ok(match code.gives {
             Gives::Nothing => return Err(self.error("() holds nothing", at)),
-            Gives::Array => Ent::Array(Part::Push(code.ins)),
+            Gives::Array => match self.executed(&code) {
+                Class::Array => Ent::Array(Part::Push(code.ins)),
+                Class::Func => Ent::Func(FExpr::Code(Rc::new(code))),
+                Class::Hybrid => {
+                    let code = Rc::new(code);
+                    Ent::Hybrid(FExpr::Code(code.clone()), OpExpr::Code(code))
+                }
+                Class::Monadic => Ent::Mon(OpExpr::Code(Rc::new(code))),
+                Class::Dyadic => Ent::Dya(OpExpr::Code(Rc::new(code))),
+            },
             Gives::Func(f) if code.ins.is_empty() => match f {
                 FExpr::Prim(p) if p.role == Role::Hybrid => Ent::Hybrid(f, OpExpr::Prim(p)),
                 FExpr::Name(sym) if self.class_of(Key::Sym(sym)) == Class::Hybrid => {
@@ -241,6 +250,23 @@ impl Resolver<'_> {
                 if dyadic { Ent::Dya(op) } else { Ent::Mon(op) }
             }
         })
+    }
+
+    /// The class of what `⍎` of a literal or of a name gives; all else is a value.
+    fn executed(&mut self, code: &Code) -> Class {
+        let [Ins { what: of, .. }, Ins { what: Do::Monad(FExpr::Prim(p)), .. }] = &code.ins[..]
+        else {
+            return Class::Array;
+        };
+        let text = match of {
+            Do::Const(a) => a.to_text().map(|text| Text::Literal(text.into())),
+            Do::Name(sym) => Some(Text::Name(*sym)),
+            _ => None,
+        };
+        match text {
+            Some(text) if p.glyph == '⍎' => self.class_of(Key::Text(text)),
+            _ => Class::Array,
+        }
     }
 
     pub(super) fn is_dyadic(&mut self, op: &OpExpr) -> bool {

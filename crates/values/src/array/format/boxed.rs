@@ -4,6 +4,7 @@
 //! every array in a frame of its own. Marks: → ↓ axes, ⊖ ⌽ empty ones, ~ numbers, + mixed, ∊
 //! nested.
 
+use super::grid::blanks_before;
 use super::layout::{self, Face, Kind, Layout};
 use crate::array::Array;
 use aplomb_ground::error::Result;
@@ -32,7 +33,7 @@ type Block = Vec<Vec<char>>;
 /// INTERRUPT.
 pub fn rows(a: &Array, boxes: Boxes, pp: usize) -> Result<Option<Vec<String>>> {
     let a = &a.settled();
-    let plain = a.is_simple_scalar()
+    let plain = a.is_simple_scalar() && boxes != Boxes::Max
         || a.depth() > DEEPEST
         || a.nodes().saturating_add(a.len() as u64) > MOST;
     let block = match boxes {
@@ -136,24 +137,42 @@ fn axes(of: &Layout, marks: bool) -> (char, char) {
     }
 }
 
-/// Lines between items; a simple array has none of its own.
+/// Lines between items; a simple array has none of its own. Each plane is a box.
 fn celled(of: &Layout, marks: bool) -> Block {
     let Face::Items(items) = &of.face else { return written(&of.face) };
     let (rows, columns) = (of.down.len(), of.across.len());
     let cells: Vec<Block> = items.iter().map(|i| padded(celled(i, marks), 1, 0)).collect();
+    let widths: Vec<usize> = (0..columns)
+        .map(|c| (0..rows).map(|r| width(&cells[r * columns + c])).max().unwrap_or(0))
+        .collect();
+    let plane = match of.shape.as_slice() {
+        [_, .., rows, _] => (*rows).max(1),
+        _ => rows.max(1),
+    };
+    let mut out = Block::new();
+    for from in (0..rows).step_by(plane) {
+        // Planes touch; a blank line stands between larger parts.
+        out.extend((1..blanks_before(from, &of.shape)).map(|_| Vec::new()));
+        let own = from * columns..(from + plane).min(rows) * columns;
+        out.extend(table(of, &items[own.clone()], &cells[own], &widths, marks));
+    }
+    out
+}
+
+/// The rows of one plane between lines.
+fn table(of: &Layout, items: &[Layout], cells: &[Block], widths: &[usize], marks: bool) -> Block {
+    let columns = widths.len();
+    let rows = items.len() / columns.max(1);
     let at = |r: usize, c: usize| r * columns + c;
     let heights: Vec<usize> =
         (0..rows).map(|r| (0..columns).map(|c| cells[at(r, c)].len()).max().unwrap_or(1)).collect();
-    let widths: Vec<usize> = (0..columns)
-        .map(|c| (0..rows).map(|r| width(&cells[at(r, c)])).max().unwrap_or(0))
-        .collect();
     let (down, along) = axes(of, marks);
     let mut top = vec!['┌'];
     for (c, w) in widths.iter().enumerate() {
         top.extend(std::iter::repeat_n('─', *w));
         top.push(if c + 1 == columns { '┐' } else { '┬' });
     }
-    if top.len() > 2 {
+    if widths.first().is_some_and(|w| *w > 0) {
         top[1] = along;
     }
     let mut out = vec![top];

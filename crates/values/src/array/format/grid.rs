@@ -45,10 +45,6 @@ enum Cell {
 }
 
 impl Cell {
-    fn is_tall(&self) -> bool {
-        matches!(self, Cell::Block(rows, _) if rows.len() > 1)
-    }
-
     fn width(&self) -> usize {
         match self {
             Cell::Num(a, b) => a.chars().count() + b.chars().count(),
@@ -169,11 +165,10 @@ fn in_a_row(texts: impl ExactSizeIterator<Item = String>, budget: &Budget) -> Re
 struct Column {
     cells: Vec<Cell>,
     width: usize,
-    /// All characters: no blank beside another such column.
-    text: bool,
-    nested: bool,
-    /// A character by itself stands among blocks, and has no blank of its own.
-    bare: bool,
+    /// Numbers, and no arrays: a blank stands on both sides of the column.
+    numeric: bool,
+    /// An array with a number beside it: all stands at the right.
+    right: bool,
 }
 
 fn split(text: String) -> Cell {
@@ -222,7 +217,6 @@ fn column(
     } else {
         Vec::new()
     };
-    let mut bare = false;
     let mut cells = Vec::with_capacity(rows);
     for (r, (x, text)) in numbers.into_iter().zip(texts).enumerate() {
         ticks.tick()?;
@@ -233,45 +227,29 @@ fn column(
                 let item = a.item(r * columns + c);
                 match item.data() {
                     Data::Char(c) if !nested => Cell::Char(*c),
-                    _ => {
-                        bare |= item.is_char() && item.is_simple_scalar();
-                        block(&item, pp, budget)?
-                    }
+                    _ => block(&item, pp, budget)?,
                 }
             }
         });
     }
-    let left = cells
-        .iter()
-        .map(|c| if let Cell::Num(a, _) = c { a.chars().count() } else { 0 })
-        .max()
-        .unwrap_or(0);
-    let right = cells
-        .iter()
-        .map(|c| if let Cell::Num(_, b) = c { b.chars().count() } else { 0 })
-        .max()
-        .unwrap_or(0);
-    let others = cells
-        .iter()
-        .map(|c| if matches!(c, Cell::Num(..)) { 0 } else { c.width() })
-        .max()
-        .unwrap_or(0);
-    let width = (left + right).max(others);
+    let part = |of: fn(&Cell) -> usize| cells.iter().map(of).max().unwrap_or(0);
+    let left = part(|c| if let Cell::Num(a, _) = c { a.chars().count() } else { 0 });
+    let right = part(|c| if let Cell::Num(_, b) = c { b.chars().count() } else { 0 });
+    let others = part(|c| if let Cell::Num(..) = c { 0 } else { c.width() });
+    let any_number = cells.iter().any(|c| matches!(c, Cell::Num(..)));
+    // Beside blocks a number has their blanks.
+    let blanks = if nested && any_number { 2 } else { 0 };
+    let width = (left + right + blanks).max(others);
     for cell in &mut cells {
         if let Cell::Num(a, b) = cell {
             // The decimal point stands in one place.
-            let pad = right - b.chars().count();
+            let pad = right - b.chars().count() + blanks / 2;
             b.push_str(&" ".repeat(pad));
-            // Beside blocks a number keeps their blank on its right.
-            if nested {
-                b.push(' ');
-            }
             let pad = width.saturating_sub(a.chars().count() + b.chars().count());
             a.insert_str(0, &" ".repeat(pad));
         }
     }
-    let text = cells.iter().all(|c| matches!(c, Cell::Char(_)));
-    Ok(Column { cells, width, text, nested, bare })
+    Ok(Column { cells, width, numeric: any_number && !nested, right: any_number })
 }
 
 /// A nested item with a blank on either side.
@@ -290,12 +268,7 @@ fn assemble(a: &Array, columns: Vec<Column>, rows: usize, budget: &Budget) -> Re
     let mut out: Vec<String> = Vec::new();
     let mut breaks = Vec::new();
     let mut at = 0;
-    let gap = |k: usize| {
-        k > 0 && {
-            let (p, q) = (&columns[k - 1], &columns[k]);
-            !(p.text && q.text || p.nested && q.nested && !p.bare && !q.bare)
-        }
-    };
+    let gap = |k: usize| k > 0 && { columns[k - 1].numeric || columns[k].numeric };
     for (k, c) in columns.iter().enumerate() {
         at += usize::from(gap(k));
         if k > 0 {
@@ -304,11 +277,7 @@ fn assemble(a: &Array, columns: Vec<Column>, rows: usize, budget: &Budget) -> Re
         at += c.width;
     }
     for r in 0..rows {
-        // Rows of matrices stand apart.
-        let tall = r > 0
-            && a.rank() > 1
-            && [r - 1, r].iter().any(|&r| columns.iter().any(|c| c.cells[r].is_tall()));
-        let blanks = blanks_before(r, a.shape()).max(usize::from(tall));
+        let blanks = blanks_before(r, a.shape());
         out.extend((0..blanks).map(|_| String::new()));
         let height = columns
             .iter()
@@ -322,6 +291,10 @@ fn assemble(a: &Array, columns: Vec<Column>, rows: usize, budget: &Budget) -> Re
                     row.push(' ');
                 }
                 ticks.tick()?;
+                let beside = c.width - c.cells[r].width();
+                if c.right {
+                    row.extend(std::iter::repeat_n(' ', beside));
+                }
                 let width = match &c.cells[r] {
                     Cell::Num(a, b) if h == 0 => {
                         row.push_str(a);
@@ -341,7 +314,8 @@ fn assemble(a: &Array, columns: Vec<Column>, rows: usize, budget: &Budget) -> Re
                     },
                     _ => 0,
                 };
-                row.push_str(&" ".repeat(c.width.saturating_sub(width)));
+                let behind = if c.right { c.width - beside } else { c.width };
+                row.push_str(&" ".repeat(behind - width));
             }
             out.push(row);
         }

@@ -61,7 +61,7 @@ pub fn numeral(x: f64, pp: usize, whole: bool) -> String {
     if x.is_infinite() {
         return if x > 0.0 { "∞" } else { "¯∞" }.into();
     }
-    let (digits, exponent) = rounded(x.abs(), pp.clamp(1, 17));
+    let (digits, exponent) = rounded(x.abs(), pp);
     let sign = if x < 0.0 { "¯" } else { "" };
     if exponent >= pp as i32 || exponent < -6 {
         return format!("{sign}{}", scaled_text(&digits, exponent));
@@ -95,7 +95,7 @@ pub fn complex_column(column: &[Option<Complex64>], pp: usize) -> Vec<Option<Str
         };
         let most = plain.iter().flatten().map(|(_, text)| decimals(text)).max().unwrap_or(0);
         let longer = move |(x, mut text): (f64, String)| {
-            let room = pp as i32 - 1 - rounded(x.abs(), pp.clamp(1, 17)).1;
+            let room = pp as i32 - 1 - rounded(x.abs(), pp).1;
             let wanted = most.min(room.max(0) as usize);
             let have = decimals(&text);
             if x.is_finite() && !text.contains('E') && wanted > have {
@@ -120,8 +120,7 @@ pub fn complex_column(column: &[Option<Complex64>], pp: usize) -> Vec<Option<Str
 /// A column in scaled form, as one number in it needs: all with as many decimals as the longest.
 /// None stays empty.
 pub fn scaled_column(column: &[Option<f64>], pp: usize) -> Vec<String> {
-    let digits =
-        |x: &Option<f64>| x.filter(|x| x.is_finite()).map(|x| rounded(x.abs(), pp.clamp(1, 17)));
+    let digits = |x: &Option<f64>| x.filter(|x| x.is_finite()).map(|x| rounded(x.abs(), pp));
     let most = column.iter().filter_map(digits).map(|d| d.0.len()).max().unwrap_or(1);
     let text = |x: &Option<f64>| match (x, digits(x)) {
         (Some(x), Some((digits, exponent))) => {
@@ -140,9 +139,16 @@ fn scaled_text(digits: &str, exponent: i32) -> String {
     format!("{}{point}{}E{sign}{}", &digits[..1], &digits[1..], exponent.abs())
 }
 
-/// Significant digits without trailing zeros, and the exponent of the first.
+/// Digits from which a number can print with as many as read it back.
+const SHORTEST: usize = 17;
+
+/// Significant digits without trailing zeros, and the exponent of the first. From 17 on they are
+/// the fewest that mean this number.
 fn rounded(x: f64, pp: usize) -> (String, i32) {
-    let text = format!("{x:.*e}", pp - 1);
+    let text = match pp < SHORTEST {
+        true => format!("{x:.*e}", pp.max(1) - 1),
+        false => format!("{x:e}"),
+    };
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     let digits: String = mantissa.chars().filter(|c| *c != '.').collect();
     let kept = digits.trim_end_matches('0');
@@ -191,6 +197,8 @@ mod tests {
         for (x, text) in cases {
             assert_eq!(number(x), text);
         }
+        assert_eq!(numeral(std::f64::consts::PI, 17, false), "3.141592653589793");
+        assert_eq!(numeral(2f64.powi(100), 34, false), "1267650600228229400000000000000");
         let z = |re, im| complex(Complex64::new(re, im), 10);
         assert_eq!([z(3.0, -4.0), z(0.5, 1e-20), z(2.0, 0.0)], ["3J¯4", "0.5J1E¯20", "2"]);
         assert_eq!(numeral(1234.0, 3, true), "1234");

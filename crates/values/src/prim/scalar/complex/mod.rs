@@ -144,10 +144,18 @@ pub fn exp(z: Complex64) -> Complex64 {
     if z.im == 0.0 {
         return z.re.exp().into();
     }
-    let (sin, cos) = z.im.sin_cos();
+    let (sin, cos) = turn(z.im);
     // Half of it twice: e*x alone may overflow where the product does not.
     let half = (z.re / 2.0).exp();
     Complex64::new(half * cos * half, half * sin * half)
+}
+
+/// Sine and cosine of an angle. It is known to one part in 2*52, so what is below that is nothing.
+fn turn(angle: f64) -> (f64, f64) {
+    let noise = f64::EPSILON * angle.abs();
+    let (sin, cos) = angle.sin_cos();
+    let known = |x: f64| if x.abs() < noise { 0.0 } else { x };
+    (known(sin), known(cos))
 }
 
 /// `⍟z`: the principal logarithm. Errors: DOMAIN, of 0.

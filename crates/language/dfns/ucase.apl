@@ -1,0 +1,2 @@
+⍝ The text Y in capitals.
+ucase←{1 ⎕C ⍵}

@@ -1,0 +1,229 @@
+//! Loops of `:For`, `:While` and `:Repeat` whose names hold numbers, as instructions.
+//!
+//! Their steps are jumps already (`syntax::steps`), so a loop is the steps from its first to the
+//! jump back, each read where it stands. Names are outer names: what they hold when the loop is
+//! read, a number, a vector or a matrix of numbers, they hold until it is left. A jump out of these
+//! steps leaves the machine, and the evaluator goes on there.
+
+use super::Scope;
+use super::code::{Arg, Body, Do, Maker, Place, Program, number};
+use crate::eval::run::{At, Eval};
+use crate::syntax::ast::PhraseId;
+use crate::syntax::resolve::{self, FExpr, Pattern};
+use crate::syntax::steps::{Act, Steps};
+
+/// The state of a loop over items.
+#[derive(Clone, Copy)]
+pub struct Items {
+    /// The loop.
+    pub slot: usize,
+    /// Its vector among the lists.
+    pub list: u16,
+    /// Its next item among the constants.
+    pub next: u16,
+}
+
+/// A loop as a program.
+pub struct Loop {
+    pub program: Program,
+    /// The loop that it is a turn of, if it is one over items.
+    pub items: Option<Items>,
+}
+
+/// The kinds of loops over items.
+#[derive(Clone, Copy)]
+enum Over {
+    List { of: u16, next: u16 },
+    Count { next: u16, end: u16 },
+}
+
+/// The steps `from..to` as a program; the last one jumps back to the first. None: something in them
+/// is more than numbers.
+pub fn read(
+    ev: &mut Eval<'_>,
+    at: At<'_>,
+    steps: &Steps,
+    (from, to): (usize, usize),
+) -> Option<Loop> {
+    if at.frame.is_some() || steps.steps.iter().any(|s| matches!(s.act, Act::Branch(_))) {
+        return None;
+    }
+    let scope = Scope { ast: at.ast.clone(), frame: None };
+    let mut reader = Reader {
+        maker: Maker::new(ev, true),
+        body: Body::of_loop(scope),
+        over: Vec::new(),
+        jumps: Vec::new(),
+        names_over: Vec::new(),
+        items: None,
+    };
+    // The loop's own code comes first.
+    reader.maker.program.code.push(Default::default());
+    let mut starts = Vec::new();
+    for step in &steps.steps[from..to] {
+        starts.push(reader.body.of.steps.len());
+        reader.step(steps, &step.act)?;
+    }
+    starts.push(reader.body.of.steps.len());
+    reader.body.push(Do::Leave(u32::try_from(to).ok()?))?;
+    reader.land(from, &starts)?;
+    let changes = |list: &u16| {
+        reader
+            .maker
+            .program
+            .names
+            .iter()
+            .any(|n| n.rank > 0 && n.slot == *list as usize && n.changes)
+    };
+    if reader.names_over.iter().any(changes) {
+        return None;
+    }
+    let Reader { mut maker, body, items, .. } = reader;
+    maker.program.code[0] = body.of;
+    Some(Loop { program: maker.functions(1)?, items })
+}
+
+struct Reader<'e, 'h> {
+    maker: Maker<'e, 'h>,
+    body: Body,
+    /// Loops over items that began, by slot.
+    over: Vec<(usize, Over)>,
+    /// Instructions that jump, and the step that each jumps to.
+    jumps: Vec<(usize, usize)>,
+    /// Lists that loops go over, which nothing may change meanwhile.
+    names_over: Vec<u16>,
+    items: Option<Items>,
+}
+
+impl Reader<'_, '_> {
+    fn step(&mut self, steps: &Steps, act: &Act) -> Option<()> {
+        match act {
+            Act::Run(phrase) => {
+                let code = self.maker.resolved(&self.body, *phrase)?;
+                if !code.code.assigns {
+                    return None;
+                }
+                self.maker.code(&mut self.body, &code.code, false)?.map(|_| ())
+            }
+            Act::Jump(to) => self.jump(Do::Jump(0), *to),
+            Act::Test { cond, holds, to } => {
+                let y = self.value(*cond)?;
+                if !holds {
+                    return self.jump(Do::Unless { y, then: 0 }, *to);
+                }
+                let over = self.body.of.steps.len() as u32 + 2;
+                self.body.push(Do::Unless { y, then: over })?;
+                self.jump(Do::Jump(0), *to)
+            }
+            Act::For { slot, names: Pattern::Name(_), each: false, of } => {
+                let over = self.begins(*of)?;
+                self.over.retain(|(known, _)| known != slot);
+                self.over.push((*slot, over));
+                Some(())
+            }
+            Act::Next { slot, done } => {
+                let at = steps.steps.iter().position(|s| std::ptr::eq(&s.act, act))?;
+                let Act::For { names: Pattern::Name(sym), each: false, .. } =
+                    &steps.steps[at.checked_sub(1)?].act
+                else {
+                    return None;
+                };
+                let Place::Number(Arg::Fixed(name)) = self.maker.outer(&self.body, *sym, true)?
+                else {
+                    return None;
+                };
+                let known =
+                    self.over.iter().find(|(known, _)| known == slot).map(|(_, over)| *over);
+                let over = match known {
+                    Some(over) => over,
+                    None => self.under_way(*slot)?,
+                };
+                let step = match over {
+                    Over::List { of, next } => Do::Next { of, next, slot: name, done: 0 },
+                    Over::Count { next, end } => Do::CountOn { next, end, slot: name, done: 0 },
+                };
+                self.jump(step, *done)
+            }
+            _ => None,
+        }
+    }
+
+    /// An instruction that may go on at another step.
+    fn jump(&mut self, step: Do, to: usize) -> Option<()> {
+        self.jumps.push((self.body.of.steps.len(), to));
+        self.body.push(step)
+    }
+
+    /// The number that a phrase is.
+    fn value(&mut self, phrase: PhraseId) -> Option<Arg> {
+        let code = self.maker.resolved(&self.body, phrase)?;
+        let mut made = vec![self.maker.code(&mut self.body, &code.code, false)??];
+        number(&mut made)
+    }
+
+    /// A loop over items that begins within: over a name's vector, or over `⍳n`.
+    fn begins(&mut self, of: PhraseId) -> Option<Over> {
+        let code = self.maker.resolved(&self.body, of)?.code.clone();
+        let next = self.state()?;
+        let counted = code.ins.split_last().filter(
+            |(last, _)| matches!(&last.what, resolve::Do::Monad(FExpr::Prim(p)) if p.glyph == '⍳'),
+        );
+        if let Some((_, rest)) = counted {
+            let mut code = code.clone();
+            code.ins = rest.to_vec();
+            let mut made = vec![self.maker.code(&mut self.body, &code, false)??];
+            let (y, end) = (number(&mut made)?, self.state()?);
+            self.body.push(Do::Count { y, next, end })?;
+            return Some(Over::Count { next, end });
+        }
+        let Place::Vector(of) = self.maker.code(&mut self.body, &code, false)?? else {
+            return None;
+        };
+        self.names_over.push(of);
+        self.body.push(Do::Over { next })?;
+        Some(Over::List { of, next })
+    }
+
+    /// The loop over items that is under way.
+    fn under_way(&mut self, slot: usize) -> Option<Over> {
+        if self.items.is_some() {
+            return None;
+        }
+        let (list, next) = (u16::try_from(self.maker.program.lists.len()).ok()?, self.state()?);
+        self.maker.program.lists.push(Vec::new());
+        self.items = Some(Items { slot, list, next });
+        let over = Over::List { of: list, next };
+        self.over.push((slot, over));
+        Some(over)
+    }
+
+    /// A number of the machine's own.
+    fn state(&mut self) -> Option<u16> {
+        self.maker.program.constants.push(f64::NAN);
+        u16::try_from(self.maker.program.constants.len() - 1).ok()
+    }
+
+    /// Jumps get their instructions; those to other steps leave.
+    fn land(&mut self, from: usize, starts: &[usize]) -> Option<()> {
+        for (at, to) in std::mem::take(&mut self.jumps) {
+            let inside = to.checked_sub(from).and_then(|k| starts.get(k));
+            let to = match inside {
+                Some(start) => *start,
+                None => {
+                    // A target behind the last step is the end, whatever its number.
+                    let step = u32::try_from(to).unwrap_or(u32::MAX);
+                    self.body.push(Do::Leave(step))?;
+                    self.body.of.steps.len() - 1
+                }
+            } as u32;
+            match &mut self.body.of.steps[at] {
+                Do::Jump(target)
+                | Do::Unless { then: target, .. }
+                | Do::Next { done: target, .. }
+                | Do::CountOn { done: target, .. } => *target = to,
+                _ => return None,
+            }
+        }
+        Some(())
+    }
+}

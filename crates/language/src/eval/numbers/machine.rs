@@ -1,0 +1,404 @@
+//! The machine that runs programs on numbers: registers, a stack of calls, the contents of outer
+//! names. Those that change are copies; others are read where they lie.
+
+use super::Name;
+use super::code::{Arg, Do, Program};
+use super::loops::Items;
+use crate::eval::cx::Settings;
+use aplomb_ground::error::Result;
+use aplomb_ground::limits::Budget;
+use aplomb_values::array::Array;
+use aplomb_values::prim::op::Op;
+use aplomb_values::prim::scalar::{self, near_integer};
+
+/// Calls between two looks at the interrupt.
+const LOOK: usize = 1 << 12;
+
+/// The contents of a name.
+pub enum Held {
+    Number(f64),
+    List(List),
+}
+
+/// A vector of numbers, or the ravel of a matrix.
+#[derive(Clone)]
+pub enum List {
+    /// It is another's.
+    Shared(Array),
+    /// It changes here.
+    Own(Vec<f64>, Option<usize>),
+}
+
+impl List {
+    fn len(&self) -> usize {
+        match self {
+            List::Shared(a) => a.len(),
+            List::Own(items, _) => items.len(),
+        }
+    }
+
+    #[inline]
+    fn item(&self, k: usize) -> f64 {
+        match self {
+            List::Own(items, _) => items[k],
+            // Whoever made it looked at its kind.
+            List::Shared(a) => a.number_at(k).unwrap_or(f64::NAN),
+        }
+    }
+
+    /// Of a matrix.
+    fn columns(&self) -> Option<usize> {
+        match self {
+            List::Shared(a) => a.shape().get(1).copied(),
+            List::Own(_, columns) => *columns,
+        }
+    }
+
+    /// Rows of a matrix, items of a vector.
+    fn tally(&self) -> usize {
+        match self {
+            List::Shared(a) => a.first_extent(),
+            List::Own(items, None) => items.len(),
+            List::Own(items, Some(columns)) => items.len().checked_div(*columns).unwrap_or(0),
+        }
+    }
+}
+
+/// The end of a run.
+pub enum End {
+    /// A value.
+    Value(f64),
+    /// A step of the evaluator.
+    Step(usize),
+}
+
+/// A call that waits for another.
+struct Waits {
+    /// The instruction that is next, in this function.
+    function: u32,
+    next: u32,
+    /// Its first register.
+    base: usize,
+    /// The register of the value that it waits for.
+    into: u16,
+}
+
+pub struct Machine {
+    ct: f64,
+    io: f64,
+    /// Constants, then numbers of names.
+    fixed: Vec<f64>,
+    lists: Vec<List>,
+    registers: Vec<f64>,
+    waiting: Vec<Waits>,
+    calls: usize,
+    next_look: usize,
+}
+
+impl Machine {
+    pub fn new(program: &Program, settings: &Settings) -> Machine {
+        Machine {
+            ct: settings.ct,
+            io: settings.io,
+            fixed: program.constants.clone(),
+            lists: program.lists.iter().map(|v| List::Own(v.clone(), None)).collect(),
+            registers: Vec::new(),
+            waiting: Vec::new(),
+            calls: 0,
+            next_look: LOOK,
+        }
+    }
+
+    /// A name's contents.
+    pub fn takes(&mut self, name: &Name, held: Held) {
+        match held {
+            Held::Number(x) => self.fixed[name.slot] = x,
+            Held::List(list) => self.lists[name.slot] = list,
+        }
+    }
+
+    /// The items of a loop under way, and the place of the next.
+    pub fn goes_over(&mut self, items: Items, of: Array, next: usize) {
+        self.lists[items.list as usize] = List::Shared(of);
+        self.fixed[items.next as usize] = next as f64;
+    }
+
+    /// The place of a loop's next item.
+    pub fn next_of(&self, items: Items) -> usize {
+        self.fixed[items.next as usize] as usize
+    }
+
+    /// The names that the program may have changed, with what they are now.
+    pub fn changed(mut self, program: &Program) -> impl Iterator<Item = (&Name, Held)> {
+        program.names.iter().filter(|name| name.changes).map(move |name| {
+            let empty = List::Own(Vec::new(), None);
+            let held = match name.rank {
+                0 => Held::Number(self.fixed[name.slot]),
+                _ => Held::List(std::mem::replace(&mut self.lists[name.slot], empty)),
+            };
+            (name, held)
+        })
+    }
+
+    /// The calls that were made.
+    pub fn calls(&self) -> usize {
+        self.calls
+    }
+
+    /// The value of the program's first function. None: only the evaluator goes on from here.
+    /// Errors: INTERRUPT.
+    pub fn call(
+        &mut self,
+        program: &Program,
+        x: Option<f64>,
+        y: f64,
+        depth: usize,
+        budget: &Budget,
+    ) -> Result<Option<End>> {
+        let (mut function, mut at, mut base) = (0usize, 0usize, 0usize);
+        self.waiting.clear();
+        self.enter(program, function, base, x.unwrap_or(0.0), y);
+        loop {
+            let Some(step) = program.code[function].steps.get(at) else { return Ok(None) };
+            at += 1;
+            match *step {
+                Do::One { op, into, y } => {
+                    let y = self.read(base, y);
+                    let Some(z) = one(op, self.ct, y) else { return Ok(None) };
+                    self.registers[base + into as usize] = z;
+                }
+                Do::Two { op, into, x, y } => {
+                    let (x, y) = (self.read(base, x), self.read(base, y));
+                    let Some(z) = two(op, self.ct, x, y) else { return Ok(None) };
+                    self.registers[base + into as usize] = z;
+                }
+                Do::Copy { into, y } => {
+                    self.registers[base + into as usize] = self.read(base, y);
+                }
+                Do::Unless { y, then } => {
+                    let y = self.read(base, y);
+                    let holds = match y {
+                        0.0 => Some(0),
+                        1.0 => Some(1),
+                        y => near_integer(y, self.ct),
+                    };
+                    match holds {
+                        Some(1) => {}
+                        Some(0) => at = then as usize,
+                        _ => return Ok(None),
+                    }
+                }
+                Do::Call { of, into, x, y } => {
+                    let (x, y) = (self.read(base, x), self.read(base, y));
+                    if self.waiting.len() + 1 >= depth {
+                        return Ok(None);
+                    }
+                    self.count(budget)?;
+                    let (function_now, next) = (function as u32, at as u32);
+                    self.waiting.push(Waits { function: function_now, next, base, into });
+                    base += program.code[function].registers;
+                    (function, at) = (of as usize, 0);
+                    self.enter(program, function, base, x, y);
+                }
+                Do::Again { of, x, y } => {
+                    let (x, y) = (self.read(base, x), self.read(base, y));
+                    self.count(budget)?;
+                    (function, at) = (of as usize, 0);
+                    self.enter(program, function, base, x, y);
+                }
+                Do::Give(y) => {
+                    let z = self.read(base, y);
+                    let Some(waits) = self.waiting.pop() else {
+                        return Ok(Some(End::Value(z)));
+                    };
+                    (function, at) = (waits.function as usize, waits.next as usize);
+                    base = waits.base;
+                    self.registers[base + waits.into as usize] = z;
+                }
+                Do::Item { into, of, at: place } => {
+                    let place = self.read(base, place);
+                    let list = &self.lists[of as usize];
+                    match scalar::place(place, self.io, list.len(), self.ct) {
+                        Ok(k) => self.registers[base + into as usize] = list.item(k),
+                        Err(_) => return Ok(None),
+                    }
+                }
+                Do::Set { slot, y } => self.fixed[slot as usize] = self.read(base, y),
+                Do::SetItem { of, at: place, op, y } => {
+                    let (place, y) = (self.read(base, place), self.read(base, y));
+                    let extent = self.lists[of as usize].len();
+                    let Ok(k) = scalar::place(place, self.io, extent, self.ct) else {
+                        return Ok(None);
+                    };
+                    if !self.change(of, k, op, y) {
+                        return Ok(None);
+                    }
+                }
+                Do::Tally { into, of } => {
+                    let list = &self.lists[of as usize];
+                    self.registers[base + into as usize] = list.tally() as f64;
+                }
+                Do::Append { of, y } => {
+                    let y = self.read(base, y);
+                    let List::Own(items, _) = &mut self.lists[of as usize] else {
+                        return Ok(None);
+                    };
+                    // Without room the evaluator says so.
+                    let more = items.capacity().max(LOOK);
+                    let full = items.len() == items.capacity();
+                    if full && budget.has_room((more * size_of::<f64>()) as u64).is_err() {
+                        return Ok(None);
+                    }
+                    items.push(y);
+                }
+                Do::Place { into, of, row, column } => {
+                    let (row, column) = (self.read(base, row), self.read(base, column));
+                    let list = &self.lists[of as usize];
+                    let columns = list.columns().unwrap_or(1);
+                    let row = scalar::place(row, self.io, list.tally(), self.ct);
+                    let column = scalar::place(column, self.io, columns, self.ct);
+                    let (Ok(row), Ok(column)) = (row, column) else { return Ok(None) };
+                    self.registers[base + into as usize] = (row * columns + column) as f64;
+                }
+                Do::Known { into, of, at: place } => {
+                    let k = self.registers[base + place as usize] as usize;
+                    self.registers[base + into as usize] = self.lists[of as usize].item(k);
+                }
+                Do::SetKnown { of, at: place, op, y } => {
+                    let (k, y) =
+                        (self.registers[base + place as usize] as usize, self.read(base, y));
+                    if !self.change(of, k, op, y) {
+                        return Ok(None);
+                    }
+                }
+                Do::Jump(to) => {
+                    if (to as usize) < at {
+                        self.count(budget)?;
+                    }
+                    at = to as usize;
+                }
+                Do::Over { next } => self.fixed[next as usize] = 0.0,
+                Do::Count { y, next, end } => {
+                    let y = self.read(base, y);
+                    let Some(n) = near_integer(y, self.ct).filter(|n| *n >= 0) else {
+                        return Ok(None);
+                    };
+                    (self.fixed[next as usize], self.fixed[end as usize]) = (0.0, n as f64);
+                }
+                Do::Next { of, next, slot, done } => {
+                    let (k, list) = (self.fixed[next as usize] as usize, &self.lists[of as usize]);
+                    if k >= list.len() {
+                        at = done as usize;
+                        continue;
+                    }
+                    self.fixed[slot as usize] = list.item(k);
+                    self.fixed[next as usize] += 1.0;
+                }
+                Do::CountOn { next, end, slot, done } => {
+                    let k = self.fixed[next as usize];
+                    if k >= self.fixed[end as usize] {
+                        at = done as usize;
+                        continue;
+                    }
+                    self.fixed[slot as usize] = k + self.io;
+                    self.fixed[next as usize] = k + 1.0;
+                }
+                Do::Leave(step) => return Ok(Some(End::Step(step as usize))),
+            }
+        }
+    }
+
+    /// `list[k] ← y`, or `op← y`. False: it fails.
+    fn change(&mut self, of: u16, k: usize, op: Option<Op>, y: f64) -> bool {
+        let List::Own(items, _) = &mut self.lists[of as usize] else { return false };
+        let new = match op {
+            Some(op) => two(op, self.ct, items[k], y),
+            None => Some(y),
+        };
+        new.inspect(|new| items[k] = *new).is_some()
+    }
+
+    /// Room for a call's registers, of which the first two are its arguments.
+    fn enter(&mut self, program: &Program, function: usize, base: usize, x: f64, y: f64) {
+        let end = base + program.code[function].registers;
+        if self.registers.len() < end {
+            self.registers.resize(end.max(2 * self.registers.len()), 0.0);
+        }
+        (self.registers[base], self.registers[base + 1]) = (y, x);
+    }
+
+    fn count(&mut self, budget: &Budget) -> Result<()> {
+        self.calls += 1;
+        if self.calls >= self.next_look {
+            self.next_look = self.calls + LOOK;
+            budget.check()?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn read(&self, base: usize, arg: Arg) -> f64 {
+        match arg {
+            Arg::Register(k) => self.registers[base + k as usize],
+            Arg::Fixed(k) => self.fixed[k as usize],
+        }
+    }
+}
+
+/// `op y`. None: it fails.
+#[inline]
+fn one(op: Op, ct: f64, y: f64) -> Option<f64> {
+    scalar::eval(op, ct, y, 0.0).ok()
+}
+
+/// `x op y`. None: it fails. What is the most of all recursions goes without a way through the
+/// table of operations; `each_short_way_is_the_long_one` holds it to it.
+#[inline]
+pub(super) fn two(op: Op, ct: f64, x: f64, y: f64) -> Option<f64> {
+    let short = match op {
+        Op::Add => x + y,
+        Op::Sub => x - y,
+        Op::Mul => x * y,
+        Op::Eq if x == y => 1.0,
+        Op::Ne | Op::Lt | Op::Gt if x == y => 0.0,
+        Op::Le | Op::Ge if x == y => 1.0,
+        _ => f64::NAN,
+    };
+    if short.is_finite() { Some(short) } else { scalar::eval(op, ct, x, y).ok() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::two;
+    use aplomb_values::prim::op::Op;
+    use aplomb_values::prim::scalar;
+
+    #[test]
+    fn each_short_way_is_the_long_one() {
+        let numbers = [
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            0.1,
+            1.0 + 1e-15,
+            3.0,
+            -2.5,
+            9.007_199_254_740_993e15,
+            f64::MAX,
+            f64::MIN_POSITIVE,
+            f64::INFINITY,
+            f64::NEG_INFINITY,
+            f64::NAN,
+        ];
+        let all = [Op::Add, Op::Sub, Op::Mul, Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Ge, Op::Gt];
+        for op in all {
+            for (x, y) in numbers.iter().flat_map(|x| numbers.iter().map(move |y| (*x, *y))) {
+                for ct in [0.0, 1e-14] {
+                    let long = scalar::eval(op, ct, x, y).ok().map(f64::to_bits);
+                    assert_eq!(two(op, ct, x, y).map(f64::to_bits), long, "{x} {op:?} {y}");
+                }
+            }
+        }
+    }
+}

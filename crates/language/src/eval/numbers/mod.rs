@@ -1,0 +1,408 @@
+//! Calls of dfns on single numbers, by a machine of registers.
+//!
+//! A recursion on numbers, or a dfn that changes an outer name item by item, is no launch: one call
+//! waits for the next. The evaluator takes a third of a microsecond for each step of it, most of
+//! which goes into values that might be anything. Where the arguments are real numbers and a body
+//! has nothing but scalar functions, guards, names and calls of such bodies, everything in it is a
+//! number again, and `code` makes instructions over registers of it once, which `machine` runs in
+//! nanoseconds each.
+//!
+//! Why the result is the same: each instruction is `scalar::eval`, which is what the evaluator
+//! calls for two numbers, in the same order. Whatever is not a real number within a number's rules
+//! (an error, a complex result, a guard that is no boolean, calls too deep) ends the run, and
+//! nothing has happened: outer names are copies in the machine until it ends well. The evaluator
+//! then does it all its own way, and tells the error where it stands. So the machine knows no error
+//! but the interrupt.
+
+mod code;
+mod loops;
+mod machine;
+
+use super::env::Frame;
+use super::run::{At, Eval};
+use super::steps::Slot;
+use super::value::{Func, Value};
+use crate::syntax::Ast;
+use crate::syntax::ast::Sym;
+use crate::syntax::steps::Steps;
+use aplomb_ground::error::Result;
+use aplomb_values::array::{Array, Data};
+use code::Program;
+use machine::{End, Held, List, Machine};
+use std::rc::Rc;
+
+/// So many programs are kept.
+const KEPT: usize = 32;
+/// A dfn that was refused so often is not tried again.
+const TRIES: u8 = 4;
+/// Calls that stand so deep may be a recursion by name.
+const DEEP: usize = 3;
+/// Fewer items are called one by one.
+const FEW: usize = 16;
+
+/// A program by the dfn that it is of.
+struct Made {
+    f: Rc<Func>,
+    dyadic: bool,
+    effects: bool,
+    /// None: it is refused, for the time being.
+    program: Option<Rc<Program>>,
+    refusals: u8,
+}
+
+/// The programs that were made last.
+#[derive(Default)]
+pub struct Programs {
+    made: Vec<Made>,
+}
+
+impl Programs {
+    /// A statement ends: calls that it made are let go.
+    pub fn let_go(&mut self) {
+        self.made.retain(|made| made.f.closure().is_some_and(|c| c.env.is_none()));
+    }
+
+    fn of(&mut self, f: &Rc<Func>, dyadic: bool, effects: bool) -> Option<&mut Made> {
+        let same = |m: &Made| (m.dyadic, m.effects) == (dyadic, effects) && is_same_text(&m.f, f);
+        self.made.iter_mut().find(|m| same(m))
+    }
+}
+
+/// Whether two functions are made of one dfn of one text.
+fn is_same_text(a: &Rc<Func>, b: &Rc<Func>) -> bool {
+    match (&**a, &**b) {
+        (Func::Dfn(a), Func::Dfn(b)) => Rc::ptr_eq(&a.ast, &b.ast) && a.dfn == b.dfn,
+        _ => false,
+    }
+}
+
+/// Whether two functions of one dfn see the same names.
+fn is_same_place(a: &Rc<Func>, b: &Rc<Func>) -> bool {
+    let at = |f: &Rc<Func>| {
+        let closure = f.closure()?;
+        Some((closure.env.as_ref().map(Rc::as_ptr), Rc::as_ptr(&closure.home)))
+    };
+    at(a) == at(b)
+}
+
+/// The real number that a scalar is.
+fn number(a: &Array) -> Option<f64> {
+    match a.data() {
+        Data::Num(x) => Some(*x),
+        _ => None,
+    }
+}
+
+impl Eval<'_> {
+    /// The value of a call of a dfn that calls itself, on numbers. None: it is no such thing, or
+    /// ended where only the evaluator goes on. Errors: INTERRUPT.
+    pub fn by_numbers(
+        &mut self,
+        f: &Rc<Func>,
+        x: Option<&Array>,
+        y: &Array,
+    ) -> Result<Option<Array>> {
+        let Func::Dfn(closure) = &**f else { return Ok(None) };
+        // A dfn that is made anew in each call is not worth being read in each.
+        let by_name = || self.st.depth >= DEEP && closure.env.is_none();
+        let recurs = closure.ast.dfn(closure.dfn).recurs || by_name();
+        if !recurs || self.cx.sys.scope.is_once_a_cell() {
+            return Ok(None);
+        }
+        let (x, y) = (x.map(number), number(y));
+        let (Some(y), false) = (y, x == Some(None)) else { return Ok(None) };
+        let x = x.flatten();
+        let Some(program) = self.program(f, x.is_some(), false) else { return Ok(None) };
+        let Some(mut machine) = self.machine(&program, &mut 0)? else { return Ok(None) };
+        let depth = self.room_for_calls();
+        let made = machine.call(&program, x, y, depth, self.cx.budget())?;
+        let Some(End::Value(z)) = made else { return Ok(None) };
+        // The first call is one, too.
+        self.cx.sys.calls = self.cx.sys.calls.saturating_add(1 + machine.calls());
+        Ok(Some(Array::num(z)))
+    }
+
+    /// The values of a dfn on each of some numbers. `ways`: only where it changes outer names, or
+    /// calls go several ways, so that steps for all items would soon be steps for few. None: as of
+    /// one call; nothing has happened. Errors: INTERRUPT, WS FULL.
+    pub fn each_by_numbers(
+        &mut self,
+        f: &Rc<Func>,
+        x: Option<&Array>,
+        y: &Array,
+        shape: &[usize],
+        ways: bool,
+    ) -> Result<Option<Array>> {
+        let n = aplomb_values::array::elements(shape);
+        let real = |a: &Array| a.is_uniform() && !a.is_char() && !a.is_complex();
+        let fits = n >= FEW && shape.len() == 1 && real(y) && x.is_none_or(real);
+        if !fits || f.closure().is_none() || self.cx.sys.scope.is_once_a_cell() {
+            return Ok(None);
+        }
+        let Some(program) = self.program(f, x.is_some(), true) else { return Ok(None) };
+        if ways && program.calls() < 2 && !program.names.iter().any(|name| name.changes) {
+            return Ok(None);
+        }
+        let ready = |ev: &mut Self, a: &Array| ev.cx.ready(a, "each");
+        let (x, y) = (x.map(|x| ready(self, x)).transpose()?, ready(self, y)?);
+        let item = |a: &Array, k: usize| match a.rank() {
+            0 => number(a),
+            _ => a.number_at(if a.len() == 1 { 0 } else { k }),
+        };
+        let mut allowance = COPIES.0 + COPIES.1.saturating_mul(n);
+        let machine = self.machine(&program, &mut allowance)?;
+        let Some(mut machine) = machine else { return Ok(None) };
+        let work = self.cx.begin_work(n);
+        let mut out = self.cx.budget().room(n)?;
+        let depth = self.room_for_calls();
+        let mut ticks = self.cx.budget().ticks();
+        for k in 0..n {
+            ticks.tick()?;
+            let left = x.as_ref().map(|x| item(x, k));
+            let (Some(y), false) = (item(&y, k), left == Some(None)) else { return Ok(None) };
+            match machine.call(&program, left.flatten(), y, depth, self.cx.budget())? {
+                Some(End::Value(z)) => out.push(z),
+                _ => return Ok(None),
+            }
+        }
+        self.give_back(&program, machine)?;
+        self.warn_refused();
+        self.cx.tell_work(work);
+        self.st.shy = false;
+        Array::numbers(shape, out, self.cx.budget()).map(Some)
+    }
+
+    /// The calls that may still stand within each other.
+    fn room_for_calls(&self) -> usize {
+        self.cx.host.limits().depth.saturating_sub(self.st.depth)
+    }
+
+    /// The program of a dfn as the names that it reads are now. None: it is refused.
+    fn program(&mut self, f: &Rc<Func>, dyadic: bool, effects: bool) -> Option<Rc<Program>> {
+        let known = self.st.programs.of(f, dyadic, effects);
+        let refusals = known.as_ref().map_or(0, |made| made.refusals);
+        if refusals >= TRIES || self.cx.sys.settings.div || !self.cx.host.is_on("numbers") {
+            return None;
+        }
+        let program =
+            known.filter(|made| is_same_place(&made.f, f)).and_then(|m| m.program.clone());
+        if let Some(program) = program.filter(|p| self.is_current(p)) {
+            return Some(program);
+        }
+        let program = code::program(self, f, dyadic, effects).map(Rc::new);
+        let refusals = if program.is_none() { refusals + 1 } else { 0 };
+        let made = Made { f: f.clone(), dyadic, effects, program: program.clone(), refusals };
+        match self.st.programs.of(f, dyadic, effects) {
+            Some(old) => *old = made,
+            None => {
+                let all = &mut self.st.programs.made;
+                if all.len() >= KEPT {
+                    all.remove(0);
+                }
+                all.push(made);
+            }
+        }
+        program
+    }
+
+    /// The steps of a loop that goes round for the `turns`th time, as far as they go. False: they
+    /// are more than numbers, and nothing has happened. Errors: INTERRUPT, WS FULL.
+    pub(super) fn loop_by_numbers(
+        &mut self,
+        here: At<'_>,
+        steps: &Steps,
+        (from, to): (usize, usize),
+        (slots, next): (&mut [Slot], &mut usize),
+        allowance: &mut usize,
+    ) -> Result<bool> {
+        let off = self.cx.sys.settings.div || !self.cx.host.is_on("numbers");
+        if off || self.cx.sys.scope.is_once_a_cell() {
+            return Ok(false);
+        }
+        let Some(made) = loops::read(self, here, steps, (from, to)) else { return Ok(false) };
+        let items = match made.items.map(|items| (items, &slots[items.slot])) {
+            None => None,
+            Some((items, Slot::Items { of, next })) => {
+                let of = self.cx.ready(of, "argument")?;
+                if !is_list(&of, 1) {
+                    return Ok(false);
+                }
+                Some((items, of, *next))
+            }
+            Some(_) => return Ok(false),
+        };
+        let machine = self.machine(&made.program, allowance)?;
+        let Some(mut machine) = machine else { return Ok(false) };
+        if let Some((items, of, next)) = items {
+            machine.goes_over(items, of, next);
+        }
+        let depth = self.room_for_calls();
+        let end = machine.call(&made.program, None, 0.0, depth, self.cx.budget())?;
+        let Some(End::Step(step)) = end else { return Ok(false) };
+        // The turn that begins here is one, too.
+        self.cx.sys.calls = self.cx.sys.calls.saturating_add(1 + machine.calls());
+        *allowance = allowance.saturating_add(machine.calls().saturating_mul(COPIES.1));
+        if let Some(items) = made.items
+            && let Slot::Items { next, .. } = &mut slots[items.slot]
+        {
+            *next = machine.next_of(items);
+        }
+        *next = step;
+        self.give_back(&made.program, machine)?;
+        Ok(true)
+    }
+
+    /// Whether the functions that a program was made of still have their names.
+    fn is_current(&self, program: &Program) -> bool {
+        program.functions.iter().all(|(scope, sym, f)| {
+            let now = self.lookup(scope.at(), *sym);
+            matches!(now, Some(Value::Func(now)) if Rc::ptr_eq(&now, f))
+        })
+    }
+
+    /// A machine with what a program's names hold now. None: they hold something else, or what is
+    /// changed has more items than may be copied, of which those that are copied are taken off.
+    fn machine(&mut self, program: &Program, allowance: &mut usize) -> Result<Option<Machine>> {
+        let mut machine = Machine::new(program, &self.cx.sys.settings);
+        for name in &program.names {
+            let Some(Value::Array(a)) = self.lookup(name.scope.at(), name.sym) else {
+                return Ok(None);
+            };
+            let a = match a.pending() {
+                Some(_) if a.frame().is_none() => self.cx.ready(&a, "argument")?,
+                _ => a.settled(),
+            };
+            let held = match name.rank {
+                0 => number(&a).map(Held::Number),
+                rank if !is_list(&a, rank) => None,
+                _ if !name.changes => Some(Held::List(List::Shared(a))),
+                _ => {
+                    let Some(left) = allowance.checked_sub(a.len()) else { return Ok(None) };
+                    *allowance = left;
+                    let mut items = self.cx.budget().room(a.len())?;
+                    items.extend((0..a.len()).map_while(|k| a.number_at(k)));
+                    let columns = a.shape().get(1).copied();
+                    Some(Held::List(List::Own(items, columns)))
+                }
+            };
+            let Some(held) = held else { return Ok(None) };
+            machine.takes(name, held);
+        }
+        Ok(Some(machine))
+    }
+
+    /// Outer names get what they came to.
+    fn give_back(&mut self, program: &Program, machine: Machine) -> Result<()> {
+        for (name, held) in machine.changed(program) {
+            let a = match held {
+                Held::Number(x) => Array::num(x),
+                Held::List(List::Shared(a)) => a,
+                Held::List(List::Own(items, columns)) => {
+                    let n = items.len();
+                    let shape = match columns {
+                        None => vec![n],
+                        Some(columns) => vec![n.checked_div(columns).unwrap_or(0), columns],
+                    };
+                    Array::numbers(shape.as_slice(), items, self.cx.budget())?
+                }
+            };
+            self.change(name.scope.at(), name.sym, a)?;
+        }
+        Ok(())
+    }
+}
+
+/// Items that may be copied at first, and for each turn that a loop took: copying one takes less
+/// than a nanosecond, a turn of the evaluator some hundred.
+pub const COPIES: (usize, usize) = (1 << 12, 64);
+
+/// Whether an array is a vector, or a matrix, of real numbers.
+fn is_list(a: &Array, rank: usize) -> bool {
+    let real = a.is_uniform() && !a.is_char() && !a.is_complex();
+    a.rank() == rank && real && a.frame().is_none()
+}
+
+/// The place where a program looks names up.
+#[derive(Clone)]
+pub(super) struct Scope {
+    ast: Rc<Ast>,
+    /// A call that never runs; None: of a function of lines, or the workspace.
+    frame: Option<Rc<Frame>>,
+}
+
+impl Scope {
+    fn at(&self) -> At<'_> {
+        At { ast: &self.ast, frame: self.frame.as_ref() }
+    }
+
+    /// The call around.
+    fn around(&self) -> Option<*const Frame> {
+        self.frame.as_ref().and_then(|f| f.closure.env.as_ref()).map(Rc::as_ptr)
+    }
+}
+
+/// A name outside of a program that it reads.
+pub(super) struct Name {
+    scope: Scope,
+    sym: Sym,
+    /// 0 of a number, 1 of a vector, 2 of a matrix.
+    rank: usize,
+    /// Its number among the constants, or the lists.
+    slot: usize,
+    /// The program gives it another value.
+    changes: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::eval::cx::{Cx, Sys};
+    use crate::eval::run::{At, Eval, Outcome, Store};
+    use crate::testing::Host;
+    use aplomb_values::array::Array;
+
+    /// The outcome of a dfn's call in registers; None: it is refused, or ended early.
+    fn called(f: &str, x: Option<f64>, y: f64) -> Option<f64> {
+        let (mut host, mut sys, mut st) = (Host::default(), Sys::default(), Store::default());
+        let nothing = st.nothing.clone();
+        let at = At { ast: &nothing, frame: None };
+        let mut ev = Eval { cx: Cx { host: &mut host, sys: &mut sys }, st: &mut st };
+        let text = |t: &str| Array::few_chars(t.chars().collect());
+        ev.execute_text(at, &text("a←0.5 ⋄ v←3 1 4 ⋄ half←{⍵÷2}")).ok()?;
+        let Ok(Outcome::Func(f)) = ev.execute_text(at, &text(f)) else { panic!("no function") };
+        let made = ev.by_numbers(&f, x.map(Array::num).as_ref(), &Array::num(y));
+        made.unwrap_or_else(|e| panic!("{e}")).and_then(|a| a.number_scalar())
+    }
+
+    #[test]
+    fn recursions_on_numbers_run_in_registers() {
+        for (f, x, y, wanted) in [
+            ("{⍵≤1:⍵ ⋄ (∇⍵-1)+∇⍵-2}", None, 20.0, 6_765.0),
+            ("{⍺=0:⍵+1 ⋄ ⍵=0:(⍺-1)∇1 ⋄ (⍺-1)∇⍺∇⍵-1}", Some(2.0), 3.0, 9.0),
+            ("{⍵=0:0 ⋄ 1+∇⍵-1}", None, 11_000.0, 11_000.0),
+            ("{⍵=0:0 ⋄ ∇⍵-1}", None, 1e5, 0.0),
+            ("{⍺←3 ⋄ ⍵=0:⍺ ⋄ (⍺+1)∇⍵-1}", None, 4.0, 7.0),
+            ("{⍵<2:v[2+⍵]+2⊃v ⋄ n←half ⍵ ⋄ n+a+(×⍨n)-∇⊢n}", None, 4.0, 9.0),
+        ] {
+            assert_eq!(called(f, x, y), Some(wanted), "{f}");
+        }
+    }
+
+    #[test]
+    fn what_is_more_than_numbers_is_refused() {
+        for f in [
+            "{⍵=0:÷0 ⋄ ∇⍵-1}",
+            "{⍵=0:¯1*0.5 ⋄ ∇⍵-1}",
+            "{⍵=0:'a' ⋄ ∇⍵-1}",
+            "{⍵=0:1 2 ⋄ ∇⍵-1}",
+            "{0.5:1 ⋄ ∇⍵-1}",
+            "{1+∇⍵}",
+            "{⍵=0:1 ⋄ ⎕←⍵ ⋄ ∇⍵-1}",
+            "{⍵=0:1 ⋄ a+←1 ⋄ ∇⍵-1}",
+            "{⍵=0:?9 ⋄ ∇⍵-1}",
+            "{⍵=0:nobody ⋄ ∇⍵-1}",
+            "{0::1 ⋄ ∇⍵-1}",
+        ] {
+            assert_eq!(called(f, None, 3.0), None, "{f}");
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Random recursions on numbers, dfns that change outer names, and loops: in registers = one value
+//! after the other. Values, errors with their places, and what the names hold then.
+
+use crate::support::{Dice, scaled, session};
+use aplomb_ground::error::Kind;
+use aplomb_kernel::session::Session;
+
+/// The names that bodies read and change.
+const SETUP: &str = "⎕PP←17 ⋄ a←0.5 ⋄ s←2 ⋄ c←5⍴1 ⋄ r←⍬ ⋄ v←3 1 4 1 5 ⋄ add←{⍺+⍵} ⋄ half←{⍵÷2}";
+
+/// An expression of a number; `∇` calls are for `calls` places yet.
+fn number(dice: &mut Dice, depth: usize, left: bool, calls: &mut usize) -> String {
+    if depth == 0 {
+        let leaves =
+            ["⍵", "⍵", "⍵", "1", "2", "a", "s", "v[2]", "0.1", if left { "⍺" } else { "3" }];
+        return dice.pick(&leaves).to_string();
+    }
+    let x = number(dice, depth - 1, left, calls);
+    match dice.roll(16) {
+        0..=3 => {
+            let op = ["+", "-", "×", "÷", "⌈", "⌊", "|", "*", "add ", "=", "<", "∧"][dice.roll(12)];
+            format!("({x}{op}{})", number(dice, depth - 1, left, calls))
+        }
+        4 => format!(
+            "({}{x})",
+            ["-", "⌊", "×", "÷", "~", "half ", "*", "⍟", "!", "○"][dice.roll(10)]
+        ),
+        5 => format!("(×⍨{x})"),
+        6 => format!("({x}-⍨{})", number(dice, depth - 1, left, calls)),
+        7 => format!("v[1+5|⌊|{x}]"),
+        8 => format!("({x}⊣{})", number(dice, depth - 1, left, calls)),
+        9 => format!("({x}+(n←{x})×n)"),
+        _ if *calls > 0 => {
+            *calls -= 1;
+            let next = ["⍵-1", "⍵-2", "⍵-1", "⌊⍵÷2"][dice.roll(4)];
+            if left { format!("({x}∇{next})") } else { format!("({x}+∇{next})") }
+        }
+        _ => x,
+    }
+}
+
+/// A step that changes an outer name.
+fn effect(dice: &mut Dice, left: bool) -> String {
+    let x = number(dice, 1, left, &mut 0);
+    match dice.roll(6) {
+        0 => format!("s+←{x}"),
+        1 => format!("s⌈←{x}"),
+        2 => format!("c[1+5|⌊|{x}]+←{x}"),
+        3 => format!("c[1+5|⌊|⍵]←{x}"),
+        4 => format!("r,←{x}"),
+        _ => format!("k←s ⋄ s add←{x} ⋄ s×←k<9"),
+    }
+}
+
+fn dfn(dice: &mut Dice, left: bool, effects: bool) -> String {
+    let mut calls = dice.roll(3);
+    let depth = 1 + dice.roll(2);
+    let end = number(dice, depth, left, &mut 0);
+    let mut out = format!("{{⍵<1:{end}");
+    for _ in 0..dice.roll(3) {
+        let x = number(dice, 1, left, &mut 0);
+        match dice.roll(4) {
+            0 => out += &format!(" ⋄ n←{x}"),
+            1 => out += &format!(" ⋄ {x}<⍵:{}", number(dice, depth, left, &mut calls)),
+            2 if effects => out += &format!(" ⋄ {}", effect(dice, left)),
+            // What one way names the other does not see.
+            _ => out += &format!(" ⋄ {}=⍵:a+a←{x}", dice.roll(4)),
+        }
+    }
+    out + &format!(" ⋄ {}}}", number(dice, 1 + depth, left, &mut calls))
+}
+
+/// The value as text, or the error and its place.
+fn outcome(s: &mut Session, line: &str) -> Result<Vec<f64>, String> {
+    match s.value_of(line) {
+        Ok(a) => Ok(a.and_then(|a| a.to_numbers()).unwrap_or_default()),
+        Err(e) => {
+            assert_ne!(e.kind(), Kind::Internal, "{line}: {e}");
+            Err(format!("{} at {:?}", e.kind().name(), e.parts().place.as_ref().map(|p| p.span)))
+        }
+    }
+}
+
+#[test]
+fn registers_give_what_values_give() {
+    let (mut fast, mut slow) = (session(), session());
+    slow.options().switch("numbers", false).expect("a switch");
+    let (mut values, mut errors) = (0, 0);
+    for k in 0..scaled(1_500) {
+        let seed = 70_000_000 + k as u64;
+        let mut dice = Dice(seed);
+        let left = dice.roll(2) == 0;
+        let each = dice.roll(2) == 0;
+        let f = dfn(&mut dice, left, each);
+        let x = if left { "2" } else { "" };
+        let y = ["20⍴⍳7", "⍳17", "0.5×⍳18"][dice.roll(3)];
+        let run =
+            if each { format!("{x}{f}¨{y}") } else { format!("{x}{f} {}", 1 + dice.roll(8)) };
+        let line = format!("{SETUP} ⋄ z←{run} ⋄ ⎕UCS ⍕z,s,c,r");
+        let wanted = outcome(&mut slow, &line);
+        assert_eq!(outcome(&mut fast, &line), wanted, "seed {seed}: {line}");
+        if wanted.is_ok() { values += 1 } else { errors += 1 }
+    }
+    assert!(values > errors && errors * 100 > values, "{values} values, {errors} errors");
+}
+
+/// A number of a loop's turn.
+fn turned(dice: &mut Dice, depth: usize) -> String {
+    if depth == 0 {
+        let leaves = ["i", "i", "t", "t", "j", "1", "2", "0.5", "a", "v[1+5|i]", "m[1+2|i;1+3|j]"];
+        return dice.pick(&leaves).to_string();
+    }
+    let x = turned(dice, depth - 1);
+    match dice.roll(9) {
+        0..=4 => {
+            let op = ["+", "-", "×", "÷", "⌈", "|", "<", "=", "add "][dice.roll(9)];
+            format!("({x}{op}{})", turned(dice, depth - 1))
+        }
+        5 => format!("({}{x})", ["-", "⌊", "half ", "×", "|"][dice.roll(5)]),
+        6 => format!("(1⌊{x})"),
+        7 => format!("({x}×≢c)"),
+        _ => x,
+    }
+}
+
+/// A line of a loop, or several.
+fn line(dice: &mut Dice, depth: usize, out: &mut Vec<String>) {
+    let deep = 1 + dice.roll(2);
+    let x = turned(dice, deep);
+    match dice.roll(if depth == 0 { 7 } else { 12 }) {
+        0 | 1 => out.push(format!("t←1000|⌊{x}")),
+        2 => out.push(format!("t+←{x}")),
+        3 => out.push(format!("c[1+5|⌊|{x}]+←{x}")),
+        4 => out.push(format!("m[1+2|i;1+3|⌊|{x}]←{x}")),
+        5 => out.push(format!("q,←{x}")),
+        6 => out.push(format!("k←{x} ⋄ j←5|⌊|k")),
+        7 | 8 => {
+            out.push(format!(":If {}<{}", turned(dice, 1), turned(dice, 0)));
+            line(dice, depth - 1, out);
+            match dice.roll(4) {
+                0 => out.push(":Leave".into()),
+                1 => out.push(":Continue".into()),
+                2 => {
+                    out.push(":Else".into());
+                    line(dice, depth - 1, out);
+                }
+                _ => {}
+            }
+            out.push(":EndIf".into());
+        }
+        9 => {
+            out.push(format!(":For j :In {}", ["⍳40", "v", "⍳5|i", "⍳0"][dice.roll(4)]));
+            line(dice, depth - 1, out);
+            out.push(":EndFor".into());
+        }
+        10 => {
+            // Inner ones of one name end together.
+            out.push("w←0".into());
+            out.push(":While w<35".into());
+            out.push("w+←1".into());
+            line(dice, depth - 1, out);
+            out.push(":EndWhile".into());
+        }
+        _ => out.push(format!("t←t {x} ⋄ t←+/t")),
+    }
+}
+
+#[test]
+fn loops_in_registers_give_what_values_give() {
+    let (mut fast, mut slow) = (session(), session());
+    slow.options().switch("numbers", false).expect("a switch");
+    let (mut values, mut errors) = (0, 0);
+    for k in 0..scaled(250) {
+        let seed = 80_000_000 + k as u64;
+        let mut dice = Dice(seed);
+        let head = "r←loop n;i;j;t;k;q;w".to_string();
+        let mut lines = vec![head, "t←j←k←0 ⋄ q←⍬".into(), ":For i :In ⍳n".into()];
+        for _ in 0..1 + dice.roll(3) {
+            line(&mut dice, 2, &mut lines);
+        }
+        lines.extend([":EndFor".into(), "r←t,k,j,q".into()]);
+        let texts: Vec<String> = lines.iter().map(|l| format!("'{l}'")).collect();
+        let made = format!("{SETUP} ⋄ m←2 3⍴⍳6 ⋄ f←⎕FX {}", texts.join(" "));
+        let line = format!("{made} ⋄ z←loop 60 ⋄ ⎕UCS ⍕z,s,a,c,(,m),v");
+        let wanted = outcome(&mut slow, &line);
+        assert_eq!(outcome(&mut fast, &line), wanted, "seed {seed}: {}", lines.join("\n"));
+        if wanted.is_ok() { values += 1 } else { errors += 1 }
+    }
+    assert!(values > errors && errors * 100 > values, "{values} values, {errors} errors");
+}
