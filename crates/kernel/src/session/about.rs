@@ -35,6 +35,16 @@ pub(super) fn computed(
 }
 
 impl Session {
+    /// The text of an expression, with its place in the command that was typed.
+    pub(super) fn source_of(&self, text: &str) -> Arc<Source> {
+        let typed = self.typed.as_ref();
+        let found = typed.and_then(|(name, place)| Some(place.within(text)?.of(name)));
+        match found {
+            Some(found) => found,
+            None => Source::new("line", text),
+        }
+    }
+
     /// The trace of a text that runs with everything recorded. Its values are shown where `shows`.
     pub fn trace_run(
         &mut self,

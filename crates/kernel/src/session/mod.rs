@@ -422,20 +422,6 @@ impl Session {
         done
     }
 
-    /// Keeps a line that another has displaced, where there is room for what it stood on.
-    fn remember(&mut self, line: Option<Last>, roomy: bool) {
-        if !roomy || !self.core.remembers {
-            self.older.clear();
-            return;
-        }
-        let older =
-            |Last { text, said, before, options, .. }| Older { text, said, before, options };
-        self.older.extend(line.map(older));
-        if self.older.len() > OLDER {
-            self.older.pop_front();
-        }
-    }
-
     /// The trace of an expression, or of the last line that gave a value. What that line forced is
     /// told from the record of its run, and runs again only under other switches or on another
     /// device; if all of it was small, the line itself runs, with everything recorded. The
@@ -602,16 +588,6 @@ impl Session {
             World::new(&mut self.core, None, true).tell(&forced.recorded, false)?;
         }
         Ok(World::new(&mut self.core, None, true).take_trace(&self.interp))
-    }
-
-    /// The text of an expression, with its place in the command that was typed.
-    fn source_of(&self, text: &str) -> Arc<Source> {
-        let typed = self.typed.as_ref();
-        let found = typed.and_then(|(name, place)| Some(place.within(text)?.of(name)));
-        match found {
-            Some(found) => found,
-            None => Source::new("line", text),
-        }
     }
 
     /// An expression's value, computed, the workspace left alone.

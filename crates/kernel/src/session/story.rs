@@ -3,7 +3,7 @@
 
 use super::mode::Mode;
 use super::world::World;
-use super::{Last, Session, failure};
+use super::{Last, OLDER, Older, Session, failure};
 use aplomb_compiler::pass::Options;
 use aplomb_ground::error::{Result, domain, value};
 use aplomb_ground::protocol::{Event, Sink, Switches};
@@ -28,6 +28,20 @@ impl Session {
         let told = self.telling(|session| session.tell_again(&mut last, switches));
         self.last = Some(last);
         told
+    }
+
+    /// Keeps a line that another has displaced, where there is room for what it stood on.
+    pub(super) fn remember(&mut self, line: Option<Last>, roomy: bool) {
+        if !roomy || !self.core.remembers {
+            self.older.clear();
+            return;
+        }
+        let older =
+            |Last { text, said, before, options, .. }| Older { text, said, before, options };
+        self.older.extend(line.map(older));
+        if self.older.len() > OLDER {
+            self.older.pop_front();
+        }
     }
 
     /// Tells a line that ran under a name once more, under other switches: the last of that name
