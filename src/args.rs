@@ -331,6 +331,13 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// The language for editors, by the Language Server Protocol over standard input and output
+    Lsp {
+        /// Runs what is opened or saved, without effects and for two seconds at most, so that
+        /// shapes are known
+        #[arg(long)]
+        run: bool,
+    },
     /// The record of everything the compiler did
     Trace(TraceArgs),
     /// The graph for Graphviz

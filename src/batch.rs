@@ -24,8 +24,11 @@ impl Sink for Heard {
     fn event(&mut self, event: Event) {
         match event {
             Event::Stream(text) => self.show(&text),
+            Event::Aside(text) => crate::front::say(&text),
             Event::Notice(text) => eprintln!("aplomb: {text}"),
-            Event::Result(bundle) | Event::Display(bundle) => self.show(&plain(&bundle)),
+            Event::Result(bundle) | Event::Display(bundle) | Event::Named { page: bundle, .. } => {
+                self.show(&plain(&bundle));
+            }
             Event::Error(failure) => self.error = Some(failure),
             Event::Exit(_) => self.over = true,
             _ => {}

@@ -2,7 +2,7 @@
 
 use crate::args::{Cli, Command, TuiArgs};
 use crate::front::{Pipeline, Settings, USAGE};
-use crate::{batch, bench, gate, notebook, panes, profile, repl, script, views, watch, words};
+use crate::{batch, bench, gate, lsp, notebook, panes, profile, repl, script, views, watch, words};
 use aplomb_devices::device::Wanted;
 use aplomb_kernel::files::Reach;
 use aplomb_plans::plan::{Math, Order};
@@ -129,6 +129,7 @@ fn dispatch(command: Command, settings: Settings, said: &[String]) -> i32 {
         Command::Eval { batch: true, .. } => batch::run(settings),
         Command::Eval { expr, .. } => script::eval(settings, expr.unwrap_or_default()),
         Command::Check { file, json } => views::check(settings, &file, json),
+        Command::Lsp { run } => lsp::run(settings, run),
         Command::Trace(args) => views::trace(settings, args),
         Command::Dot(args) => views::dot(settings, args),
         Command::Cuda(input) => views::cuda(settings, input),

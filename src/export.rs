@@ -217,7 +217,10 @@ struct Quiet<'a>(&'a mut Printer);
 
 impl Sink for Quiet<'_> {
     fn event(&mut self, event: Event) {
-        if !matches!(event, Event::Stream(_) | Event::Result(_) | Event::Display(_)) {
+        if !matches!(
+            event,
+            Event::Stream(_) | Event::Result(_) | Event::Display(_) | Event::Named { .. }
+        ) {
             self.0.event(event);
         }
     }

@@ -9,6 +9,7 @@ use aplomb_kernel::files::Reach;
 use aplomb_kernel::session::{STACK, Session};
 use aplomb_plans::plan::{Math, Order};
 use std::io::{BufRead, ErrorKind, IsTerminal, Write};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::thread;
 
@@ -167,6 +168,14 @@ pub fn plain(bundle: &MimeBundle) -> String {
     if text.is_empty() || text.ends_with('\n') { text.into() } else { format!("{text}\n") }
 }
 
+/// A file of what the program remembers from run to run.
+pub fn state(file: &str) -> Option<PathBuf> {
+    let set = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let state =
+        set("XDG_STATE_HOME").or_else(|| set("HOME").map(|home| home.join(".local/state")))?;
+    Some(state.join("aplomb").join(file))
+}
+
 /// The terminal's width; None where output is no terminal.
 pub fn columns() -> Option<usize> {
     let out = std::io::stdout();
@@ -219,8 +228,11 @@ impl Sink for Printer {
     fn event(&mut self, event: Event) {
         match event {
             Event::Stream(text) => self.print(&text),
+            Event::Aside(text) => say(&text),
             Event::Notice(text) => say(&format!("aplomb: {text}\n")),
-            Event::Result(bundle) | Event::Display(bundle) => self.print(&plain(&bundle)),
+            Event::Result(bundle) | Event::Display(bundle) | Event::Named { page: bundle, .. } => {
+                self.print(&plain(&bundle));
+            }
             Event::Error(failure) => {
                 let report =
                     if colours(&std::io::stderr()) { &failure.coloured } else { &failure.report };

@@ -17,6 +17,7 @@ pub mod commands;
 mod export;
 mod front;
 mod gate;
+mod lsp;
 #[cfg(feature = "jupyter")]
 mod notebook;
 #[cfg(not(feature = "jupyter"))]

@@ -22,6 +22,8 @@ pub fn asked<'a>(args: &'a str, known: &[&'static str]) -> Asked<'a> {
     let flag = |word: &'a str| {
         let name = word.strip_prefix('-')?;
         let (name, value) = name.split_once('=').unwrap_or((name, ""));
+        let quoted = value.strip_prefix('\'').and_then(|value| value.strip_suffix('\''));
+        let value = quoted.map_or(value, |quoted| quoted);
         let fits = |k: &&&str| {
             k.strip_suffix('=')
                 .map_or(**k == name && value.is_empty(), |k| k == name && !value.is_empty())
@@ -31,8 +33,9 @@ pub fn asked<'a>(args: &'a str, known: &[&'static str]) -> Asked<'a> {
     let mut out = Asked { expr: None, flags: Vec::new() };
     let mut rest = args.trim();
     loop {
-        let first = rest.split_whitespace().next().unwrap_or("");
-        let last = rest.split_whitespace().next_back().unwrap_or("");
+        let all = words(rest);
+        let first = all.first().map_or("", |word| word);
+        let last = all.last().map_or("", |word| word);
         if let Some(found) = flag(first) {
             out.flags.push(found);
             rest = rest[first.len()..].trim();
@@ -45,6 +48,22 @@ pub fn asked<'a>(args: &'a str, known: &[&'static str]) -> Asked<'a> {
     }
     out.expr = Some(rest).filter(|s| !s.is_empty());
     out
+}
+
+/// The words of a text; blanks between quotes or brackets part nothing.
+fn words(text: &str) -> Vec<&str> {
+    let (mut open, mut deep) = (None, 0_usize);
+    let parts = |c: char| {
+        match (open, c) {
+            (None, '\'' | '"') => open = Some(c),
+            (None, '(' | '[' | '{') => deep += 1,
+            (None, ')' | ']' | '}') => deep = deep.saturating_sub(1),
+            (Some(quote), _) if quote == c => open = None,
+            _ => {}
+        }
+        open.is_none() && deep == 0 && c.is_whitespace()
+    };
+    text.split(parts).filter(|word| !word.is_empty()).collect()
 }
 
 #[cfg(test)]
@@ -63,5 +82,9 @@ mod tests {
         assert!(b.expr.is_none() && b.has("list"));
         assert_eq!(asked("1 -2 -list", known).expr, Some("1 -2"));
         assert_eq!(asked("-pass= 1", known).expr, Some("-pass= 1"));
+        let c = asked("'a b'≡x -pass='c  d'", known);
+        assert_eq!((c.expr, c.value("pass")), (Some("'a b'≡x"), Some("c  d")));
+        assert_eq!(asked("'a -list", known).expr, Some("'a -list"));
+        assert_eq!(asked("1 -pass=(2 3)", known).value("pass"), Some("(2 3)"));
     }
 }

@@ -33,12 +33,7 @@ pub fn boxes(call: &mut Call<'_>) -> Result<(), Error> {
     let words = call.words();
     let mut view = *call.session.interp().view();
     if words.is_empty() || words == ["?"] {
-        let style = STYLES.iter().find(|s| s.1 == view.boxes).map_or("min", |s| s.0);
-        let fns = if view.inside { "on" } else { "off" };
-        let trains = TRAINS.iter().find(|t| t.1 == view.trains).map_or("def", |t| t.0);
-        let set =
-            if view.boxes == Boxes::Off { "OFF".into() } else { format!("ON -style={style}") };
-        call.show(&format!("Is {set} -trains={trains} -fns={fns}"));
+        call.show(&format!("Is {}", boxes_of(&view)));
         return Ok(());
     }
     let before = view;
@@ -102,16 +97,29 @@ fn tell(call: &mut Call<'_>, was_on: bool, options: &[(&str, &str)]) -> Result<(
     Ok(())
 }
 
+/// The settings of `]box`.
+fn boxes_of(view: &View) -> String {
+    let style = STYLES.iter().find(|s| s.1 == view.boxes).map_or("min", |s| s.0);
+    let fns = if view.inside { "on" } else { "off" };
+    let trains = TRAINS.iter().find(|t| t.1 == view.trains).map_or("def", |t| t.0);
+    let set = if view.boxes == Boxes::Off { "OFF".into() } else { format!("ON -style={style}") };
+    format!("{set} -trains={trains} -fns={fns}")
+}
+
+/// The settings of `]rows`.
+fn rows_of(view: &View) -> String {
+    let style = LONG.iter().find(|s| s.1 == view.rows()).map_or("wrap", |s| s.0);
+    match view.rows() {
+        Long::Fold => "OFF".into(),
+        Long::Whole | Long::Cut => format!("ON -style={style}"),
+    }
+}
+
 pub fn rows(call: &mut Call<'_>) -> Result<(), Error> {
     let words = call.words();
     let mut view = *call.session.interp().view();
     if words.is_empty() || words == ["?"] {
-        let style = LONG.iter().find(|s| s.1 == view.rows()).map_or("wrap", |s| s.0);
-        call.show(&if view.rows() == Long::Fold {
-            "Is OFF".to_string()
-        } else {
-            format!("Is ON -style={style}")
-        });
+        call.show(&format!("Is {}", rows_of(&view)));
         return Ok(());
     }
     let before = view;

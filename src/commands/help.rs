@@ -68,6 +68,12 @@ pub fn help(call: &mut Call<'_>) -> Result<(), Error> {
     Ok(())
 }
 
+/// Pages on the program itself, by their words.
+const OWN: &[(&[&str], fn(&mut Page))] = &[
+    (&["keys", "glyphs", "keyboard", "backtick"], Page::keys),
+    (&["notebook", "jupyter", "%%", "magic", "magics"], Page::notebook),
+];
+
 /// All that `page` knows by a word.
 fn topics() -> Vec<String> {
     let glyphs = prims().flat_map(|p| p.names).chain(OTHER_KEYS.iter().flat_map(|k| k.2)).copied();
@@ -86,7 +92,8 @@ fn topics() -> Vec<String> {
     let errors = errors::ROWS.iter().map(|e| e.0.name().to_lowercase());
     let members = library::members().map(|m| m.0.to_string());
     let dfns = std::iter::once(library::LIBRARY.to_string()).chain(members);
-    words.chain(forms).chain(system).chain(errors).chain(dfns).collect()
+    let own = OWN.iter().flat_map(|own| own.0).map(|word| word.to_string());
+    words.chain(forms).chain(system).chain(errors).chain(dfns).chain(own).collect()
 }
 
 /// The page of a topic, `width` columns wide: everything the tables say about it.
@@ -123,6 +130,12 @@ fn by_form(topic: &str, page: &mut Page) {
 /// A word, as NumPy writes it too: `np.count_nonzero`.
 fn by_name(topic: &str, page: &mut Page) {
     let lower = topic.to_lowercase();
+    OWN.iter().filter(|own| own.0.contains(&lower.as_str())).for_each(|own| own.1(page));
+    // `%%why` is `]why`.
+    let lower = match lower.strip_prefix("%%").filter(|name| !name.is_empty()) {
+        Some(name) => format!("]{name}"),
+        None => lower,
+    };
     let word = lower.strip_prefix("np.").unwrap_or(&lower);
     let spaced = word.replace('_', " ");
     let is = |names: &[&str]| {

@@ -236,8 +236,8 @@ pub static COMMANDS: &[Command] = &[
     ),
     row(
         "]plot",
-        "EXPR [-kind=lines|points|bars|histogram|boxes|heat] [-title=WORD] [-log=x|y|xy] \
-         [FILE.svg]",
+        "EXPR [-kind=lines|points|bars|histogram|boxes|heat|contour] [-title='TEXT'] \
+         [-log=x|y|xy] [-names=A,B] [-axes=A,B] [-x=EXPR] [-size=640x400] [FILE.svg | FILE.png]",
         "Draws a vector, the rows of a matrix, or a vector for each series, by ⎕PLOT.",
         charts::plot,
     ),
@@ -247,6 +247,18 @@ pub static COMMANDS: &[Command] = &[
         "An array as a picture: a matrix is grey, a last axis of 3 or 4 is colours, a first one \
          frames.",
         charts::img,
+    ),
+    row(
+        "]html",
+        "EXPR",
+        "Shows a text as HTML, by ⎕SHOW; lines below %%html are the page itself.",
+        charts::html,
+    ),
+    row(
+        "]view",
+        "EXPR",
+        "Shows a value as what it is: a text of SVG or HTML as a page, an array as a table.",
+        charts::view,
     ),
     row("]display", "EXPR", "An array with every part in a frame.", display::display),
     row("]disp", "EXPR", "An array in boxes, with marks of axes and types.", display::disp),
@@ -291,10 +303,8 @@ pub static COMMANDS: &[Command] = &[
     row(")wsid", "[NAME]", "The name of the workspace; changes it.", workspace::wsid),
     row(")limits", "[NAME=VALUE]", "What a program may use; changes a limit.", workspace::limits),
     row(")off", "[CODE]", "Leaves.", workspace::off),
-    missing("]html", "The trace as a page."),
     missing("]mem", "Buffers over time."),
     missing("]eager", "Forces every statement."),
-    missing("]view", "An array to scroll in."),
     missing("]tour", "The first ten minutes, with you typing."),
 ];
 

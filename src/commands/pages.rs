@@ -4,13 +4,32 @@ use super::Command;
 use aplomb_compiler::pass::{Pass, Preset, Rule, Switch};
 use aplomb_ground::help::{Topic, errors};
 use aplomb_language::eval::system::Row;
-use aplomb_language::table::{Class, Meaning, Prim, find};
+use aplomb_language::table::{Class, Meaning, Prim, find, keys};
 
 /// The column where prose begins below a head.
 const INDENT: usize = 12;
 
 /// A row of `OTHER_KEYS`: glyph, key, names.
 type Key = (char, char, &'static [&'static str]);
+
+const KEYS: &str = "A backtick and a key give a glyph, at the prompt, in panes and in JupyterLab; \
+                    a name and Tab do, too: rho<Tab>.";
+
+/// A head, and a sentence on it.
+const NOTEBOOK: &[(&str, &str)] = &[
+    ("install", "aplomb kernel install --user, then jupyter lab; --sys-prefix in an environment."),
+    ("glyphs", "`r gives ⍴, rho<Tab> too; the bar above a notebook has all of them: ]help keys."),
+    ("]command", "A line that begins with ] is a command, as at the prompt: ]help ]dag."),
+    ("%%command", "On the first line: the lines below are what the command speaks of, as %%why."),
+    ("%%html", "The lines below are a page."),
+    ("⎕SHOW", "Shows HTML, Markdown, SVG, PNG or JSON of your own: 'text/html'⎕SHOW'<b>3</b>'."),
+    ("⎕PLOT ]plot", "Draw numbers; ]img shows an array as a picture."),
+    (
+        "]dag ]why",
+        "Open beside the notebook in JupyterLab, with switches and passes to step through.",
+    ),
+    ("Shift-Tab", "Help on the word at the cursor; of your own functions their source."),
+];
 
 pub struct Page {
     text: String,
@@ -86,6 +105,28 @@ impl Page {
         }
         if uses(p).is_empty() {
             self.text += "  not in Aplomb yet\n";
+        }
+    }
+
+    /// All keys, a line for some of them: functions and operators, then what else is typed.
+    pub fn keys(&mut self) {
+        self.prose("", KEYS, 0);
+        let mut line = String::new();
+        for (key, glyph) in keys() {
+            let next = format!("`{key} {glyph}   ");
+            if line.chars().count() + next.chars().count() > self.width {
+                self.text += &format!("{}\n", line.trim_end());
+                line.clear();
+            }
+            line += &next;
+        }
+        self.text += &format!("{}\n", line.trim_end());
+    }
+
+    /// A notebook's own ways.
+    pub fn notebook(&mut self) {
+        for (head, says) in NOTEBOOK {
+            self.prose(&format!("{head:14}"), says, 14);
         }
     }
 

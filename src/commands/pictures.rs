@@ -1,9 +1,15 @@
 //! Pictures of a whole trace: every evaluation of a statement in turn.
 
-use aplomb_ground::protocol::{HTML, MimeBundle, SVG, TRACE};
+use aplomb_ground::protocol::{HTML, MimeBundle, PNG, SVG, TRACE};
 use aplomb_ground::trace::Trace;
 use aplomb_viz::svg::{self, Panel};
 use aplomb_viz::{Graph, dot, find_pass, heading, list, nothing, tables, text, why};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
+use serde_json::json;
+use std::io::Write;
 use unicode_width::UnicodeWidthStr;
 
 /// Each evaluation by `each`, headed where there are several.
@@ -83,11 +89,64 @@ pub fn forms(trace: &Trace, pass: Option<&str>, fold: Option<bool>) -> MimeBundl
     if panels.is_empty() {
         return MimeBundle::new();
     }
-    // A page that runs again has the same bytes.
-    let json = serde_json::to_string(&trace.clone().canonical()).unwrap_or_default();
-    let forms = [(HTML, svg::image(&panels)), (SVG, svg::draw(&panels)), (TRACE, json)];
+    let json = stored(trace, None);
+    let drawn = svg::draw(&panels);
+    let png = aplomb_charts::png(&drawn).map_or(String::new(), |png| BASE64_STANDARD.encode(png));
+    let forms = [(HTML, svg::image(&panels)), (PNG, png), (SVG, drawn), (TRACE, json)];
     let small = forms.into_iter().filter(|(_, text)| !text.is_empty() && text.len() <= LARGEST);
     small.map(|(kind, text)| (kind.to_string(), text)).collect()
+}
+
+/// The words beside a trace for a page: which command shows it, all that it says, the node that was
+/// asked about.
+pub struct Asked<'a> {
+    /// `why` or `cuda`.
+    pub kind: &'static str,
+    /// All that the command prints.
+    pub says: &'a str,
+    /// The number of the node.
+    pub node: Option<u32>,
+}
+
+/// The text of `]why` or `]cuda` with the trace of the same run, for a page that draws it.
+pub fn told(trace: &Trace, asked: &Asked<'_>) -> MimeBundle {
+    let json = stored(trace, Some(asked));
+    let small = Some(json).filter(|json| json.len() <= LARGEST);
+    small.map(|json| (TRACE.to_string(), json)).into_iter().collect()
+}
+
+/// The fields that no page shows, by the part of a trace that has it.
+const UNSEEN: &[(&str, &[&str])] = &[
+    ("nodes", &["h", "from", "born", "uses"]),
+    ("passes", &["view", "events", "ms", "flops", "lets", "live", "roots"]),
+    ("kernels", &["cpu", "reads", "body"]),
+];
+/// The texts of launches: a page asks for them, unless they are what it shows.
+const TEXTS: &[(&str, &[&str])] = &[("kernels", &["cuda"])];
+
+/// A trace as a notebook keeps it: without what no page shows, deflated, and the same bytes when it
+/// runs again.
+fn stored(trace: &Trace, asked: Option<&Asked<'_>>) -> String {
+    let Ok(mut json) = serde_json::to_value(trace.clone().canonical()) else {
+        return String::new();
+    };
+    let texts = if asked.is_some_and(|a| a.kind == "cuda") { &[] } else { TEXTS };
+    for (part, fields) in UNSEEN.iter().chain(texts) {
+        let rows = json[part].as_array_mut().into_iter().flatten();
+        for row in rows.filter_map(|row| row.as_object_mut()) {
+            row.retain(|field, _| !fields.contains(&field.as_str()));
+        }
+    }
+    if let Some(asked) = asked {
+        json["view"] = json!({ "kind": asked.kind, "says": asked.says });
+        if let Some(node) = asked.node {
+            json["view"]["node"] = node.into();
+        }
+    }
+    let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
+    let packed = packed.write_all(json.to_string().as_bytes()).and_then(|()| packed.finish());
+    let packed = packed.map_or(String::new(), |bytes| BASE64_STANDARD.encode(bytes));
+    json!({ "statement": trace.statement, "deflated": packed }).to_string()
 }
 
 /// Each graph as a list, a line a node.

@@ -51,29 +51,53 @@ pub fn why(call: &mut Call<'_>) -> Result<(), Error> {
     let width = call.width();
     let Some(word) = call.expr() else {
         let trace = trace_of(call, None)?;
-        call.show(&reasons::summary(&trace, width));
+        let says = reasons::summary(&trace, width);
+        show_with(call, "why", &trace, &says, None);
         return Ok(());
     };
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let is_node = is_number(word.strip_prefix('n').unwrap_or(&word));
     let is_launch = word.strip_prefix('k').is_some_and(is_number);
     if word.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '∆' | '⍙' | '-')) {
-        let about =
-            trace_of(call, None).and_then(|trace| match reasons::node(&trace, &word, width) {
-                Err(says) if !is_node => {
-                    ask::answer(&trace, &word, width).map_err(domain)?.ok_or_else(|| domain(says))
-                }
-                found => found.map_err(domain),
-            });
+        let about = trace_of(call, None).and_then(|trace| {
+            let says = match reasons::node(&trace, &word, width) {
+                Err(says) if !is_node => ask::answer(&trace, &word, width)
+                    .map_err(domain)?
+                    .ok_or_else(|| domain(says))?,
+                found => found.map_err(domain)?,
+            };
+            Ok((trace, says))
+        });
         // A name that the last line does not know is an expression.
         if is_node || is_launch || about.is_ok() {
-            call.show(&about?);
+            let (trace, says) = about?;
+            let node = word.trim_start_matches('n').parse().ok();
+            let named =
+                || trace.nodes.iter().rfind(|n| n.name.as_ref() == Some(&word)).map(|n| n.id);
+            let node = node.filter(|_| is_node).or_else(named);
+            show_with(call, "why", &trace, &says, node);
             return Ok(());
         }
     }
     let trace = trace_of(call, Some(&word))?;
-    call.show(&reasons::summary(&trace, width));
+    let says = reasons::summary(&trace, width);
+    show_with(call, "why", &trace, &says, None);
     Ok(())
+}
+
+/// A text, and for a page the trace that it speaks of.
+fn show_with(
+    call: &mut Call<'_>,
+    kind: &'static str,
+    trace: &Trace,
+    says: &str,
+    node: Option<u32>,
+) {
+    let asked = pictures::Asked { kind, says, node };
+    match call.sink.rich() && !trace.segments.is_empty() {
+        true => call.show_in_forms(says, pictures::told(trace, &asked)),
+        false => call.show(says),
+    }
 }
 
 /// `k0` in front: only that launch.
@@ -96,7 +120,8 @@ pub fn kernels(call: &mut Call<'_>) -> Result<(), Error> {
 pub fn cuda(call: &mut Call<'_>) -> Result<(), Error> {
     let (which, expr) = launch_of(call.args);
     let trace = trace_of(call, expr)?;
-    call.show(&pictures::cuda(&trace, which).map_err(domain)?);
+    let says = pictures::cuda(&trace, which).map_err(domain)?;
+    show_with(call, "cuda", &trace, &says, None);
     Ok(())
 }
 

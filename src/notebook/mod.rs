@@ -64,7 +64,9 @@ fn start(mut settings: Settings, connection: &Path, allow: Allow) -> i32 {
         settings.prepare(&mut session);
         session
     };
-    let served = jupyter::serve(&info, session, |stop| signals::interrupts(move || stop.request()));
+    let history = crate::front::state("cells");
+    let ready = |stop: jupyter::Interrupts| signals::interrupts(move || stop.request());
+    let served = jupyter::serve(&info, session, history, ready);
     served.unwrap_or_else(|says| {
         eprintln!("aplomb kernel: {says}");
         FAILED

@@ -4,16 +4,9 @@ use super::Reader;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-fn place() -> Option<PathBuf> {
-    let set = |name| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    let state =
-        set("XDG_STATE_HOME").or_else(|| set("HOME").map(|home| home.join(".local/state")))?;
-    Some(state.join("aplomb").join("history"))
-}
-
 /// Reads what there is; where lines will be kept.
 pub fn load(reader: &mut Reader) -> Option<PathBuf> {
-    let path = place()?;
+    let path = crate::front::state("history")?;
     let _ = reader.load_history(&path);
     Some(path)
 }

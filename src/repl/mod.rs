@@ -9,22 +9,26 @@ mod colour;
 mod edit;
 mod history;
 mod keys;
+mod terminal;
 
-use crate::front::{FAILED, Settings, colours, plain, print};
+use crate::front::{FAILED, Settings, colours, plain, print, say};
 use crate::script::is_command;
 use crate::signals;
 use aplomb_ground::error::Kind;
 use aplomb_ground::limits::Interrupt;
-use aplomb_ground::protocol::{Client, Event, PANES, Request, Status};
+use aplomb_ground::progress::Looker;
+use aplomb_ground::protocol::{Client, Event, Gone, MimeBundle, PANES, PNG, Request, Status};
 use aplomb_kernel::session::Worker;
 use edit::Edit;
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
 use rustyline::{ColorMode, CompletionType, Config, Editor};
 use std::cell::RefCell;
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::time::{Duration, Instant};
+use terminal::{draws, kitty};
 
 /// Six blanks, as APL has it.
 const PROMPT: &str = "      ";
@@ -47,7 +51,10 @@ fn prompt(settings: Settings) -> Result<i32, String> {
         move || Rc::new(commands),
         settings.limits,
         settings.threads,
-        move |s| own.prepare(s),
+        move |s| {
+            own.prepare(s);
+            (s.core().coloured, s.core().pictures) = (colours(&std::io::stdout()), draws());
+        },
     );
     let worker = worker.map_err(|e| format!("no thread can be had: {e}"))?;
     signals::interrupt_keeps(worker.interrupt(), restorer());
@@ -129,6 +136,37 @@ fn banner(worker: &mut Worker) -> String {
     )
 }
 
+/// Between two looks at how far a loop is.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// A line that says how far a loop is, where a terminal shows it.
+#[derive(Default)]
+struct Bar {
+    begun: Option<Instant>,
+    looker: Looker,
+    shown: bool,
+}
+
+impl Bar {
+    fn draw(&mut self, stop: &Interrupt) {
+        let begun = *self.begun.get_or_insert_with(Instant::now);
+        let step = self.looker.look(begun.elapsed().as_secs_f64(), stop.way());
+        match step.filter(|_| std::io::stderr().is_terminal()) {
+            Some(step) => {
+                say(&format!("\r\x1b[K{}", step.line()));
+                self.shown = true;
+            }
+            None => self.clear(),
+        }
+    }
+
+    fn clear(&mut self) {
+        if std::mem::take(&mut self.shown) {
+            say("\r\x1b[K");
+        }
+    }
+}
+
 /// Sends, and hands every event to `each` until the session is idle. False: the session is gone.
 fn ask(worker: &mut Worker, request: Request, each: impl FnMut(Event)) -> bool {
     ask_and_answer(worker, request, each, |_| None)
@@ -142,12 +180,21 @@ fn ask_and_answer(
     mut type_: impl FnMut(&str) -> Option<String>,
 ) -> bool {
     worker.send(request);
+    let mut bar = Bar::default();
     loop {
-        match worker.recv() {
-            Some(Event::Status(Status::Idle)) => return true,
-            Some(Event::Input(prompt)) => worker.answer(type_(&prompt)),
-            Some(event) => each(event),
-            None => return false,
+        let event = match worker.wait(LOOK) {
+            Ok(Some(event)) => event,
+            Ok(None) => {
+                bar.draw(&worker.interrupt());
+                continue;
+            }
+            Err(Gone) => return false,
+        };
+        bar.clear();
+        match event {
+            Event::Status(Status::Idle) => return true,
+            Event::Input(prompt) => worker.answer(type_(&prompt)),
+            event => each(event),
         }
     }
 }
@@ -208,8 +255,11 @@ fn told(reader: &mut Reader, worker: &mut Worker, code: String, name: String) ->
     let show = |event| match event {
         Event::Display(bundle) if bundle.contains_key(PANES) => panes = bundle.get(PANES).cloned(),
         Event::Stream(text) => print(&text),
+        Event::Aside(text) => say(&text),
         Event::Notice(text) => print(&format!("{text}\n")),
-        Event::Result(bundle) | Event::Display(bundle) => print(&plain(&bundle)),
+        Event::Result(bundle) | Event::Display(bundle) | Event::Named { page: bundle, .. } => {
+            print(&pictured(&bundle));
+        }
         Event::Error(failure) => {
             // Behind the ^C that the terminal shows.
             let gap = if failure.number == Kind::Interrupt.number() { "\n" } else { "" };
@@ -223,6 +273,14 @@ fn told(reader: &mut Reader, worker: &mut Worker, code: String, name: String) ->
         crate::panes::open(worker, worker.interrupt(), &panes);
     }
     exit.or((!alive).then_some(FAILED))
+}
+
+/// A bundle as the terminal shows it: its picture, where it has one and the terminal draws it.
+fn pictured(bundle: &MimeBundle) -> String {
+    match bundle.get(PNG).filter(|_| draws()) {
+        Some(png) => format!("{}\n", kitty(png)),
+        None => plain(bundle),
+    }
 }
 
 const NO_TEXT: &str = "\r\nSYNTAX ERROR: what was typed is no UTF-8 text; the line is left out";

@@ -21,8 +21,10 @@ struct Heard(String);
 impl Sink for Heard {
     fn event(&mut self, event: Event) {
         match event {
-            Event::Stream(text) => self.0 += &text,
-            Event::Result(bundle) | Event::Display(bundle) => self.0 += &bundle["text/plain"],
+            Event::Stream(text) | Event::Aside(text) => self.0 += &text,
+            Event::Result(bundle) | Event::Display(bundle) | Event::Named { page: bundle, .. } => {
+                self.0 += &bundle["text/plain"]
+            }
             Event::Error(failure) => self.0 += &format!("{}\n", failure.report),
             _ => {}
         }

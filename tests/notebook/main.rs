@@ -1,8 +1,8 @@
 //! The notebook from a client's side: a kernel process, real sockets, every kind of message.
 //!
 //! `running` has kernel processes, `jupyter` what they answer, `hostile` what must not end them,
-//! `shown` what a page has beside text, `trust` what a sanitiser leaves of it, `python` the clients
-//! of others.
+//! `shown` what a page has beside text, `told` what is told about a cell, `trust` what a sanitiser
+//! leaves of it, `python` the clients of others.
 
 #![cfg(feature = "jupyter")]
 
@@ -14,4 +14,5 @@ mod jupyter;
 mod python;
 mod running;
 mod shown;
+mod told;
 mod trust;

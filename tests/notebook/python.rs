@@ -1,7 +1,7 @@
 //! The clients of others: jupyter_kernel_test, and nbclient with the example notebook. They need
 //! `tools/extras`.
 
-use crate::support::extras;
+use crate::support::{extras, program};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -9,9 +9,9 @@ use std::process::Command;
 fn python(what: &str, script: &str, args: &[&Path]) {
     let Some(python) = extras(what) else { return };
     let home = tempfile::tempdir().expect("a folder");
-    let program = env!("CARGO_BIN_EXE_aplomb");
+    let aplomb = env!("CARGO_BIN_EXE_aplomb");
     let installed =
-        Command::new(program).args(["kernel", "install", "--prefix"]).arg(home.path()).output();
+        Command::new(aplomb).args(["kernel", "install", "--prefix"]).arg(home.path()).output();
     let installed = installed.expect("aplomb");
     assert!(installed.status.success(), "{}", String::from_utf8_lossy(&installed.stderr));
     let script = root().join("tests/notebook").join(script);
@@ -41,22 +41,40 @@ fn the_kernel_passes_jupyter_kernel_test() {
     python("jupyter_kernel_test", "kernel_test.py", &[]);
 }
 
-/// A test of what is on the page, not what is on the wire. The browser is the machine's: no extra
-/// fetches one.
+/// A test of what is on the page, not what is on the wire. The browser is the system's.
+/// `UPDATE=1` writes the picture of the README.
 #[test]
 fn a_lab_has_keys_bar_mode_font_tables_and_live_views() {
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    let browser = std::env::split_paths(&paths).map(|p| p.join("chromium")).find(|p| p.exists());
-    let Some(browser) = browser else {
-        println!("skipped: needs chromium on the path");
-        return;
-    };
-    python("jupyterlab and playwright", "lab.py", &[&browser]);
+    let Some(browser) = program("chromium") else { return };
+    let picture = root().join("docs/pictures/notebook.png");
+    let picture = std::env::var_os("UPDATE").is_some().then_some(picture);
+    let args: Vec<&Path> =
+        [Some(&browser), picture.as_ref()].into_iter().flatten().map(|p| &**p).collect();
+    python("jupyterlab and playwright", "lab/lab.py", &args);
 }
 
+/// The package of `editors/python`, as pip would install it.
 #[test]
-fn the_example_notebook_runs_twice_with_the_output_it_has() {
-    python("nbclient", "run_notebook.py", &[&root().join("examples/notebook.ipynb")]);
+fn papermill_writes_parameters_and_jupytext_reads_scripts() {
+    python("papermill and jupytext", "tools.py", &[]);
+}
+
+/// The extension of `editors/` without the editor, and the comm of a live view without a lab.
+#[test]
+fn the_extension_of_vs_code_types_every_key_and_a_comm_may_answer_anything() {
+    python("playwright", "scripts.py", &[]);
+}
+
+/// The notebooks of the examples; each runs in its own folder, as in a lab.
+#[test]
+fn the_example_notebooks_run_twice_with_the_output_they_have() {
+    let files = std::fs::read_dir(root().join("examples")).expect("examples");
+    let mut books: Vec<PathBuf> = files.map(|f| f.expect("a file").path()).collect();
+    books.retain(|p| p.extension().is_some_and(|e| e == "ipynb"));
+    books.sort();
+    assert!(!books.is_empty());
+    let books: Vec<&Path> = books.iter().map(|p| &**p).collect();
+    python("nbclient", "run_notebook.py", &books);
 }
 
 #[test]

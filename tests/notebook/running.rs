@@ -37,6 +37,15 @@ fn kernel(program: &str, file: &str) -> Command {
     command
 }
 
+/// A kernel that keeps what it remembers in a folder.
+pub fn remembering(folder: &std::path::Path) -> Running {
+    Running::start_by(|program, file| {
+        let mut command = kernel(program, file);
+        command.env("XDG_STATE_HOME", folder);
+        command
+    })
+}
+
 impl Running {
     pub fn start() -> Running {
         Running::start_by(kernel)
@@ -59,6 +68,10 @@ impl Running {
         let mut command = command(env!("CARGO_BIN_EXE_aplomb"), file.to_str().expect("UTF-8"));
         // A standard error that takes nothing, as that of a server whose terminal is gone.
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux");
+        // What earlier processes remember is none of a test's.
+        if command.get_envs().all(|(name, _)| name != "XDG_STATE_HOME") {
+            command.env("XDG_STATE_HOME", folder.path());
+        }
         let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(full);
         let process = command.spawn().expect("a kernel");
         let client = Client::connect_when_open(&info, WAIT).expect("open ports");

@@ -53,7 +53,7 @@ fn data_of_a_kind_is_shown_as_that_kind() {
     assert_eq!([&lines["text/markdown"], &lines["text/plain"]], ["# a\nb"; 2]);
     let json = displayed(&kernel, "'application/json'⎕SHOW'{\"a\":[1,2]}'");
     assert_eq!(json["application/json"]["a"][1], 2);
-    assert_eq!(displayed(&kernel, "'image/gif'⎕SHOW 71 73 70")["image/gif"], "R0lG");
+    assert_eq!(displayed(&kernel, "'image/gif'⎕SHOW 71 73 70 56")["image/gif"], "R0lGOA==");
     for wrong in [
         "'html'⎕SHOW'x'",
         "'text/html'⎕SHOW 3 300",

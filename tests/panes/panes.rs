@@ -6,6 +6,7 @@ use aplomb::commands::Table;
 use aplomb_ground::limits::{Interrupt, Limits};
 use aplomb_ground::protocol::{Client, Event, Gone, Request};
 use aplomb_kernel::session::Worker;
+use aplomb_language::table;
 use aplomb_viz::panes::{App, Look, Start};
 use std::rc::Rc;
 
@@ -192,6 +193,22 @@ fn what_is_written_runs_and_errors_stand_at_their_place() {
         text.contains("text before") && text.contains("ERROR") && !text.contains('‾'),
         "{text}"
     );
+}
+
+/// As at the prompt (`tests/program/repl.rs`) and in a lab (`tests/notebook/lab/typed.py`).
+#[test]
+fn each_key_of_the_table_gives_its_glyph() {
+    let mut app = open("", PLAIN);
+    app.text(160, 400);
+    app.press("1i");
+    for (key, _) in table::keys() {
+        let key = if key == '<' { "<lt>".into() } else { key.to_string() };
+        app.press(&format!("'`{key}'<Enter>"));
+    }
+    let text = app.text(160, 400);
+    for (key, glyph) in table::keys() {
+        assert!(text.contains(&format!("'{glyph}'")), "`{key} gives no {glyph}\n{text}");
+    }
 }
 
 #[test]

@@ -58,6 +58,16 @@ fn glyphs_are_typed_by_key_and_by_name() {
     assert!(kept.contains("2 2⍴7"), "{kept}");
 }
 
+/// As in the panes (`tests/panes/panes.rs`) and in a lab (`tests/notebook/lab/typed.py`).
+#[test]
+fn each_key_of_the_table_gives_its_glyph() {
+    let state = tempfile::tempdir().unwrap();
+    let mut session = start(&state);
+    for (key, glyph) in aplomb_language::table::keys() {
+        assert_eq!(line(&mut session, &format!("'`{key}'")), glyph.to_string(), "`{key}");
+    }
+}
+
 #[test]
 fn the_profile_runs_before_the_prompt() {
     let state = tempfile::tempdir().unwrap();

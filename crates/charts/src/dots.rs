@@ -13,27 +13,52 @@ pub const DOWN: usize = 4;
 const BITS: [[u32; ACROSS]; DOWN] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 const BLANK: u32 = 0x2800;
 
+/// The end of a terminal's colours.
+pub const PLAIN: &str = "\u{1b}[0m";
+
+/// A terminal's colour of letters.
+pub fn foreground((r, g, b): (u8, u8, u8)) -> String {
+    format!("\u{1b}[38;2;{r};{g};{b}m")
+}
+
 pub struct Dots {
     columns: usize,
     dots: Vec<u32>,
     letters: Vec<Option<char>>,
+    /// The colour of what was drawn last in each character.
+    colours: Vec<(u8, u8, u8)>,
 }
 
 impl Dots {
     pub fn new(columns: usize, rows: usize) -> Dots {
         let n = columns * rows;
-        Dots { columns, dots: vec![0; n], letters: vec![None; n] }
+        Dots { columns, dots: vec![0; n], letters: vec![None; n], colours: vec![(0, 0, 0); n] }
     }
 
-    pub fn text(&self) -> String {
+    pub fn text(&self, coloured: bool) -> String {
         let shown = |(dots, letter): (&u32, &Option<char>)| match (letter, dots) {
             (Some(c), _) => *c,
             (None, 0) => ' ',
             (None, dots) => char::from_u32(BLANK + dots).map_or(' ', |c| c),
         };
         let all: Vec<char> = self.dots.iter().zip(&self.letters).map(shown).collect();
-        let line = |row: &[char]| row.iter().collect::<String>().trim_end().to_string() + "\n";
-        all.chunks(self.columns).map(line).collect()
+        let mut out = String::new();
+        for (row, colours) in all.chunks(self.columns).zip(self.colours.chunks(self.columns)) {
+            let long = row.iter().rposition(|c| *c != ' ').map_or(0, |last| last + 1);
+            let mut now = None;
+            for (c, colour) in row.iter().zip(colours).take(long) {
+                let is_dots = ('\u{2801}'..='\u{28ff}').contains(c);
+                let wanted = Some(*colour).filter(|_| coloured && is_dots);
+                if *c != ' ' && wanted != now {
+                    out += &wanted.map_or(PLAIN.into(), |c| foreground(c));
+                    now = wanted;
+                }
+                out.push(*c);
+            }
+            out += if now.is_some() { PLAIN } else { "" };
+            out.push('\n');
+        }
+        out
     }
 
     /// The character that a dot belongs to.
@@ -67,6 +92,7 @@ impl DrawingBackend for &mut Dots {
     fn draw_pixel(&mut self, point: BackendCoord, colour: BackendColor) -> Drawn {
         if let Some(k) = self.at(point).filter(|_| colour.alpha > 0.0) {
             self.dots[k] |= BITS[point.1 as usize % DOWN][point.0 as usize % ACROSS];
+            self.colours[k] = colour.rgb;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! A chart on any place that can be drawn on: axes, marks, legend.
 
+use crate::dates::Axis;
 use crate::shape::{self, Mark, Shape};
 use aplomb_ground::chart::{Chart, Kind};
 use plotters::coord::Shift;
@@ -100,15 +101,12 @@ pub fn draw<B: DrawingBackend>(area: &Area<B>, chart: &Chart, look: &Look) -> Re
     }
     // Nothing stands on the frame itself.
     let room = |(from, to): (f64, f64), part: f64| (to - from) * part;
-    let part = if chart.kind == Kind::Heat { 0.0 } else { 0.03 };
+    let is_field = matches!(chart.kind, Kind::Heat | Kind::Contour);
+    let part = if is_field { 0.0 } else { 0.03 };
     let (dx, dy) = (room(x, part), room(y, part));
-    let mut plane =
-        builder.build_cartesian_2d(x.0 - dx..x.1 + dx, y.0 - dy..y.1 + dy).map_err(says)?;
-    let is_heat = chart.kind == Kind::Heat;
-    let (across, down) = (
-        |v: &f64| number(*v, chart.logs[0]),
-        |v: &f64| number(if is_heat { v.abs() } else { *v }, chart.logs[1]),
-    );
+    let along = Axis::new(x.0 - dx..x.1 + dx, chart.logs[0], chart.dates);
+    let mut plane = builder.build_cartesian_2d(along, y.0 - dy..y.1 + dy).map_err(says)?;
+    let down = |v: &f64| number(if is_field { v.abs() } else { *v }, chart.logs[1]);
     let mut mesh = plane.configure_mesh();
     mesh.label_style(ink.clone())
         .axis_style(INK)
@@ -117,7 +115,6 @@ pub fn draw<B: DrawingBackend>(area: &Area<B>, chart: &Chart, look: &Look) -> Re
         .set_all_tick_mark_size(look.tick)
         .x_labels(look.numbers.0)
         .y_labels(look.numbers.1)
-        .x_label_formatter(&across)
         .y_label_formatter(&down);
     let [along, up] = [0, 1].map(|k| Some(&chart.names[k]).filter(|n| look.names && !n.is_empty()));
     if let Some(name) = along {
@@ -134,14 +131,17 @@ pub fn draw<B: DrawingBackend>(area: &Area<B>, chart: &Chart, look: &Look) -> Re
             Mark::Dot(x, y) => Circle::new((x, y), look.dot, colour.filled()).into_dyn(),
             Mark::Area(a, b) => Rectangle::new([a, b], colour.mix(0.8).filled()).into_dyn(),
             Mark::Shade(a, b, part) => Rectangle::new([a, b], shade(part).filled()).into_dyn(),
+            Mark::Level(points, part) => {
+                PathElement::new(points, shade(part).stroke_width(1)).into_dyn()
+            }
         });
         let drawn = plane.draw_series(drawn).map_err(says)?;
         if !series.name.is_empty() {
-            let key = move |(x, y)| Rectangle::new([(x, y), (x + 10, y)], colour.filled());
+            let key = move |(x, y)| Rectangle::new([(x, y - 2), (x + 10, y + 2)], colour.filled());
             drawn.label(&series.name).legend(key);
         }
     }
-    if chart.series.iter().any(|s| !s.name.is_empty()) && !is_heat {
+    if chart.series.iter().any(|s| !s.name.is_empty()) && !is_field {
         plane
             .configure_series_labels()
             .label_font(ink)

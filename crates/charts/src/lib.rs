@@ -7,9 +7,12 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod contour;
+mod dates;
 mod dots;
 mod draw;
 mod pixels;
+mod raster;
 mod shape;
 
 use aplomb_ground::chart::Chart;
@@ -17,6 +20,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 pub use pixels::Image;
 use plotters::prelude::{IntoDrawingArea, SVGBackend};
+pub use raster::png;
 
 /// Errors: a sentence; there is nothing that an axis could show.
 pub fn svg(chart: &Chart) -> Result<String, String> {
@@ -35,14 +39,15 @@ pub fn image(chart: &Chart, svg: &str) -> String {
     format!("<img alt=\"chart {says}\" src=\"data:image/svg+xml;base64,{data}\">")
 }
 
-/// Lines of text with dots in them. Errors: as of `svg`.
-pub fn text(chart: &Chart, columns: usize, rows: usize) -> Result<String, String> {
+/// Lines of text with dots in them, in the colours of a terminal where `coloured`. Errors: as of
+/// `svg`.
+pub fn text(chart: &Chart, columns: usize, rows: usize, coloured: bool) -> Result<String, String> {
     let mut dots = dots::Dots::new(columns, rows);
     {
         let area = (&mut dots).into_drawing_area();
         draw::draw(&area, chart, &draw::TERMINAL)?;
     }
-    Ok(dots.text())
+    Ok(dots.text(coloured))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! Numbers are 0 to 1, or 0 to 255 where one is above 1; where one lies outside, the least is black
 //! and the greatest white. Out: PNG, and half-blocks in a terminal.
 
+use crate::dots::{PLAIN, foreground};
 use crate::draw::number;
 use png::{BitDepth, ColorType, Encoder};
 
@@ -98,17 +99,44 @@ impl Image {
         }
     }
 
+    /// Red, green and blue of a point of the first frame, as bright as it is opaque.
+    fn colour(&self, row: usize, column: usize) -> [f64; 3] {
+        let at = (row * self.width + column) * self.depth;
+        match &self.frames[0][at..at + self.depth] {
+            [r, g, b] => [r, g, b].map(|c| f64::from(*c)),
+            [r, g, b, a] => [r, g, b].map(|c| f64::from(*c) * f64::from(*a) / 255.0),
+            grey => [grey.first().map_or(0.0, |c| f64::from(*c)); 3],
+        }
+    }
+
+    /// The points that a terminal of so many columns has for one of its own, across and down.
+    fn step(&self, columns: usize) -> usize {
+        self.width.div_ceil(columns.max(1)).max(1)
+    }
+
+    /// The mean of what is asked of the points in a field; None: it lies outside.
+    fn mean<const N: usize>(
+        &self,
+        (r, c): (usize, usize),
+        step: usize,
+        of: impl Fn(usize, usize) -> [f64; N],
+    ) -> Option<[f64; N]> {
+        let (mut n, mut sum) = (0.0, [0.0; N]);
+        for y in r * step..((r + 1) * step).min(self.height) {
+            for x in c * step..((c + 1) * step).min(self.width) {
+                n += 1.0;
+                sum.iter_mut().zip(of(y, x)).for_each(|(sum, v)| *sum += v);
+            }
+        }
+        (n > 0.0).then(|| sum.map(|v| v / n))
+    }
+
     /// The first frame in characters, two points above each other in each; what is wider than
     /// `columns` is shown by means.
     pub fn text(&self, columns: usize) -> String {
-        let step = self.width.div_ceil(columns.max(1)).max(1);
+        let step = self.step(columns);
         let mean = |r: usize, c: usize| {
-            let down = r * step..((r + 1) * step).min(self.height);
-            let points = down
-                .flat_map(|y| (c * step..((c + 1) * step).min(self.width)).map(move |x| (y, x)));
-            let (n, sum) =
-                points.fold((0.0, 0.0), |(n, sum), (y, x)| (n + 1.0, sum + self.light(y, x)));
-            if n > 0.0 { sum / n } else { 0.0 }
+            self.mean((r, c), step, |y, x| [self.light(y, x)]).map_or(0.0, |[light]| light)
         };
         let (rows, across) = (self.height.div_ceil(step), self.width.div_ceil(step));
         let line = |r: usize| {
@@ -116,6 +144,33 @@ impl Image {
             (0..across).map(cell).collect::<String>().trim_end().to_string() + "\n"
         };
         (0..rows).step_by(2).map(line).collect()
+    }
+
+    /// The same in the colours of a terminal that has all of them.
+    pub fn coloured(&self, columns: usize) -> String {
+        let step = self.step(columns);
+        let mean = |r: usize, c: usize| {
+            let colour = self.mean((r, c), step, |y, x| self.colour(y, x));
+            colour.map(|rgb| rgb.map(|v| v.round() as u8))
+        };
+        let (rows, across) = (self.height.div_ceil(step), self.width.div_ceil(step));
+        let mut out = String::new();
+        for r in (0..rows).step_by(2) {
+            let mut now = None;
+            for c in 0..across {
+                let pair = (mean(r, c), mean(r + 1, c));
+                if now.replace(pair) != Some(pair) {
+                    let [r, g, b] = pair.0.map_or([0; 3], |rgb| rgb);
+                    out += &foreground((r, g, b));
+                    out += &pair.1.map_or("\u{1b}[49m".into(), |[r, g, b]| {
+                        format!("\u{1b}[48;2;{r};{g};{b}m")
+                    });
+                }
+                out.push('▀');
+            }
+            out += &format!("{PLAIN}\n");
+        }
+        out
     }
 }
 
@@ -174,6 +229,13 @@ mod tests {
         assert_eq!(points(&[-1e308, 1e308, 0.0]), [0, 255, 128]);
         assert_eq!(points(&[300.0, 300.0]), [0, 0]);
         assert_eq!(points(&[7.0, 255.0]), [7, 255]);
+    }
+
+    #[test]
+    fn halves_of_characters_have_the_colours_of_points() {
+        let red_on_blue = [1.0, 0.0, 0.0, 0.0, 0.0, 1.0];
+        let shown = Image::new(&[2, 1, 3], &red_on_blue).expect("an image").coloured(80);
+        assert_eq!(shown, "\u{1b}[38;2;255;0;0m\u{1b}[48;2;0;0;255m▀\u{1b}[0m\n");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The marks of a chart: points, bars, quartiles, and the numbers that the axes show.
 
+use crate::contour;
 use crate::draw::number;
 use aplomb_ground::chart::{Chart, Kind, Series};
 
@@ -13,6 +14,8 @@ pub enum Mark {
     Area((f64, f64), (f64, f64)),
     /// The same, with how far its colour is along the scale: 0 to 1.
     Shade((f64, f64), (f64, f64), f64),
+    /// A line of one height, with how far its colour is along the scale.
+    Level(Vec<(f64, f64)>, f64),
 }
 
 /// Marks by series, and what they cover.
@@ -46,9 +49,14 @@ pub fn of(chart: &Chart) -> Result<Shape, String> {
         Kind::Histogram => bars(&counted(&series)),
         Kind::Boxes => series.iter().enumerate().map(|(k, s)| quartiles(k, s)).collect(),
         Kind::Heat => vec![heat(&series)],
+        Kind::Contour => vec![contour::lines(&series)],
     };
     let corners = || marks.iter().flatten().flat_map(corners);
-    let (x, y) = (range(corners().map(|p| p.0)), range(corners().map(|p| p.1)));
+    let (x, y) = match chart.kind {
+        // Also where no line goes through.
+        Kind::Contour => contour::field(&series)?,
+        _ => (range(corners().map(|p| p.0)), range(corners().map(|p| p.1))),
+    };
     match (x, y) {
         (Some(x), Some(y)) => {
             let note = note(chart.kind, &series, &marks);
@@ -65,7 +73,7 @@ fn note(kind: Kind, series: &[Series], marks: &[Vec<Mark>]) -> String {
         Kind::Points => "points",
         Kind::Bars => "bars",
         Kind::Heat => "items",
-        Kind::Lines | Kind::Histogram | Kind::Boxes => return String::new(),
+        Kind::Lines | Kind::Histogram | Kind::Boxes | Kind::Contour => return String::new(),
     };
     let finite = |v: &&f64| v.is_finite();
     let all: usize = match kind {
@@ -102,14 +110,14 @@ fn scaled(series: &Series, logs: [bool; 2]) -> Result<Series, String> {
 
 fn corners(mark: &Mark) -> Vec<(f64, f64)> {
     match mark {
-        Mark::Line(points) => points.clone(),
+        Mark::Line(points) | Mark::Level(points, _) => points.clone(),
         Mark::Dot(x, y) => vec![(*x, *y)],
         Mark::Area(a, b) | Mark::Shade(a, b, _) => vec![*a, *b],
     }
 }
 
 /// The interval that finite numbers cover; one by itself has room around it.
-fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+pub fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     let both = |(a, b): (f64, f64), v: f64| (a.min(v), b.max(v));
     let (least, most) = values.filter(|v| v.is_finite()).map(|v| (v, v)).reduce(|a, b| {
         let a = both(a, b.0);

@@ -11,7 +11,8 @@ fn chart(kind: Kind, y: &[&[f64]]) -> Chart {
     };
     let names = [String::new(), String::new()];
     let series = y.iter().map(of).collect();
-    Chart { kind, title: "t<i>".into(), names, logs: [false; 2], series, size: [640, 400] }
+    let (title, size) = ("t<i>".into(), [640, 400]);
+    Chart { kind, title, names, logs: [false; 2], dates: false, series, size }
 }
 
 /// The attribute of each element of a name.
@@ -28,7 +29,11 @@ fn every_kind_draws_and_escapes() {
     for (name, kind) in KINDS {
         let drawn = svg(&chart(*kind, &[&[3.0, 1.0, 2.0], &[1.0, 1.0, 5.0]])).expect("a picture");
         assert!(drawn.contains("t&lt;i&gt;") && drawn.ends_with("</svg>\n"), "{name}: {drawn}");
-        assert!(!text(&chart(*kind, &[&[3.0, 1.0, 2.0]]), 60, 15).expect("dots").is_empty());
+        let rows: &[&[f64]] = match kind {
+            Kind::Contour => &[&[3.0, 1.0], &[2.0, 2.0]],
+            _ => &[&[3.0, 1.0, 2.0]],
+        };
+        assert!(!text(&chart(*kind, rows), 60, 15, false).expect("dots").is_empty());
     }
 }
 
@@ -84,6 +89,16 @@ fn a_million_numbers_are_thinned_and_the_picture_says_so() {
 use shape::Mark;
 
 #[test]
+fn dates_stand_along_the_axis() {
+    let mut chart = chart(Kind::Lines, &[&[1.0, 2.0]]);
+    (chart.dates, chart.series[0].x) = (true, vec![1_704_067_200.0, 1_711_929_600.0]);
+    let drawn = svg(&chart).expect("a picture");
+    for date in ["2024-02-01", "2024-03-01", "2024-04-01"] {
+        assert!(drawn.contains(date), "{date}: {drawn}");
+    }
+}
+
+#[test]
 fn nothing_and_less_than_nothing_are_refused_in_words() {
     let says = |c: &Chart| svg(c).err();
     assert!(says(&chart(Kind::Lines, &[&[f64::NAN]])).is_some_and(|e| e.contains("no finite")));
@@ -91,15 +106,31 @@ fn nothing_and_less_than_nothing_are_refused_in_words() {
     log.logs = [false, true];
     assert_eq!(says(&log).as_deref(), Some("0 has no place on an axis of logarithms"));
     assert!(says(&chart(Kind::Boxes, &[&[2.0]])).is_none());
+    assert!(says(&chart(Kind::Contour, &[&[2.0, 1.0]])).is_some_and(|e| e.contains("two rows")));
+    assert!(says(&chart(Kind::Contour, &[&[2.0, 2.0], &[2.0, 2.0]])).is_none());
 }
 
 /// A line from below to above goes from the left below to the right above in dots, too.
 #[test]
 fn dots_rise_as_the_line_does() {
-    let shown = text(&chart(Kind::Lines, &[&[0.0, 10.0]]), 60, 15).expect("dots");
+    let shown = text(&chart(Kind::Lines, &[&[0.0, 10.0]]), 60, 15, false).expect("dots");
     let is_dot = |c: &char| ('\u{2801}'..='\u{28ff}').contains(c);
     let place = |line: &str| line.chars().collect::<Vec<_>>().iter().rposition(is_dot);
     let rows: Vec<usize> = shown.lines().skip(1).take(12).filter_map(place).collect();
     assert!(rows.len() >= 10 && rows.windows(2).all(|w| w[0] >= w[1]), "{shown}");
     assert!(shown.contains("10") && shown.contains('0'), "{shown}");
+}
+
+/// Each series has its colour, and without colours the same characters are there.
+#[test]
+fn dots_have_the_colours_of_their_series() {
+    let two = chart(Kind::Lines, &[&[0.0, 9.0], &[9.0, 0.0]]);
+    let [plain, coloured] = [false, true].map(|c| text(&two, 60, 15, c).expect("dots"));
+    let seen: String = coloured
+        .split('\u{1b}')
+        .enumerate()
+        .map(|(k, part)| if k == 0 { part } else { part.split_once('m').map_or("", |p| p.1) })
+        .collect();
+    assert_eq!(seen, plain);
+    assert!(coloured.contains("38;2;76;139;245m") && coloured.contains("38;2;192;122;28m"));
 }

@@ -15,6 +15,8 @@ pub enum Kind {
     Boxes,
     /// A matrix, a colour an item.
     Heat,
+    /// A matrix of heights, by lines of one height.
+    Contour,
 }
 
 /// By name.
@@ -25,6 +27,7 @@ pub const KINDS: &[(&str, Kind)] = &[
     ("histogram", Kind::Histogram),
     ("boxes", Kind::Boxes),
     ("heat", Kind::Heat),
+    ("contour", Kind::Contour),
 ];
 
 /// Numbers that are drawn together, with their name.
@@ -49,6 +52,8 @@ pub struct Chart {
     pub names: [String; 2],
     /// Whether an axis has the logarithms of its numbers.
     pub logs: [bool; 2],
+    /// Whether the numbers along are seconds since 1970, which show as dates.
+    pub dates: bool,
     /// Of a heat map each is a row.
     pub series: Vec<Series>,
     /// Points of a picture, across and down.

@@ -409,6 +409,12 @@ pub fn untraced(why: impl Into<String>) -> Error {
     Error::new(Kind::Untraced, why)
 }
 
+/// So many of something, `1 launch`, `3 launches`.
+pub fn count(n: usize, what: &str) -> String {
+    let plural = if what.ends_with("ch") { "es" } else { "s" };
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}{plural}") }
+}
+
 /// Bytes for people: `160 MB`, `9.5 GB`.
 pub fn bytes(n: u64) -> String {
     let (unit, scale) = match n {

@@ -10,6 +10,7 @@ pub mod heap;
 pub mod help;
 pub mod limits;
 pub mod profile;
+pub mod progress;
 pub mod protocol;
 pub mod report;
 pub mod span;

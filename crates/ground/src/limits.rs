@@ -371,6 +371,9 @@ impl Ticks {
     }
 }
 
+/// The number of rounds of a loop that ends when it ends.
+pub const UNKNOWN: u64 = u64::MAX;
+
 /// Set from a signal handler or another thread, looked at by all that may take long, cleared by the
 /// session only.
 #[derive(Clone, Debug, Default)]
@@ -383,6 +386,37 @@ struct Stop {
     beside: AtomicU64,
     /// Bytes that arrays may take; `NONE`: nobody looks.
     most: AtomicU64,
+    way: Way,
+}
+
+/// The way that the outermost loop of a request has gone, counted for whoever looks.
+#[derive(Debug, Default)]
+struct Way {
+    /// Rounds in all; 0: no loop counts.
+    of: AtomicU64,
+    done: AtomicU64,
+}
+
+/// The way of a loop, until it is dropped.
+#[derive(Debug)]
+pub struct Rounds(Option<Arc<Stop>>);
+
+impl Rounds {
+    /// So many rounds, or bytes, are over.
+    #[inline]
+    pub fn done(&self, n: u64) {
+        if let Some(stop) = &self.0 {
+            stop.way.done.store(n, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Drop for Rounds {
+    fn drop(&mut self) {
+        if let Some(stop) = &self.0 {
+            stop.way.of.store(0, Ordering::Relaxed);
+        }
+    }
 }
 
 impl Default for Stop {
@@ -391,6 +425,7 @@ impl Default for Stop {
             asked: AtomicBool::new(false),
             beside: AtomicU64::new(0),
             most: AtomicU64::new(Stop::NONE),
+            way: Way::default(),
         }
     }
 }
@@ -427,6 +462,23 @@ impl Interrupt {
     /// The request is over.
     pub fn unbound(&self) {
         self.0.most.store(Stop::NONE, Ordering::Relaxed);
+    }
+
+    /// A loop of so many rounds begins; `UNKNOWN` where nobody knows. One inside another does not
+    /// count.
+    pub fn rounds(&self, of: u64) -> Rounds {
+        let way = &self.0.way;
+        let free = way.of.compare_exchange(0, of, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        if free {
+            way.done.store(0, Ordering::Relaxed);
+        }
+        Rounds((free && of > 0).then(|| self.0.clone()))
+    }
+
+    /// The rounds that the outermost loop has done, and those that it has in all.
+    pub fn way(&self) -> Option<(u64, u64)> {
+        let of = self.0.way.of.load(Ordering::Relaxed);
+        (of > 0).then(|| (self.0.way.done.load(Ordering::Relaxed), of))
     }
 
     /// Asks all who look at it to stop.
@@ -501,6 +553,23 @@ mod tests {
                 && budget.room::<u8>(1).is_err()
                 && budget.check().is_err()
         );
+    }
+
+    #[test]
+    fn the_outermost_loop_tells_its_way() {
+        let stop = Interrupt::default();
+        assert_eq!(stop.way(), None);
+        let outer = stop.rounds(3);
+        outer.done(1);
+        {
+            let inner = stop.rounds(1_000);
+            inner.done(999);
+            assert_eq!(stop.way(), Some((1, 3)));
+        }
+        assert_eq!(stop.way(), Some((1, 3)));
+        drop(outer);
+        assert_eq!(stop.way(), None);
+        assert!(stop.rounds(0).0.is_none() && stop.way().is_none());
     }
 
     #[test]

@@ -15,6 +15,8 @@ pub const TEXT: &str = "text/plain";
 pub const HTML: &str = "text/html";
 /// The MIME type of SVG.
 pub const SVG: &str = "image/svg+xml";
+/// The MIME type of PNG; its data is base64.
+pub const PNG: &str = "image/png";
 /// A trace as JSON (`trace.schema.json`).
 pub const TRACE: &str = "application/vnd.aplomb.trace.v1+json";
 /// The MIME type of what a front end with a terminal opens in panes: an object of `text`, `preset`,
@@ -97,8 +99,21 @@ pub enum Event {
     /// A sentence about the machine, not about the program: that there is no GPU. Not for standard
     /// output.
     Notice(String),
+    /// A text that the program wrote to standard error.
+    Aside(String),
     /// A page that a command shows.
     Display(MimeBundle),
+    /// A page that the program gave a name.
+    Named {
+        /// The name.
+        id: String,
+        /// The page.
+        page: MimeBundle,
+        /// It stands in the place of what had the name before, where a front end can.
+        again: bool,
+    },
+    /// The end of what was shown, once something else is.
+    Clear,
     /// The value of a statement.
     Result(MimeBundle),
     /// An error that ended the request.

@@ -6,6 +6,7 @@ use aplomb_devices::device::{Device, RunCtx};
 use aplomb_devices::pool::Pool;
 use aplomb_ground::limits::{Budget, Interrupt};
 use aplomb_kernel::files;
+use aplomb_language::eval::host::Arrays;
 use aplomb_plans::plan::{
     BufId, Buffer, From, Kind, Launch, Load, Origin, Plan, Reduction, Step, Store, What,
 };
@@ -272,8 +273,14 @@ fn the_files() {
     if let Ok(array) = Array::floats([5_000_000].as_slice(), vec![1.5; 5_000_000], &budget) {
         println!(
             "write .npy 40 MB         {:10.3} ms",
-            least_ms(3, || files::write_npy(&npy, &array, None, &budget, &Default::default())
-                .is_ok())
+            least_ms(3, || files::write_npy(
+                &npy,
+                &Arrays::One(array.clone()),
+                None,
+                &budget,
+                &Default::default()
+            )
+            .is_ok())
         );
         println!(
             "read .npy 40 MB          {:10.3} ms",

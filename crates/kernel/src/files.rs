@@ -4,14 +4,18 @@
 //! A file is written beside its name first and renamed, so a reader never sees half of it.
 
 mod aside;
+mod dated;
 mod errands;
+mod items;
 mod npy;
+mod npz;
 mod picture;
 mod special;
 
 pub use aside::Aside;
 pub use errands::{Bounds, effect, run as run_errand};
-pub use npy::{NpyType, read_npy, write_npy};
+pub use npy::{read_npy, write_npy};
+pub use npz::{read_npz, write_npz};
 pub use picture::{png, read_picture};
 
 use aplomb_ground::error::{Error, Kind, Result, ws_full};

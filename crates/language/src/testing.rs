@@ -1,8 +1,8 @@
 //! The world of tests: evaluations go to the oracle, files are kept in memory, time stands still.
 
-use crate::eval::host::{self, Answer, Errand, Facts, Now};
+use crate::eval::host::{self, Answer, Arrays, Errand, Facts, Now, Page};
 use aplomb_ground::chart::Chart;
-use aplomb_ground::error::{Error, Kind, Result};
+use aplomb_ground::error::{Error, Kind, Result, count};
 use aplomb_ground::limits::{Budget, Interrupt, Limits};
 use aplomb_ground::span::Place;
 use aplomb_values::array::Array;
@@ -98,11 +98,11 @@ impl host::Host for Host {
         Ok(())
     }
 
-    fn read_npy(&mut self, path: &str) -> Result<Array> {
+    fn read_npy(&mut self, path: &str) -> Result<Arrays> {
         Err(no_file(path))
     }
 
-    fn write_npy(&mut self, path: &str, _array: &Array, _dtype: Option<&str>) -> Result<()> {
+    fn write_npy(&mut self, path: &str, _arrays: &Arrays, _how: Option<&str>) -> Result<()> {
         Err(no_file(path))
     }
 
@@ -179,13 +179,16 @@ impl host::Host for Host {
         self.printed.push_str(text);
     }
 
-    fn display(&mut self, kind: &str, data: &[u8]) -> Result<()> {
-        self.printed.push_str(&format!("({kind}, {} bytes: a page shows it)\n", data.len()));
+    fn display(&mut self, page: &Page) -> Result<()> {
+        for (kind, data) in &page.forms {
+            let says = count(data.len(), "byte");
+            self.printed.push_str(&format!("({kind}, {says}: a page shows it)\n"));
+        }
         Ok(())
     }
 
     /// The series of a chart in words: the host of tests draws nothing.
-    fn plot(&mut self, chart: &Chart, _columns: usize) -> Result<String> {
+    fn plot(&mut self, chart: &Chart, _: usize, _file: Option<&str>) -> Result<String> {
         Ok(format!("{:?}", chart.series))
     }
 

@@ -5,14 +5,9 @@
 use crate::figures;
 use crate::graph::{Graph, find_pass, nothing};
 use crate::outside;
+pub use aplomb_ground::error::count;
 use aplomb_ground::error::{bytes, time};
 use aplomb_ground::trace::{Cost, DecisionRecord, LaunchRecord, NodeRecord, Trace};
-
-/// So many of something, `1 launch`, `3 launches`.
-pub fn count(n: usize, what: &str) -> String {
-    let plural = if what.ends_with("ch") { "es" } else { "s" };
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}{plural}") }
-}
 
 /// The whole line: launches, bytes, time, what each launch does and why it is one.
 pub fn summary(trace: &Trace, width: usize) -> String {

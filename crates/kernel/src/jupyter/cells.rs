@@ -1,19 +1,21 @@
 //! `execute_request`: a cell through the session, what it says to all clients, its questions to the
 //! one that sent it.
 
+use super::debug::Variable;
+use super::interrupts::Interrupts;
+use super::iopub::{Publisher, Stream};
 use super::mime;
 use super::requests::{flag, text};
 use super::shell::Kernel;
 use super::sockets::{Door, Heard};
 use super::wire::{Message, Wire};
-use super::{interrupts::Interrupts, iopub::Publisher};
-use crate::session::{Session, failure};
+use crate::session::{Session, failure, kind_of};
 use aplomb_ground::protocol::{Event, Failure, Request, Sink, Status, TEXT};
 use aplomb_values::array::Array;
 use aplomb_values::array::format;
 use jupyter_protocol::{
-    DisplayData, ErrorOutput, ExecuteInput, ExecuteReply, ExecuteResult, ExpressionResult,
-    InputRequest, Media, ReplyError, ReplyStatus, Transient,
+    ClearOutput, DisplayData, ErrorOutput, ExecuteInput, ExecuteReply, ExecuteResult,
+    ExpressionResult, InputRequest, Media, ReplyError, ReplyStatus, Transient, UpdateDisplayData,
 };
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -41,8 +43,24 @@ impl Sink for Cell<'_> {
         let parent = &self.message.header;
         match event {
             Event::Status(Status::Busy) => self.interrupts.again(),
-            Event::Stream(text) => self.iopub.print(parent, &text),
-            Event::Notice(text) => self.iopub.print(parent, &format!("{text}\n")),
+            Event::Stream(text) => self.iopub.print(parent, Stream::Out, &text),
+            Event::Aside(text) => self.iopub.print(parent, Stream::Err, &text),
+            Event::Notice(text) => self.iopub.print(parent, Stream::Out, &format!("{text}\n")),
+            Event::Clear => self.iopub.publish(parent, ClearOutput { wait: true }),
+            Event::Named { id, page, again } => {
+                let (data, metadata) = (mime::media(page), Map::new());
+                let transient = Transient { display_id: Some(id) };
+                match again {
+                    true => {
+                        let update = UpdateDisplayData { data, metadata, transient };
+                        self.iopub.publish(parent, update);
+                    }
+                    false => {
+                        let transient = Some(transient);
+                        self.iopub.publish(parent, DisplayData { data, metadata, transient });
+                    }
+                }
+            }
             Event::Display(bundle) if bundle.len() > 1 || !is_empty(bundle.get(TEXT)) => {
                 let data = mime::media(bundle);
                 self.iopub
@@ -110,12 +128,46 @@ fn is_empty(text: Option<&String>) -> bool {
     text.is_some_and(|t| t.is_empty())
 }
 
-/// The report as the prompt prints it, a line each.
+/// Colours of a report that a page would show as they are, on any ground, and those of the page's
+/// theme in their place.
+const PAGED: &[(&str, &str)] = &[
+    ("\x1b[38;5;249m", "\x1b[0m"),
+    ("\x1b[38;5;246m", "\x1b[90m"),
+    ("\x1b[38;5;240m", "\x1b[90m"),
+    ("\x1b[38;5;115m", "\x1b[32m"),
+];
+
+/// The report as a terminal shows it, a line each: pages show its colours.
+/// A text whose colours are said where they change, and not for each character.
+fn merged(text: &str) -> String {
+    let (mut out, mut said, mut wanted) = (String::new(), "0", "0");
+    let mut pieces = text.split("\x1b[");
+    out.push_str(pieces.next().map_or("", |first| first));
+    for piece in pieces {
+        let Some((code, text)) = piece.split_once('m') else {
+            out.push_str(piece);
+            return out;
+        };
+        wanted = code;
+        if !text.is_empty() && wanted != said {
+            out.push_str(&format!("\x1b[{wanted}m"));
+            said = wanted;
+        }
+        out.push_str(text);
+    }
+    if wanted != said {
+        out.push_str(&format!("\x1b[{wanted}m"));
+    }
+    out
+}
+
 fn told(failure: &Failure) -> ReplyError {
+    let paged =
+        PAGED.iter().fold(failure.coloured.clone(), |text, (from, to)| text.replace(from, to));
     ReplyError {
         ename: failure.name.clone(),
         evalue: failure.says.clone(),
-        traceback: failure.report.lines().map(String::from).collect(),
+        traceback: paged.lines().map(merged).collect(),
     }
 }
 
@@ -148,9 +200,12 @@ impl Kernel {
             exit: None,
             shown: String::new(),
         };
+        self.progress.begin(&message.header, cell.may_ask && !silent);
         let name = if counts { format!("cell {count}") } else { "cell".into() };
         self.session.handle(Request::Execute { code, name: name.clone(), silent }, &mut cell);
         let (failure, exit, shown) = (cell.failure, cell.exit, cell.shown);
+        self.progress.end(&self.iopub);
+        self.variables.set(variables(&mut self.session));
         if !silent {
             self.tell_cell(message, &name, failure.as_ref());
         }
@@ -177,6 +232,12 @@ impl Kernel {
             error: failure.as_ref().map(|f| Box::new(told(f))),
         }
     }
+}
+
+/// The names of the workspace.
+fn variables(session: &mut Session) -> Vec<Variable> {
+    let names = session.interp().names().into_iter();
+    names.map(|n| Variable { name: n.name, says: n.says, kind: kind_of(n.class) }).collect()
 }
 
 /// One of `user_expressions`: its text, or its error. The workspace is left alone.

@@ -5,7 +5,7 @@
 //! compiled nothing is told as `]why` would, within a second. A client that is heard of no more is
 //! closed; one that lives opens again. What another target opens is closed at once.
 
-use super::requests::{ask, text};
+use super::requests::{Heard, ask, text};
 use super::shell::Kernel;
 use super::wire::Message;
 use aplomb_ground::protocol::{Event, Failure, Request, Switches};
@@ -177,7 +177,22 @@ impl Kernel {
         comm.unheard = 0;
         let data = message.content.get("data").cloned().unwrap_or_default();
         if data.get("off").is_some() || data.get("preset").is_some() {
-            let mut told = self.story_again(Some(switches_of(&data))).unwrap_or_default().json();
+            let switches = Some(switches_of(&data));
+            let mut told = match data["source"].as_str() {
+                None => self.story_again(switches).map_or(Story::default(), |s| s).json(),
+                Some(source) => {
+                    let said = data["statement"].as_str().map_or("", |said| said);
+                    match self.story_of(source, said, switches) {
+                        Some(story) => story.json(),
+                        None => {
+                            let mut none = Story::default().json();
+                            let says = format!("{source} ran too long ago: run it again");
+                            none.insert("gone".into(), says.into());
+                            none
+                        }
+                    }
+                }
+            };
             // The asker's own number, by which it knows its answer.
             if let Some(question) = data.get("question") {
                 told.insert("question".into(), question.clone());
@@ -213,6 +228,17 @@ impl Kernel {
         self.interrupts.end();
         let switches = switches_in(&traces).or(switches).unwrap_or_default();
         Some(Story { name, code: Some(code), switches, traces, failure })
+    }
+
+    /// A line of a cell that ran before, once more. None: it is not kept any more.
+    fn story_of(&mut self, source: &str, said: &str, switches: Option<Switches>) -> Option<Story> {
+        self.interrupts.begin();
+        let mut events = Heard::new(&self.interrupts);
+        let kept = self.session.story_of(source, said, switches.as_ref(), &mut events);
+        let (traces, failure) = heard(events.events);
+        self.interrupts.end();
+        let switches = switches_in(&traces).or(switches).map_or(Switches::default(), |s| s);
+        kept.then(|| Story { name: source.into(), code: None, switches, traces, failure })
     }
 
     /// Tells whoever looks on what a cell came to.

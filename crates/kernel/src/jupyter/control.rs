@@ -1,6 +1,7 @@
 //! The answers while a cell runs: interrupt and shutdown on the control socket, the heartbeat, and
 //! whether the server is still there.
 
+use super::debug::Variables;
 use super::interrupts::Interrupts;
 use super::iopub::Publisher;
 use super::requests;
@@ -17,6 +18,7 @@ pub struct Control {
     pub wire: Arc<Wire>,
     pub iopub: Arc<Publisher>,
     pub interrupts: Interrupts,
+    pub variables: Arc<Variables>,
     /// The way by which an exit code ends the process.
     pub end: Sender<i32>,
 }
@@ -28,6 +30,7 @@ const ROUTES: &[(&str, Handler)] = &[
     ("kernel_info_request", |_, _| requests::kernel_info()),
     ("interrupt_request", interrupt),
     ("shutdown_request", shutdown),
+    ("debug_request", |control, message| control.variables.answer(&message.content)),
 ];
 
 fn interrupt(control: &Control, _message: &Message) -> JupyterMessageContent {
@@ -57,14 +60,15 @@ impl Control {
     }
 
     fn serve(&self, message: &Message) {
-        self.iopub.status(&message.header, ExecutionState::Busy);
         let handler =
             ROUTES.iter().find(|(kind, _)| *kind == message.kind).map(|(_, handler)| handler);
+        // First what stops a cell: to tell all clients may take as long as one of them reads.
         let answered = catch_unwind(AssertUnwindSafe(|| match handler {
             Some(handler) => Some(handler(self, message)),
             None => requests::unknown(&message.kind),
         }));
         let reply = answered.unwrap_or_else(|_| requests::failed(&message.kind));
+        self.iopub.status(&message.header, ExecutionState::Busy);
         if let Some(reply) = &reply {
             let frames = self.wire.compose(
                 &message.identities,

@@ -177,7 +177,9 @@ impl Follower {
             }
             "stream" if of_cell => self.events.push_back(Event::Stream(text(&content["text"]))),
             "execute_result" if of_cell => self.events.push_back(Event::Result(plain(&content))),
-            "display_data" if of_cell => self.events.push_back(Event::Display(plain(&content))),
+            "display_data" | "update_display_data" if of_cell => {
+                self.events.push_back(Event::Display(plain(&content)));
+            }
             "error" => {
                 if let Some((_, failure)) = self.cell.as_mut().filter(|_| of_cell) {
                     let lines = content["traceback"]

@@ -47,6 +47,11 @@ impl Interrupts {
         self.0.busy.store(true, Ordering::SeqCst);
     }
 
+    /// The way of the loop that runs.
+    pub(super) fn way(&self) -> Option<(u64, u64)> {
+        self.0.session.get()?.way()
+    }
+
     /// The session has cleared its flag; what was wanted since `begin` still is.
     pub(super) fn again(&self) {
         if self.0.wanted.load(Ordering::SeqCst) {

@@ -4,7 +4,7 @@
 //! Printed text is joined: it leaves after 50 ms, at 64 KiB, or before any other message, so that a
 //! loop of a hundred thousand lines is a few messages.
 
-use super::sockets::Door;
+use super::sockets::Teller;
 use super::wire::{Frame, Wire};
 use jupyter_protocol::{ExecutionState, JupyterMessageContent, Status, StreamContent};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -13,14 +13,22 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_millis(50);
 const MUCH: usize = 64 << 10;
 
+/// The two ways out of a program for text.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Stream {
+    Out,
+    Err,
+}
+
 struct Printed {
+    to: Stream,
     text: String,
     parent: Frame,
     since: Instant,
 }
 
 struct Inner {
-    door: Option<Door>,
+    door: Option<Teller>,
     printed: Option<Printed>,
 }
 
@@ -31,7 +39,7 @@ pub struct Publisher {
 }
 
 impl Publisher {
-    pub fn new(wire: Arc<Wire>, door: Door) -> Publisher {
+    pub fn new(wire: Arc<Wire>, door: Teller) -> Publisher {
         Publisher {
             wire,
             inner: Mutex::new(Inner { door: Some(door), printed: None }),
@@ -46,7 +54,7 @@ impl Publisher {
     pub fn publish(&self, parent: &[u8], content: impl Into<JupyterMessageContent>) {
         let mut inner = self.lock();
         self.flush(&mut inner);
-        self.send(&inner, parent, &content.into());
+        self.send(&mut inner, parent, &content.into());
     }
 
     pub fn status(&self, parent: &[u8], execution_state: ExecutionState) {
@@ -54,14 +62,14 @@ impl Publisher {
     }
 
     /// Text of the program that runs for `parent`.
-    pub fn print(&self, parent: &[u8], text: &str) {
+    pub fn print(&self, parent: &[u8], to: Stream, text: &str) {
         let mut inner = self.lock();
-        if inner.printed.as_ref().is_some_and(|p| p.parent != parent) {
+        if inner.printed.as_ref().is_some_and(|p| p.parent != parent || p.to != to) {
             self.flush(&mut inner);
         }
         let printed = inner.printed.get_or_insert_with(|| {
             self.changed.notify_one();
-            Printed { text: String::new(), parent: parent.to_vec(), since: Instant::now() }
+            Printed { to, text: String::new(), parent: parent.to_vec(), since: Instant::now() }
         });
         printed.text.push_str(text);
         if printed.text.len() >= MUCH {
@@ -76,12 +84,22 @@ impl Publisher {
 
     fn flush(&self, inner: &mut Inner) {
         if let Some(printed) = inner.printed.take() {
-            self.send(inner, &printed.parent, &StreamContent::stdout(&printed.text).into());
+            // So that what waits for a client is bounded by its number of messages.
+            let mut rest = printed.text.as_str();
+            while !rest.is_empty() {
+                let (now, later) = rest.split_at(rest.floor_char_boundary(MUCH));
+                let content = match printed.to {
+                    Stream::Out => StreamContent::stdout(now),
+                    Stream::Err => StreamContent::stderr(now),
+                };
+                self.send(inner, &printed.parent, &content.into());
+                rest = later;
+            }
         }
     }
 
-    fn send(&self, inner: &Inner, parent: &[u8], content: &JupyterMessageContent) {
-        if let Some(door) = &inner.door {
+    fn send(&self, inner: &mut Inner, parent: &[u8], content: &JupyterMessageContent) {
+        if let Some(door) = &mut inner.door {
             let kind = content.message_type();
             door.send(self.wire.compose(&[kind.as_bytes().to_vec()], kind, parent, content));
         }

@@ -8,6 +8,7 @@
 use super::install::Written;
 use crate::glyphs;
 use aplomb_compiler::pass::{switch_says, switches};
+use aplomb_language::syntax::words::WORDS;
 use serde_json::{Value, json};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -19,6 +20,8 @@ const PARTS: &[&str] = &[
     include_str!("lab/bar.js"),
     include_str!("lab/tables.js"),
     include_str!("lab/graph.js"),
+    include_str!("lab/reasons.js"),
+    include_str!("lab/link.js"),
     include_str!("lab/trace.js"),
     include_str!("lab/plugins.js"),
 ];
@@ -32,6 +35,7 @@ pub fn files() -> Vec<Written> {
         ("static/looks.css", include_bytes!("lab/looks.css").to_vec()),
         ("static/aplomb-mono.woff2", include_bytes!("lab/aplomb-mono.woff2").to_vec()),
         ("static/OFL.txt", include_bytes!("lab/OFL.txt").to_vec()),
+        ("schemas/aplomb/keys.json", include_bytes!("lab/keys.json").to_vec()),
     ];
     // Servers let browsers keep these files for a year, so what the lab asks for has another
     // address when one of them is another.
@@ -49,6 +53,7 @@ fn package(version: u64) -> Value {
         "license": "MIT OR Apache-2.0",
         "jupyterlab": {
             "extension": true,
+            "schemaDir": "schemas",
             "_build": {
                 "load": format!("static/remoteEntry.js?v={version:016x}"),
                 "extension": "./extension",
@@ -60,7 +65,8 @@ fn package(version: u64) -> Value {
 /// The tables that the script reads.
 fn table() -> Value {
     let switches = switches().into_iter().map(|s| json!({ "name": s, "says": switch_says(s) }));
-    json!({ "glyphs": glyphs::all(), "switches": switches.collect::<Vec<_>>() })
+    let words: Vec<&str> = WORDS.iter().map(|(word, _)| *word).collect();
+    json!({ "glyphs": glyphs::all(), "switches": switches.collect::<Vec<_>>(), "words": words })
 }
 
 #[cfg(test)]
@@ -81,6 +87,11 @@ mod tests {
         let script = String::from_utf8(find(load.split('?').next().expect("a path")).clone());
         let script = script.expect("UTF-8");
         assert!(script.contains("window._JUPYTERLAB.aplomb = {"));
+        let schema: Value = serde_json::from_slice(find("schemas/aplomb/keys.json")).expect("JSON");
+        assert_eq!(
+            (&package["jupyterlab"]["schemaDir"], &schema["properties"]["prefix"]["default"]),
+            (&"schemas".into(), &"`".into())
+        );
         for (name, _) in files.iter().filter(|f| f.0.starts_with("static/")) {
             let name = name.trim_start_matches("static/");
             let named = script.contains(&format!("file('{name}')"))

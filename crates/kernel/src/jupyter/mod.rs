@@ -11,6 +11,7 @@ pub mod client;
 mod comms;
 mod connection;
 mod control;
+mod debug;
 mod follow;
 mod history;
 pub mod install;
@@ -18,6 +19,7 @@ mod interrupts;
 mod iopub;
 mod lab;
 mod mime;
+mod progress;
 mod requests;
 mod shell;
 mod sockets;
@@ -31,11 +33,15 @@ pub use jupyter_protocol::ConnectionInfo;
 
 use crate::session::{STACK, Session};
 use control::{Control, heartbeat, watch_parent};
+use debug::Variables;
+use history::History;
 use iopub::Publisher;
 use jupyter_protocol::ExecutionState;
-use shell::Kernel;
+use progress::Progress;
+use shell::{Kernel, Shared};
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread;
@@ -46,11 +52,13 @@ use wire::Wire;
 const ENDING: Duration = Duration::from_millis(1_500);
 
 /// Serves until a shutdown, `)off`, or the end of the server; the exit code. `session` is made on
-/// the evaluator's thread, once the sockets are bound. `ready` gets the handle by which a signal
+/// the evaluator's thread, once the sockets are bound. `history` is the file where cells are kept
+/// for later processes. `ready` gets the handle by which a signal
 /// interrupts. Errors: a sentence; an address or a thread cannot be had.
 pub fn serve(
     info: &ConnectionInfo,
     session: impl FnOnce() -> Session + Send + 'static,
+    history: Option<PathBuf>,
     ready: impl FnOnce(Interrupts),
 ) -> Result<i32, String> {
     let sockets::Bound { shell, stdin, control, heartbeat: echo, iopub, closer } =
@@ -66,17 +74,22 @@ pub fn serve(
     start("heartbeat", 0, move || heartbeat(echo))?;
     let flushing = iopub.clone();
     start("iopub", 0, move || flushing.keep_flushing())?;
+    let (progress, variables) = (Arc::new(Progress::default()), Arc::new(Variables::default()));
+    let (watched, told, running) = (progress.clone(), iopub.clone(), interrupts.clone());
+    start("progress", 0, move || watched.watch(&told, &running))?;
     let (wire_, iopub_, interrupts_, end_) =
         (wire.clone(), iopub.clone(), interrupts.clone(), end.clone());
+    let listed = variables.clone();
     start("control", 0, move || {
-        Control { door: control, wire: wire_, iopub: iopub_, interrupts: interrupts_, end: end_ }
-            .run();
+        let (door, wire, iopub, interrupts) = (control, wire_, iopub_, interrupts_);
+        Control { door, wire, iopub, interrupts, variables: listed, end: end_ }.run();
     })?;
     let (published, own) = (iopub.clone(), interrupts.clone());
     start("session", STACK, move || {
         let session = session();
         own.attach(session.interrupt());
-        let mut kernel = Kernel::new(session, (shell, stdin), wire, published, own);
+        let shared = Shared { wire, iopub: published, interrupts: own, progress, variables };
+        let mut kernel = Kernel::new(session, (shell, stdin), shared, History::at(history));
         let code = catch_unwind(AssertUnwindSafe(|| kernel.run())).unwrap_or(Some(1));
         drop(kernel);
         if let Some(code) = code {

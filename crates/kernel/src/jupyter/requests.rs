@@ -10,7 +10,7 @@ use super::wire::{Message, PROTOCOL};
 use aplomb_ground::error::Kind;
 use aplomb_ground::protocol::{Completeness, Event, MimeBundle, Request, Sink, Status, TEXT};
 use jupyter_protocol::{
-    CompleteReply, InspectReply, IsCompleteReply, JupyterMessageContent, KernelInfoReply,
+    CompleteReply, HelpLink, InspectReply, IsCompleteReply, JupyterMessageContent, KernelInfoReply,
     LanguageInfo, ReplyStatus, ShutdownReply, UnknownMessage,
 };
 use serde_json::{Map, Value, json};
@@ -26,6 +26,7 @@ pub const ROUTES: &[(&str, Handler)] = &[
     ("is_complete_request", |kernel, message| Some(is_complete(kernel, message).into())),
     ("history_request", |kernel, message| Some(kernel.history.answer(&message.content).into())),
     ("comm_info_request", |kernel, message| Some(kernel.comms.answer(&message.content).into())),
+    ("debug_request", |kernel, message| Some(kernel.variables.answer(&message.content))),
     ("comm_open", |kernel, message| kernel.comm_open(message)),
     ("comm_msg", |kernel, message| kernel.comm_message(message)),
     ("comm_close", |kernel, message| kernel.comm_close(message)),
@@ -41,6 +42,17 @@ pub fn text<'a>(content: &'a Map<String, Value>, name: &str) -> &'a str {
 
 pub fn flag(content: &Map<String, Value>, name: &str, default: bool) -> bool {
     content.get(name).and_then(Value::as_bool).unwrap_or(default)
+}
+
+/// Pages on the language, for a menu.
+const HELP: &[(&str, &str)] = &[
+    ("APL Wiki", "https://aplwiki.com/"),
+    ("APLcart: phrases", "https://aplcart.info/"),
+    ("Dyalog APL: language", "https://docs.dyalog.com/latest/language-reference-guide/"),
+];
+
+fn link((text, url): &(&str, &str)) -> HelpLink {
+    HelpLink { text: text.to_string(), url: url.to_string() }
 }
 
 pub fn kernel_info() -> JupyterMessageContent {
@@ -63,7 +75,7 @@ pub fn kernel_info() -> JupyterMessageContent {
         implementation_version: version,
         language_info,
         banner,
-        help_links: Vec::new(),
+        help_links: HELP.iter().map(link).collect(),
         debugger: false,
         error: None,
     };
@@ -102,9 +114,16 @@ fn error(kind: &str, ename: &str, evalue: String) -> JupyterMessageContent {
 }
 
 /// Keeps what a session says to one request.
-struct Heard<'a> {
-    events: Vec<Event>,
+pub struct Heard<'a> {
+    pub events: Vec<Event>,
     interrupts: &'a Interrupts,
+}
+
+impl Heard<'_> {
+    /// Nothing yet.
+    pub fn new(interrupts: &Interrupts) -> Heard<'_> {
+        Heard { events: Vec::new(), interrupts }
+    }
 }
 
 impl Sink for Heard<'_> {
@@ -121,7 +140,7 @@ impl Sink for Heard<'_> {
 }
 
 pub fn ask(kernel: &mut Kernel, request: Request) -> Vec<Event> {
-    let mut heard = Heard { events: Vec::new(), interrupts: &kernel.interrupts };
+    let mut heard = Heard::new(&kernel.interrupts);
     kernel.session.handle(request, &mut heard);
     heard.events
 }

@@ -4,9 +4,11 @@
 //! have come already are aborted, and none that come later.
 
 use super::comms::Comms;
+use super::debug::Variables;
 use super::history::History;
 use super::interrupts::Interrupts;
 use super::iopub::Publisher;
+use super::progress::Progress;
 use super::requests::{self, ROUTES};
 use super::sockets::{Door, Heard};
 use super::wire::{Message, Wire};
@@ -16,6 +18,15 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+/// The parts of a kernel that other threads have, too.
+pub struct Shared {
+    pub wire: Arc<Wire>,
+    pub iopub: Arc<Publisher>,
+    pub interrupts: Interrupts,
+    pub progress: Arc<Progress>,
+    pub variables: Arc<Variables>,
+}
+
 pub struct Kernel {
     pub session: Session,
     pub shell: Door,
@@ -23,6 +34,8 @@ pub struct Kernel {
     pub wire: Arc<Wire>,
     pub iopub: Arc<Publisher>,
     pub interrupts: Interrupts,
+    pub progress: Arc<Progress>,
+    pub variables: Arc<Variables>,
     pub history: History,
     pub comms: Comms,
     /// The number of the last cell.
@@ -42,15 +55,12 @@ struct Waiting {
 }
 
 impl Kernel {
-    pub fn new(
-        session: Session,
-        doors: (Door, Door),
-        wire: Arc<Wire>,
-        iopub: Arc<Publisher>,
-        interrupts: Interrupts,
-    ) -> Kernel {
-        let ((shell, stdin), history, comms) = (doors, History::default(), Comms::default());
+    pub fn new(session: Session, doors: (Door, Door), shared: Shared, history: History) -> Kernel {
+        let ((shell, stdin), comms) = (doors, Comms::default());
+        let Shared { wire, iopub, interrupts, progress, variables } = shared;
         let waiting = VecDeque::new();
+        let mut session = session;
+        session.core().remembers = true;
         Kernel {
             session,
             shell,
@@ -58,6 +68,8 @@ impl Kernel {
             wire,
             iopub,
             interrupts,
+            progress,
+            variables,
             history,
             comms,
             count: 0,

@@ -1,11 +1,13 @@
 //! The five sockets. The only file that names ZeroMQ: the rest sees `Door`s that give and take
 //! frames.
 //!
-//! Always: no message over 64 MiB is taken, so a frame's claim costs nothing; a publisher drops
-//! nothing (a lost `idle` stops a client for ever); a closed context wakes whoever waits.
+//! Always: no message over 64 MiB is taken, so a frame's claim costs nothing; who reads loses nothing
+//! of what is told to all (a lost `idle` stops a client for ever), and who does not read has no
+//! endless queue; a closed context wakes whoever waits.
 
 use super::wire::Frame;
 use jupyter_protocol::ConnectionInfo;
+use std::time::{Duration, Instant};
 use zmq::{Context, Error, POLLIN, Socket, SocketType};
 
 /// Bytes of the largest message that is taken.
@@ -15,6 +17,77 @@ const LINGER: i32 = 1_000;
 
 /// One socket.
 pub struct Door(Socket);
+
+/// The socket by which all clients are told.
+///
+/// A client that is slow makes the kernel wait; one that has read nothing for `PATIENCE` loses what
+/// it does not take, until it reads again. So what waits for it is bounded, and no other client
+/// loses anything.
+pub struct Teller {
+    socket: Socket,
+    /// A client does not read: nobody waits for it.
+    stuck: bool,
+    sent: u64,
+}
+
+/// Messages that wait for a client that does not read; printed text is joined to 64 KiB in each.
+const UNREAD: i32 = 1_000;
+/// The time that a client may take until it reads again.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Between two looks whether it does.
+const GLANCE: Duration = Duration::from_millis(2);
+
+impl Teller {
+    fn new(socket: Socket) -> zmq::Result<Teller> {
+        socket.set_sndhwm(UNREAD)?;
+        let mut teller = Teller { socket, stuck: false, sent: 0 };
+        teller.keep(true)?;
+        Ok(teller)
+    }
+
+    /// Whether a message that a client has no room for is refused, not dropped.
+    fn keep(&mut self, keep: bool) -> zmq::Result<()> {
+        let wanted = std::ffi::c_int::from(keep);
+        // SAFETY: the socket is alive as long as it is borrowed here; the option is an int, and
+        // ZeroMQ copies it before it returns. The crate has no safe name for it.
+        let rc = unsafe {
+            zmq_sys::zmq_setsockopt(
+                self.socket.as_mut_ptr(),
+                zmq_sys::ZMQ_XPUB_NODROP as std::ffi::c_int,
+                std::ptr::from_ref(&wanted).cast(),
+                size_of::<std::ffi::c_int>(),
+            )
+        };
+        if rc == 0 { Ok(()) } else { Err(Error::EINVAL) }
+    }
+
+    /// To all clients. One that does not read is waited for, once.
+    pub fn send(&mut self, frames: Vec<Frame>) {
+        self.sent += 1;
+        // What clients subscribe to is of no interest, and would pile up.
+        while self.sent.is_multiple_of(64) && self.socket.recv_bytes(zmq::DONTWAIT).is_ok() {}
+        let begun = Instant::now();
+        loop {
+            match self.socket.send_multipart(&frames, zmq::DONTWAIT) {
+                Err(Error::EAGAIN) if !self.stuck && begun.elapsed() < PATIENCE => {
+                    std::thread::sleep(GLANCE);
+                }
+                Err(Error::EINTR) => {}
+                Err(Error::EAGAIN) => {
+                    self.stuck = true;
+                    let _ = self.keep(false);
+                    let _ = self.socket.send_multipart(&frames, zmq::DONTWAIT);
+                    let _ = self.keep(true);
+                    return;
+                }
+                _ => {
+                    self.stuck = false;
+                    return;
+                }
+            }
+        }
+    }
+}
 
 /// The outcome of waiting.
 pub enum Heard {
@@ -62,7 +135,7 @@ pub struct Bound {
     pub stdin: Door,
     pub control: Door,
     pub heartbeat: Door,
-    pub iopub: Door,
+    pub iopub: Teller,
     pub closer: Closer,
 }
 
@@ -96,6 +169,13 @@ const WAITING_LINES: i32 = 8;
 /// Errors: a sentence with the address that cannot be had.
 pub fn bind(info: &ConnectionInfo) -> Result<Bound, String> {
     let context = Context::new();
+    let teller = |address: String| {
+        let socket = door(&context, SocketType::XPUB);
+        let teller = socket.and_then(Teller::new);
+        let teller = teller.map_err(|e| format!("no socket can be had: {e}"))?;
+        teller.socket.bind(&address).map_err(|e| format!("{address}: {e}"))?;
+        Ok::<Teller, String>(teller)
+    };
     let open = |kind, address: String| {
         let most = if address == info.stdin_url() { WAITING_LINES } else { WAITING };
         let socket = door(&context, kind).and_then(|s| s.set_rcvhwm(most).map(|()| s));
@@ -108,7 +188,7 @@ pub fn bind(info: &ConnectionInfo) -> Result<Bound, String> {
         stdin: open(SocketType::ROUTER, info.stdin_url())?,
         control: open(SocketType::ROUTER, info.control_url())?,
         heartbeat: open(SocketType::ROUTER, info.hb_url())?,
-        iopub: open(SocketType::PUB, info.iopub_url())?,
+        iopub: teller(info.iopub_url())?,
         closer: Closer(context),
     })
 }

@@ -4,18 +4,28 @@
 use super::Session;
 use super::mode::Spent;
 use super::world::World;
-use aplomb_ground::error::Error;
+use aplomb_ground::error::{Error, value};
 use aplomb_ground::protocol::Sink;
-use aplomb_ground::span::Source;
+use aplomb_ground::span::{Place, Source, Span};
 use aplomb_ground::trace::Trace;
 use aplomb_language::eval::Interp;
 use aplomb_language::eval::host::Host;
-use aplomb_values::array::Array;
+use aplomb_values::array::{Array, format};
 use std::sync::Arc;
 use std::time::Instant;
 
+/// All that is read of a text.
+fn whole(source: &Source) -> Span {
+    let (own, first) = source.own();
+    Span::new(first, first + own.chars().count() as u32)
+}
+
 /// Runs a text whose last value is wanted, also where a name keeps it.
-fn computed(interp: &mut Interp, source: &Arc<Source>, world: &mut World<'_>) -> Result<(), Error> {
+pub(super) fn computed(
+    interp: &mut Interp,
+    source: &Arc<Source>,
+    world: &mut World<'_>,
+) -> Result<(), Error> {
     if let Some(value) = interp.eval_value(source, world)? {
         let value = interp.ready(&value, "display", world)?;
         let style = interp.style(world.limits().lines);
@@ -32,7 +42,7 @@ impl Session {
         shows: bool,
         sink: &mut dyn Sink,
     ) -> Result<Trace, Error> {
-        let source = Source::new("line", text);
+        let source = self.source_of(text);
         self.telling(|session| {
             session.apart(|session| {
                 match shows {
@@ -47,7 +57,7 @@ impl Session {
     /// The last value of a text, computed. None: it gives none.
     pub fn value_run(&mut self, text: &str, sink: &mut dyn Sink) -> Result<Option<Array>, Error> {
         self.core.begin();
-        let source = Source::new("line", text);
+        let source = self.source_of(text);
         self.interp.set_record_all(false);
         let mut world = World::new(&mut self.core, Some(sink), true);
         let value = self.interp.eval_value(&source, &mut world)?;
@@ -56,6 +66,34 @@ impl Session {
             self.leave(code, sink);
         }
         value
+    }
+
+    /// A system function with options, on the value of a text: what it shows is shown. Errors: also
+    /// VALUE, where the text gives none; where the text stands.
+    pub fn apply_run(
+        &mut self,
+        function: &str,
+        options: &[(&'static str, Array)],
+        left: Option<&str>,
+        text: &str,
+        sink: &mut dyn Sink,
+    ) -> Result<Option<Array>, Error> {
+        let found = self.value_run(text, sink)?;
+        let place = self.source_of(text);
+        let place = Place::new(&place, whole(&place));
+        let value = found.ok_or_else(|| value("this gives no value").at(&place))?;
+        let mut world = World::new(&mut self.core, Some(sink), true);
+        let left = left.map(|left| self.interp.text(left, &mut world)).transpose()?;
+        let done = self.interp.call_system(function, options, left.as_ref(), &value, &mut world);
+        done.map_err(|e| e.at(&place))
+    }
+
+    /// Shows a value as a statement does. Errors: WS FULL, INTERRUPT.
+    pub fn show_value(&mut self, value: &Array, sink: &mut dyn Sink) -> Result<(), Error> {
+        let style = self.style();
+        let text = format::display(value, &style, &self.core.budget)?;
+        World::new(&mut self.core, Some(sink), false).print(value, &text, &style);
+        Ok(())
     }
 
     /// The cost of a whole text, its last value computed, also where a name keeps it.
@@ -69,11 +107,11 @@ impl Session {
         self.core.sum = Spent::default();
         let begun = Instant::now();
         match shows {
-            true => self.run_text(Source::new("line", text), false, sink)?,
+            true => self.run_text(self.source_of(text), false, sink)?,
             // It is the last line then, so that `]why` speaks of the same run.
             false => {
                 self.interp.set_record_all(false);
-                self.run_as(Source::new("line", text), true, sink, computed)?;
+                self.run_as(self.source_of(text), true, sink, computed)?;
             }
         }
         let all = self.core.sum.and(&self.core.spent);

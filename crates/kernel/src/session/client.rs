@@ -4,8 +4,9 @@ use super::{Commands, Session};
 use aplomb_ground::limits::{Interrupt, Limits};
 use aplomb_ground::protocol::{Client, Event, Gone, Request, Sink};
 use std::rc::Rc;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread;
+use std::time::Duration;
 
 /// Bytes of stack: 10 000 dfn calls deep.
 pub const STACK: usize = 256 << 20;
@@ -62,6 +63,15 @@ impl Worker {
         })?;
         let interrupt = told.recv().map_err(std::io::Error::other)?;
         Ok(Worker { requests, events, answers, interrupt })
+    }
+
+    /// The next event that comes within a time; None: none came. Errors: the session is gone.
+    pub fn wait(&mut self, most: Duration) -> Result<Option<Event>, Gone> {
+        match self.events.recv_timeout(most) {
+            Ok(event) => Ok(Some(event)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(Gone),
+        }
     }
 
     /// The flag that stops the request under way.

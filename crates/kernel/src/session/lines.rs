@@ -4,17 +4,19 @@ use aplomb_ground::help::idioms;
 use aplomb_ground::protocol::{Completeness, Completion};
 use aplomb_ground::span::Source;
 use aplomb_language::syntax;
+use aplomb_language::syntax::token::is_name_part;
 use aplomb_language::table::{OTHER_KEYS, other_kind, prims};
 use std::ops::Range;
 use std::sync::Arc;
 
 pub enum Piece {
-    /// A `)` or `]` line.
-    Command(String),
+    /// A `)` or `]` line, and where it stands.
+    Command(String, Part),
     Code(Part),
 }
 
-/// Code between commands: bytes of the whole text, and the code points before them. So a text of
+/// Code between commands, or a command: bytes of the whole text, and the code points before them.
+/// So a text of
 /// many commands is kept once, and read once.
 pub struct Part {
     text: Arc<str>,
@@ -26,6 +28,22 @@ impl Part {
     /// To be read under a name.
     pub fn of(&self, name: &str) -> Arc<Source> {
         Source::part(name, &self.text, self.own.clone(), self.first)
+    }
+
+    /// The place of a text within, which blanks or ends of lines part from what else stands there.
+    /// None: it does not stand there.
+    pub fn within(&self, text: &str) -> Option<Part> {
+        let own = self.text.get(self.own.clone()).filter(|_| !text.is_empty())?;
+        let is_apart = |at: &usize| {
+            let before = own[..*at].chars().next_back();
+            let behind = own[at + text.len()..].chars().next();
+            [before, behind].into_iter().flatten().all(|c| c.is_whitespace() || c == ':')
+        };
+        let at = own.match_indices(text).map(|found| found.0).find(is_apart)?;
+        let from = self.own.start + at;
+        let before = own[..at].chars().count() as u32;
+        let (text, own) = (self.text.clone(), from..from + text.len());
+        Some(Part { text, own, first: self.first + before })
     }
 }
 
@@ -42,7 +60,8 @@ fn magic(code: &str) -> Option<String> {
 /// Commands stand on their own lines, outside brackets.
 pub fn pieces(code: &Arc<str>) -> Vec<Piece> {
     if let Some(command) = magic(code) {
-        return vec![Piece::Command(command)];
+        let whole = Part { text: code.clone(), own: 0..code.len(), first: 0 };
+        return vec![Piece::Command(command, whole)];
     }
     // The system's line, where a script is put into a cell.
     let above = code.starts_with("#!").then(|| code.split_inclusive('\n').next()).flatten();
@@ -59,7 +78,10 @@ pub fn pieces(code: &Arc<str>) -> Vec<Piece> {
         if is_command(line) && read.completeness() != Completeness::More {
             flush(&mut out, own);
             read = syntax::Lines::default();
-            out.push(Piece::Command(line.trim().into()));
+            let from = end - line.len();
+            let first = points.saturating_sub(line.chars().count() as u32);
+            let place = Part { text: code.clone(), own: from..end, first };
+            out.push(Piece::Command(line.trim().into(), place));
             own = Part { text: code.clone(), own: end..end, first: points };
         } else {
             own.own.end = end;
@@ -148,6 +170,29 @@ pub fn within(before: &str) -> Within {
     }
 }
 
+/// The comments right above lines that begin with a definition, by the name that is defined.
+pub fn comments(text: &str) -> Vec<(String, String)> {
+    if !text.contains('⍝') {
+        return Vec::new();
+    }
+    let (mut out, mut above) = (Vec::new(), Vec::new());
+    for line in text.lines() {
+        let line = line.trim();
+        if line.starts_with('⍝') {
+            above.push(line);
+            continue;
+        }
+        let head = line.trim_start_matches('∇').trim_start();
+        let name: String = head.chars().take_while(|c| is_name_part(*c)).collect();
+        let defines = line.starts_with('∇') || head[name.len()..].trim_start().starts_with('←');
+        if defines && !name.is_empty() && !above.is_empty() {
+            out.push((name, above.join("\n")));
+        }
+        above.clear();
+    }
+    out
+}
+
 /// Something that can be typed by name, and by a key behind a backtick.
 struct Sign {
     completion: Completion,
@@ -202,7 +247,7 @@ mod tests {
     #[test]
     fn commands_stand_between_code_and_offsets_are_kept() {
         let found = pieces(&"x←1\n]dag x\n+x".into());
-        let [Piece::Code(a), Piece::Command(b), Piece::Code(c)] = found.as_slice() else {
+        let [Piece::Code(a), Piece::Command(b, _), Piece::Code(c)] = found.as_slice() else {
             panic!("three pieces")
         };
         let (a, c) = (a.of("a"), c.of("c"));
@@ -240,7 +285,7 @@ mod tests {
     #[test]
     fn a_magic_takes_the_whole_cell() {
         let found = pieces(&"%%why\nx←⍳5\n+/x".into());
-        let [Piece::Command(line)] = found.as_slice() else { panic!("one command") };
+        let [Piece::Command(line, _)] = found.as_slice() else { panic!("one command") };
         assert_eq!(line, "]why\nx←⍳5\n+/x");
         assert_eq!(completeness("%%why\n{"), Completeness::Complete);
     }

@@ -13,6 +13,7 @@ mod failed;
 mod kept;
 mod lines;
 mod mode;
+mod pages;
 mod profile;
 mod record;
 mod reflexes;
@@ -50,6 +51,7 @@ use aplomb_values::array::Array;
 use aplomb_values::array::format::Style;
 use aplomb_values::dag::Recorded;
 use kept::{Forced, Warning};
+use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -86,6 +88,19 @@ struct Last {
     values: Option<u64>,
 }
 
+/// A line that ran some time ago, without what it computed.
+struct Older {
+    text: Arc<Source>,
+    said: String,
+    before: Snapshot,
+    options: Options,
+}
+
+/// So many are kept.
+const OLDER: usize = 16;
+/// Names whose comments are kept.
+const COMMENTED: usize = 10_000;
+
 /// A workspace, its device, and the line that ran last.
 pub struct Session {
     interp: Interp,
@@ -94,12 +109,18 @@ pub struct Session {
     last: Option<Last>,
     /// The line before that, to compare.
     earlier: Option<Last>,
+    /// Lines before both, to be told again.
+    older: VecDeque<Older>,
+    /// The comments above definitions, by name.
+    comments: HashMap<String, String>,
     spent: Spent,
     exit: Option<i32>,
     /// Scripts that run inside each other.
     loading: usize,
     /// The names of the texts that run inside each other.
     running: Vec<String>,
+    /// The command that runs, as it was typed: the name of its text, and its place there.
+    typed: Option<(String, lines::Part)>,
 }
 
 /// Scripts that may load each other.
@@ -116,10 +137,13 @@ impl Session {
             commands,
             last,
             earlier,
+            older: VecDeque::new(),
+            comments: HashMap::new(),
             spent,
             exit: None,
             loading: 0,
             running: Vec::new(),
+            typed: None,
         }
     }
 
@@ -164,6 +188,7 @@ impl Session {
         self.core.plans().clear();
         self.last = None;
         self.earlier = None;
+        self.older.clear();
     }
 
     /// The workspace as the bytes of a file. Errors: of values that are computed for it; DOMAIN.
@@ -313,9 +338,12 @@ impl Session {
     ) -> Result<(), Error> {
         for piece in lines::pieces(&code.into()) {
             match piece {
-                lines::Piece::Command(line) => {
+                lines::Piece::Command(line, place) => {
                     let commands = self.commands.clone();
-                    commands.run(&line, self, sink)?;
+                    let around = self.typed.replace((name.into(), place));
+                    let done = commands.run(&line, self, sink);
+                    self.typed = around;
+                    done?;
                 }
                 lines::Piece::Code(part) => self.run_text(part.of(name), silent, sink)?,
             }
@@ -357,6 +385,9 @@ impl Session {
         run: impl FnOnce(&mut Interp, &Arc<Source>, &mut World<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let before = self.interp.snapshot();
+        if self.comments.len() < COMMENTED {
+            self.comments.extend(lines::comments(source.own().0));
+        }
         self.interp.set_record_all(self.core.mode().whole);
         let mut world = World::new(&mut self.core, Some(sink), silent);
         let done = run(&mut self.interp, &source, &mut world);
@@ -367,7 +398,9 @@ impl Session {
             let options = self.core.options().clone();
             // What two lines hold is held twice: not where memory is short.
             let roomy = self.core.budget.free() > self.core.budget.used();
-            self.earlier = self.last.take().filter(|_| roomy);
+            let displaced = std::mem::replace(&mut self.earlier, self.last.take());
+            self.earlier.take_if(|_| !roomy);
+            self.remember(displaced, roomy);
             let (said, result) = (self.core.said.clone(), self.core.last_result());
             let device = self.core.devices().wanted();
             let values = None;
@@ -389,13 +422,27 @@ impl Session {
         done
     }
 
+    /// Keeps a line that another has displaced, where there is room for what it stood on.
+    fn remember(&mut self, line: Option<Last>, roomy: bool) {
+        if !roomy || !self.core.remembers {
+            self.older.clear();
+            return;
+        }
+        let older =
+            |Last { text, said, before, options, .. }| Older { text, said, before, options };
+        self.older.extend(line.map(older));
+        if self.older.len() > OLDER {
+            self.older.pop_front();
+        }
+    }
+
     /// The trace of an expression, or of the last line that gave a value. What that line forced is
     /// told from the record of its run, and runs again only under other switches or on another
     /// device; if all of it was small, the line itself runs, with everything recorded. The
     /// workspace is left alone, and so are files.
     pub fn trace_of(&mut self, text: Option<&str>) -> Result<Trace, Error> {
         self.telling(|session| match text {
-            Some(text) => session.trace_again(Source::new("line", text), None),
+            Some(text) => session.trace_again(session.source_of(text), None),
             None => session.trace_last(),
         })
     }
@@ -507,13 +554,18 @@ impl Session {
         before: Option<Snapshot>,
     ) -> Result<Trace, Error> {
         self.aside(|session| {
-            if let Some(before) = before {
-                session.interp.restore(&before);
+            if let Some(before) = &before {
+                session.interp.restore(before);
             }
             session.interp.set_record_all(true);
             session.apart(|session| {
+                let named = before.is_none();
                 let mut world = World::new(&mut session.core, None, true);
-                session.interp.execute(&source, &mut world)?;
+                match named {
+                    // What is asked about is computed, also where a name keeps it.
+                    true => about::computed(&mut session.interp, &source, &mut world)?,
+                    false => session.interp.execute(&source, &mut world)?,
+                }
                 Ok(world.take_trace(&session.interp))
             })
         })
@@ -552,11 +604,19 @@ impl Session {
         Ok(World::new(&mut self.core, None, true).take_trace(&self.interp))
     }
 
+    /// The text of an expression, with its place in the command that was typed.
+    fn source_of(&self, text: &str) -> Arc<Source> {
+        let typed = self.typed.as_ref();
+        let found = typed.and_then(|(name, place)| Some(place.within(text)?.of(name)));
+        found.map_or_else(|| Source::new("line", text), |found| found)
+    }
+
     /// An expression's value, computed, the workspace left alone.
     pub fn value_of(&mut self, text: &str) -> Result<Option<Array>, Error> {
         self.aside(|session| {
+            let source = session.source_of(text);
             let mut world = World::new(&mut session.core, None, true);
-            match session.interp.eval_value(&Source::new("line", text), &mut world) {
+            match session.interp.eval_value(&source, &mut world) {
                 Ok(Some(a)) => session.interp.ready(&a, "display", &mut world).map(Some),
                 other => other,
             }
@@ -667,13 +727,18 @@ impl Session {
 
     fn inspect(&self, word: &str) -> Option<String> {
         let own = self.interp.names().into_iter().find(|n| n.name == word);
-        own.map(|n| format!("{} {}", n.name, n.says)).or_else(|| self.commands.help(word))
+        let told = own.map(|n| {
+            let comment = self.comments.get(&n.name).filter(|_| n.class != Class::Array);
+            let above = comment.map_or(String::new(), |comment| format!("{comment}\n"));
+            format!("{above}{} {}", n.name, n.says)
+        });
+        told.or_else(|| self.commands.help(word))
     }
 
     /// All syntax errors of a text; nothing is run. Lines of commands are left out.
     pub fn check(&self, source: &Arc<Source>) -> Vec<Error> {
         let check = |piece| match piece {
-            lines::Piece::Command(_) => Vec::new(),
+            lines::Piece::Command(..) => Vec::new(),
             lines::Piece::Code(part) => syntax::check(&part.of(&source.name), &self.core.limits),
         };
         lines::pieces(&source.text).into_iter().flat_map(check).collect()
@@ -684,7 +749,7 @@ impl Session {
         let mut lint = syntax::lint::Lint::default();
         for piece in lines::pieces(&source.text) {
             match piece {
-                lines::Piece::Command(line) => lint.command(&line),
+                lines::Piece::Command(line, _) => lint.command(&line),
                 lines::Piece::Code(part) => lint.piece(&part.of(&source.name), &self.core.limits),
             }
         }
@@ -692,7 +757,8 @@ impl Session {
     }
 }
 
-fn kind_of(class: Class) -> &'static str {
+/// The word for a name of this class, as completion has it.
+pub fn kind_of(class: Class) -> &'static str {
     match class {
         Class::Array => "variable",
         Class::Func => "function",
@@ -717,6 +783,11 @@ pub fn failure(error: &Error) -> Failure {
 /// A plain text bundle.
 pub fn text(text: impl Into<String>) -> MimeBundle {
     [(TEXT.to_string(), text.into())].into()
+}
+
+/// Data of a kind as a bundle. Errors: DOMAIN.
+pub fn page(kind: &str, data: &[u8]) -> Result<MimeBundle, Error> {
+    shown::of(kind, data)
 }
 
 /// Data of a kind as a bundle; `says` for those who see text alone. Errors: DOMAIN.

@@ -6,7 +6,7 @@ use super::kept::Forced;
 use super::record::Clock;
 use aplomb_devices::device::cpu::Cpu;
 use aplomb_devices::device::{Device, DeviceError, RunCtx};
-use aplomb_ground::error::{Error, Result, domain, internal, value};
+use aplomb_ground::error::{Error, Result, count, domain, internal, value};
 use aplomb_plans::kir::{self, Code};
 use aplomb_plans::plan::{BufId, From, Plan};
 use aplomb_values::array::{Array, elements};
@@ -59,7 +59,8 @@ impl Session {
             }
             before += launches;
         }
-        Err(domain(format!("the line has {before} launches, counted from k0")))
+        let says = count(before, "launch");
+        Err(domain(format!("the line has {says}, counted from k0")))
     }
 }
 

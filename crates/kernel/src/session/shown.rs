@@ -3,8 +3,9 @@
 
 use aplomb_charts as charts;
 use aplomb_ground::chart::Chart;
-use aplomb_ground::error::{Error, domain};
-use aplomb_ground::protocol::{HTML, MimeBundle, SVG, TEXT};
+use aplomb_ground::error::{Error, count, domain};
+use aplomb_ground::protocol::{HTML, MimeBundle, PNG, SVG, TEXT};
+use aplomb_language::eval::host::Page;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 
@@ -35,19 +36,42 @@ pub fn of(kind: &str, data: &[u8]) -> Result<MimeBundle, Error> {
     };
     let says = match READ.contains(&kind) {
         true => format!("{}\n", written.trim_end_matches('\n')),
-        false => format!("({kind}, {} bytes: a page shows it)\n", data.len()),
+        false => format!("({kind}, {}: a page shows it)\n", count(data.len(), "byte")),
     };
     Ok([(TEXT.to_string(), says), (kind.to_string(), written)].into())
 }
 
-/// A chart in its forms, and its SVG. `pages`: whether somebody shows more than text. Errors:
-/// DOMAIN.
-pub fn chart(chart: &Chart, columns: usize, pages: bool) -> Result<(MimeBundle, String), Error> {
+/// The bundle of a page, one entry a form; text says the first that can be read, or all that a page
+/// shows. Errors: as `of`.
+pub fn page(page: &Page) -> Result<MimeBundle, Error> {
+    let mut bundle = MimeBundle::new();
+    let mut says = Vec::new();
+    for (kind, data) in &page.forms {
+        let mut one = of(kind, data)?;
+        says.extend(one.remove(TEXT).map(|text| (READ.contains(&kind.as_str()), text)));
+        bundle.extend(one);
+    }
+    let read = says.iter().find(|s| s.0).map(|s| s.1.clone());
+    bundle.insert(TEXT.into(), read.unwrap_or_else(|| says.into_iter().map(|s| s.1).collect()));
+    Ok(bundle)
+}
+
+/// A chart in its forms, and its SVG. `pages`: whether somebody shows more than text; `coloured`:
+/// whether the text may have colours. Errors: DOMAIN.
+pub fn chart(
+    chart: &Chart,
+    columns: usize,
+    pages: bool,
+    coloured: bool,
+) -> Result<(MimeBundle, String), Error> {
     let svg = charts::svg(chart).map_err(domain)?;
-    let text = charts::text(chart, columns, ROWS).map_err(domain)?;
+    let text = charts::text(chart, columns, ROWS, coloured).map_err(domain)?;
     let mut bundle = MimeBundle::from([(TEXT.to_string(), text)]);
     if pages {
         bundle.insert(HTML.to_string(), charts::image(chart, &svg));
+        // Paper, and pages without scripts, take a bitmap.
+        let png = charts::png(&svg).map_err(domain)?;
+        bundle.insert(PNG.to_string(), BASE64_STANDARD.encode(png));
         bundle.insert(SVG.to_string(), svg.clone());
     }
     Ok((bundle, svg))

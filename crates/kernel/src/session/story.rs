@@ -30,6 +30,59 @@ impl Session {
         told
     }
 
+    /// Tells a line that ran under a name once more, under other switches: the last of that name
+    /// that gave `said`, or else the last of that name. False: it is not kept any more.
+    pub fn story_of(
+        &mut self,
+        name: &str,
+        said: &str,
+        switches: Option<&Switches>,
+        sink: &mut dyn Sink,
+    ) -> bool {
+        let Some(place) = self.place_of(name, said) else { return false };
+        self.protected(sink, |session, sink| match session.again_at(place, switches) {
+            Ok(trace) => sink.event(Event::Trace(Box::new(trace))),
+            Err(error) => sink.event(Event::Error(failure(&session.core.settle(error)))),
+        });
+        true
+    }
+
+    /// The place of a line, 0 for the last.
+    fn place_of(&self, name: &str, said: &str) -> Option<usize> {
+        let near = [&self.last, &self.earlier].into_iter();
+        let near = near.map(|line| line.as_ref().map(|l| (&l.text.name, &l.said)));
+        let older = self.older.iter().rev().map(|l| Some((&l.text.name, &l.said)));
+        let all: Vec<_> = near.chain(older).collect();
+        let named = |line: &Option<(&String, &String)>| line.is_some_and(|l| l.0 == name);
+        let exact =
+            |line: &Option<(&String, &String)>| named(line) && line.is_some_and(|l| l.1 == said);
+        all.iter().position(exact).or_else(|| all.iter().position(named))
+    }
+
+    fn again_at(&mut self, place: usize, switches: Option<&Switches>) -> Result<Trace> {
+        match place {
+            0 => self.again(switches),
+            1 => {
+                std::mem::swap(&mut self.last, &mut self.earlier);
+                let told = self.again(switches);
+                std::mem::swap(&mut self.last, &mut self.earlier);
+                told
+            }
+            _ => {
+                let line = self.older.iter().rev().nth(place - 2);
+                let line = line.ok_or_else(|| value("that line is not kept any more"))?;
+                let (text, before) = (line.text.clone(), line.before.clone());
+                let options = line.options.clone();
+                self.telling(|session| {
+                    *session.core.options() = options;
+                    session.core.options().trace = true;
+                    switches.map_or(Ok(()), |wanted| choose(session.core.options(), wanted))?;
+                    session.trace_again(text, Some(before))
+                })
+            }
+        }
+    }
+
     fn tell_again(&mut self, last: &mut Last, switches: Option<&Switches>) -> Result<Trace> {
         *self.core.options() = last.options.clone();
         self.core.options().trace = true;

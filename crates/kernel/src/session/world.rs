@@ -9,24 +9,25 @@ use super::record::Clock;
 use super::registers::Registers;
 use super::shown;
 use super::watchdog::{Bounds, Fired, Watchdog};
-use crate::files::{self, Aside, NpyType, Reach};
+use crate::files::{self, Aside, Reach};
 use aplomb_compiler::pass::{Compiled, Log, Options, PlanCache, Timed};
 use aplomb_devices::device::cpu::apply;
 use aplomb_devices::device::{Device, Devices, RunCtx, Tune};
 use aplomb_ground::chart::Chart;
-use aplomb_ground::error::{Error, Kind, Result, domain, internal, limit, outgrown};
+use aplomb_ground::error::{Error, Kind, Result, internal, limit, outgrown};
 use aplomb_ground::limits::{Budget, Interrupt, Limits};
-use aplomb_ground::protocol::{Event, MimeBundle, Sink};
+use aplomb_ground::protocol::{Event, Sink};
 use aplomb_ground::span::Place;
 use aplomb_ground::trace::{ResultRecord, Trace};
 use aplomb_language::eval::Interp;
-use aplomb_language::eval::host::{Answer, Errand, Host, Much, Now};
+use aplomb_language::eval::host::{Answer, Arrays, Errand, Host, Much, Now, Page};
 use aplomb_plans::plan::Launch;
 use aplomb_values::array::Array;
 use aplomb_values::array::format::{self, Style};
 use aplomb_values::dag::Recorded;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Src;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -52,6 +53,14 @@ pub struct Core {
     mode: Mode,
     /// The files that were written meanwhile.
     aside: Aside,
+    /// Whether older lines are kept to be told again: views of them may be open for long.
+    pub remembers: bool,
+    /// Whether the text of pictures has colours: a terminal shows it.
+    pub coloured: bool,
+    /// Whether pictures are wanted beside their text.
+    pub pictures: bool,
+    /// The names of pages that were shown.
+    pub(super) shown: HashSet<String>,
     /// One a statement that gave a value.
     kept: Vec<Kept>,
     /// The one of them whose arrays are there still.
@@ -103,6 +112,10 @@ impl Core {
             workspace: None,
             mode: Mode::default(),
             aside: Aside::default(),
+            remembers: false,
+            coloured: false,
+            pictures: false,
+            shown: HashSet::new(),
             kept: Vec::new(),
             held: 0,
             current: Kept::default(),
@@ -323,8 +336,8 @@ impl Core {
 
 /// One request's view of the core.
 pub struct World<'a> {
-    core: &'a mut Core,
-    sink: Option<&'a mut dyn Sink>,
+    pub(super) core: &'a mut Core,
+    pub(super) sink: Option<&'a mut dyn Sink>,
     silent: bool,
     gave: bool,
     dry: bool,
@@ -337,14 +350,8 @@ impl<'a> World<'a> {
         World { core, sink, silent, gave: false, dry: false, pages: 0 }
     }
 
-    fn is_rich(&self) -> bool {
+    pub(super) fn is_rich(&self) -> bool {
         self.sink.as_ref().is_some_and(|sink| sink.rich())
-    }
-
-    fn displayed(&mut self, bundle: MimeBundle) {
-        if let Some(sink) = &mut self.sink {
-            sink.event(Event::Display(bundle));
-        }
     }
 
     /// Evaluations are kept for `take_forced` and fail.
@@ -447,7 +454,7 @@ fn work_ns(launch: &Launch) -> f64 {
 
 impl World<'_> {
     /// Whether files are touched and time passes. A line that is only told again does neither.
-    fn has_effects(&self) -> bool {
+    pub(super) fn has_effects(&self) -> bool {
         self.sink.is_some() && !self.core.mode.holding
     }
 
@@ -615,10 +622,16 @@ impl Host for World<'_> {
     }
 
     fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
+        if self.says_aside(path, bytes)? {
+            return Ok(());
+        }
         files::write_file(&self.target(path)?, bytes, &self.core.interrupt)
     }
 
     fn append_file(&mut self, path: &str, bytes: &[u8]) -> Result<()> {
+        if self.says_aside(path, bytes)? {
+            return Ok(());
+        }
         if self.has_effects() {
             self.core.reach.check(Path::new(path))?;
             return files::append_file(Path::new(path), bytes, &self.core.interrupt);
@@ -628,15 +641,14 @@ impl Host for World<'_> {
         self.write_file(path, &all)
     }
 
-    fn read_npy(&mut self, path: &str) -> Result<Array> {
+    fn read_npy(&mut self, path: &str) -> Result<Arrays> {
         self.core.reach.check(Path::new(path))?;
         files::read_npy(&self.source(path), self.core.device.cpu.pool(), &self.core.budget)
     }
 
-    fn write_npy(&mut self, path: &str, array: &Array, dtype: Option<&str>) -> Result<()> {
-        let named = dtype.map(|d| NpyType::parse(d).map_err(domain)).transpose()?;
+    fn write_npy(&mut self, path: &str, arrays: &Arrays, how: Option<&str>) -> Result<()> {
         let target = self.target(path)?;
-        files::write_npy(&target, array, named, &self.core.budget, &self.core.interrupt)
+        files::write_npy(&target, arrays, how, &self.core.budget, &self.core.interrupt)
     }
 
     fn read_picture(&mut self, path: &str) -> Result<Array> {
@@ -745,15 +757,12 @@ impl Host for World<'_> {
         }
     }
 
-    fn display(&mut self, kind: &str, data: &[u8]) -> Result<()> {
-        self.displayed(shown::of(kind, data)?);
-        Ok(())
+    fn display(&mut self, page: &Page) -> Result<()> {
+        self.show_page(page)
     }
 
-    fn plot(&mut self, chart: &Chart, columns: usize) -> Result<String> {
-        let (bundle, svg) = shown::chart(chart, columns, self.is_rich())?;
-        self.displayed(bundle);
-        Ok(svg)
+    fn plot(&mut self, chart: &Chart, columns: usize, file: Option<&str>) -> Result<String> {
+        self.draw(chart, columns, file)
     }
 
     fn output(&mut self, text: &str) {

@@ -71,6 +71,26 @@ pub struct Facts {
     pub is_link: bool,
 }
 
+/// The arrays of a file of NumPy.
+#[derive(Clone)]
+pub enum Arrays {
+    /// One, without a name.
+    One(Array),
+    /// Those of a .npz file, or the columns of records.
+    Named(Vec<(String, Array)>),
+}
+
+/// A page that a program shows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Page {
+    /// Media types, and the data of each: one thing in several forms.
+    pub forms: Vec<(String, Vec<u8>)>,
+    /// The page of this name is replaced.
+    pub id: Option<String>,
+    /// Whether what the cell showed before goes.
+    pub clears: bool,
+}
+
 /// The size of work that was no launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Much {
@@ -131,11 +151,12 @@ pub trait Host {
     fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<()>;
     /// Behind what the file holds; a file that is not there is made.
     fn append_file(&mut self, path: &str, bytes: &[u8]) -> Result<()>;
-    /// A .npy file as an array. Errors name file and what was expected.
-    fn read_npy(&mut self, path: &str) -> Result<Array>;
-    /// Writes one array as .npy; `dtype` in NumPy's words, without one that of the values. Errors:
-    /// FILE NAME, FILE ACCESS, DOMAIN.
-    fn write_npy(&mut self, path: &str, array: &Array, dtype: Option<&str>) -> Result<()>;
+    /// A .npy or .npz file. Errors name file and what was expected.
+    fn read_npy(&mut self, path: &str) -> Result<Arrays>;
+    /// Writes one array as .npy, or several as .npz; `how` is a type in NumPy's words, without one
+    /// that of the values, or of a .npz file whether it is `deflated`. Errors: FILE NAME, FILE
+    /// ACCESS, DOMAIN.
+    fn write_npy(&mut self, path: &str, arrays: &Arrays, how: Option<&str>) -> Result<()>;
     /// A picture as rows and columns, or as planes of them. Errors name file and what is wrong.
     fn read_picture(&mut self, path: &str) -> Result<Array>;
     /// Writes a picture as PNG. Errors name file and what is wrong.
@@ -165,10 +186,11 @@ pub trait Host {
     fn print(&mut self, _value: &Array, text: &str, _style: &Style) {
         self.output(text);
     }
-    /// Data of a media type, for whoever can show it (`⎕SHOW`). Errors: DOMAIN.
-    fn display(&mut self, kind: &str, data: &[u8]) -> Result<()>;
-    /// Shows a chart; as text it has so many columns. Its SVG. Errors: DOMAIN.
-    fn plot(&mut self, chart: &Chart, columns: usize) -> Result<String>;
+    /// Data of media types, for whoever can show them (`⎕SHOW`). Errors: DOMAIN.
+    fn display(&mut self, page: &Page) -> Result<()>;
+    /// Shows a chart, or writes it to a file that ends in .svg or .png; as text it has so many
+    /// columns. Its SVG. Errors: DOMAIN, FILE NAME, FILE ACCESS.
+    fn plot(&mut self, chart: &Chart, columns: usize, file: Option<&str>) -> Result<String>;
     /// Text that the program prints (`⎕←`), line end included.
     fn output(&mut self, text: &str);
     /// The words that the language itself says before it asks for a line: nothing that the program

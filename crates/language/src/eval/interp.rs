@@ -151,6 +151,28 @@ impl Interp {
         Ok(same.number_scalar() == Some(1.0))
     }
 
+    /// A system function with options, on values. Errors: as a line would have them; SYNTAX, NONCE
+    /// for a name that is none.
+    pub fn call_system(
+        &mut self,
+        name: &str,
+        options: &[(&'static str, Array)],
+        x: Option<&Array>,
+        y: &Array,
+        host: &mut dyn Host,
+    ) -> Result<Option<Array>> {
+        let row = super::system::find(name)?;
+        let options = super::system::Options::of(options);
+        let mut ev = Eval { cx: Cx { host, sys: &mut self.sys }, st: &mut self.store };
+        let outcome = ev.system_call(row, &[], &options, x, y)?;
+        ev.valued(outcome)
+    }
+
+    /// A text as a value. Errors: WS FULL.
+    pub fn text(&mut self, text: &str, host: &mut dyn Host) -> Result<Array> {
+        Cx { host, sys: &mut self.sys }.text(text)
+    }
+
     /// The value of a name.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.store.symbols.find(name).and_then(|s| self.store.globals.get(s))

@@ -16,6 +16,7 @@ use crate::syntax::steps::{Act, Steps};
 use aplomb_ground::error::{
     Error, Kind, Result, bug, domain, leaving, length, rank, syntax, untraced, value,
 };
+use aplomb_ground::limits::Rounds;
 use aplomb_values::array::Array;
 use std::rc::Rc;
 
@@ -35,6 +36,8 @@ pub struct Walk {
     caught: Option<Rc<Error>>,
     /// The namespaces that were entered.
     inside: Vec<Inside>,
+    /// The outermost `:For` under way, by its slot.
+    way: Option<(usize, Rounds)>,
 }
 
 /// A namespace that was entered.
@@ -69,6 +72,17 @@ pub(super) enum Slot {
     Selected(Array),
 }
 
+impl Slot {
+    /// The turns of a loop that are over, and those that it has in all.
+    fn turns(&self) -> (usize, usize) {
+        match self {
+            Slot::Items { of, next } => (*next, of.len()),
+            Slot::Each { turns, next, .. } => (*next, *turns),
+            Slot::None | Slot::Selected(_) => (0, 0),
+        }
+    }
+}
+
 impl Walk {
     /// A run that begins.
     pub fn new(steps: &Steps) -> Walk {
@@ -92,6 +106,17 @@ impl Walk {
     /// Whether a trap stands around a step.
     pub fn is_trapped(&self, steps: &Steps, step: usize) -> bool {
         steps.traps.iter().any(|t| (t.from..t.to).contains(&step))
+    }
+
+    /// A loop goes on, or is over, for whoever shows how far it is.
+    fn tell(&mut self, slot: usize, goes: bool) {
+        match &self.way {
+            Some((own, way)) if *own == slot && goes => {
+                way.done(self.slots[slot].turns().0.saturating_sub(1) as u64);
+            }
+            Some((own, _)) if *own == slot => self.way = None,
+            _ => {}
+        }
     }
 
     /// Goes on where the trap around a step sends an error to. Err: none catches it.
@@ -154,9 +179,11 @@ impl Eval<'_> {
                 let Act::For { names, .. } = &steps.steps[now - 1].act else {
                     return Err(bug!("a turn of no loop"));
                 };
-                if !self.turn_of(at, names, &mut walk.slots[*slot])? {
+                let goes = self.turn_of(at, names, &mut walk.slots[*slot])?;
+                if !goes {
                     walk.at = *done;
                 }
+                walk.tell(*slot, goes);
             }
             Act::For { slot, names, each, of } => {
                 let of = self.worth(at, *of)?;
@@ -165,6 +192,10 @@ impl Eval<'_> {
                     false => Slot::Items { of, next: 0 },
                     true => self.side_by_side(names, &of)?,
                 };
+                let turns = walk.slots[*slot].turns().1 as u64;
+                if walk.way.is_none() {
+                    walk.way = Some((*slot, self.cx.host.interrupt().rounds(turns)));
+                }
             }
             Act::Branch(to) => self.branch(at, steps, walk, *to)?,
             Act::Define(id) => {

@@ -248,8 +248,10 @@ impl<C: Client> App<C> {
             }
         };
         match event {
-            Event::Stream(text) => print(&text),
-            Event::Display(bundle) | Event::Result(bundle) => print(&ended(&bundle)),
+            Event::Stream(text) | Event::Aside(text) => print(&text),
+            Event::Display(bundle) | Event::Result(bundle) | Event::Named { page: bundle, .. } => {
+                print(&ended(&bundle));
+            }
             Event::Error(failure) => run.failure = Some(failure),
             Event::Trace(trace) => run.traces.push(*trace),
             Event::Withheld(what) => run.withheld.push(what),

@@ -71,6 +71,9 @@ pub fn share(
     Ok(tally)
 }
 
+/// Units of a launch that tells how far it is: one of fewer is over before somebody looks.
+const MANY: usize = 256;
+
 /// Units 0…count on the pool's threads, each with the number of its thread, until somebody
 /// interrupts. How many threads these are at most.
 pub fn each_unit(
@@ -80,7 +83,12 @@ pub fn each_unit(
     ctx: &RunCtx,
     work: &(dyn Fn(usize, usize) + Sync),
 ) -> Result<usize, DeviceError> {
+    // What is short has no way to tell of.
+    let way = ctx.interrupt.rounds(if count > MANY { count as u64 } else { 0 });
     let ran = threads.run(count, together, &|unit, worker| {
+        if worker == 0 {
+            way.done(unit as u64);
+        }
         if !ctx.interrupt.is_set() {
             work(unit, worker);
         }

@@ -1,7 +1,7 @@
 // The editor mode: glyphs by the class that the table gives them, names, numbers, texts, braces by
 // depth. What closes nothing, and a text that does not end, is marked.
 
-const NAME = /^[\p{L}_∆⍙][\p{L}\p{Nd}_∆⍙¯]*/u;
+const NAME = /^[\p{L}_∆⍙][\p{L}0-9_∆⍙]*/u;
 const PART = '¯?(?:\\d+\\.?\\d*|\\.\\d+)(?:[eE]¯?\\d+)?';
 const NUMBER = new RegExp(`^${PART}(?:[jJ]${PART})?`);
 const COMMAND = /^\s*(\][\w.]*|\)[a-z]+|%%\w*|#!.*)/;
@@ -19,7 +19,13 @@ function bracket(c, s) {
   return c === '}' ? `b${(inside - 1) % 3}` : 'brk';
 }
 
-function mode({ language, lezer }, glyphs) {
+// A control word stands where a statement begins.
+function controls(words) {
+  const list = [...words].sort((a, b) => b.length - a.length).join('|');
+  return words.length ? new RegExp(`^:(?:${list})(?![A-Za-z])`, 'i') : /^(?!)/;
+}
+
+function mode({ language, lezer }, glyphs, words) {
   const { tags, Tag } = lezer;
   const { StreamLanguage, LanguageSupport, HighlightStyle, syntaxHighlighting } = language;
   // Older labs know no names of tags: the parent is all that is said.
@@ -30,6 +36,7 @@ function mode({ language, lezer }, glyphs) {
     arg: below(tags.self),
     sys: below(tags.variableName),
     cmd: below(tags.meta),
+    ctl: tags.controlKeyword,
     num: tags.number,
     str: tags.string,
     com: tags.comment,
@@ -45,6 +52,7 @@ function mode({ language, lezer }, glyphs) {
   const looks = Object.entries(tokenTable).map(([name, tag]) => ({ tag, class: `apl-${name}` }));
   const of = kind => new Set(glyphs.filter(g => g.kind === kind).map(g => g.glyph));
   const [functions, operators] = [of('function'), of('operator')];
+  const control = controls(words);
 
   // A row: what it matches, and what that is. The first that matches counts.
   const rows = [
@@ -65,6 +73,8 @@ function mode({ language, lezer }, glyphs) {
     token(st, s) {
       if (st.sol() && !s.open.length && st.match(COMMAND)) return 'cmd';
       if (st.eatSpace()) return null;
+      const begins = !st.pos || /[\s⋄]/.test(st.string[st.pos - 1]);
+      if (begins && st.match(control)) return 'ctl';
       const row = rows.find(([pattern]) => st.match(pattern));
       if (row) return row[1];
       if (st.match(NAME)) return /^\s*←/.test(st.string.slice(st.pos)) ? 'def' : 'name';

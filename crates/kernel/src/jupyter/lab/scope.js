@@ -18,6 +18,8 @@ const NEEDS = {
   language: '@codemirror/language',
   lezer: '@lezer/highlight',
   cm: '@jupyterlab/codemirror',
+  apputils: '@jupyterlab/apputils',
+  settings: '@jupyterlab/settingregistry',
   widgets: '@lumino/widgets',
 };
 

@@ -1,8 +1,30 @@
 // The live view of a trace: its graph after each pass, the reasons of a node, switches that are
-// thrown through the kernel. All that a file holds is written as text, and nothing of it runs, so
-// that a notebook that nobody trusts may be drawn.
+// thrown through the kernel, the CUDA of its launches. What `]why` has said stands above the same
+// graph, with all reasons beside it. All that a file holds is written as text, and nothing of it
+// runs, so that a notebook that nobody trusts may be drawn.
 
 const size = n => (n < 1e4 ? `${n} B` : `${(n / 1e3).toFixed(0)} kB`);
+
+// The switches that a trace was made under, as a question has them.
+const switched = ({ config: { off, preset } }) => ({ off, preset: preset === 'all' ? '' : preset });
+
+// Characters of a trace that are read: what a file holds may unpack to anything.
+const LONGEST = 1 << 26;
+
+// A trace as it is, also where a file keeps it deflated.
+async function inflated(data) {
+  if (!data?.deflated) return data;
+  const bytes = Uint8Array.from(atob(data.deflated), c => c.charCodeAt(0));
+  const parts = new Blob([bytes]).stream()
+    .pipeThrough(new DecompressionStream('deflate')).pipeThrough(new TextDecoderStream());
+  let text = '';
+  for (const reader = parts.getReader(); ;) {
+    const { done, value } = await reader.read();
+    if (done) return JSON.parse(text);
+    text += value;
+    if (text.length > LONGEST) throw new Error('it is too long');
+  }
+}
 
 function view({ widgets }, mime, link, switches) {
   class View extends widgets.Widget {
@@ -13,22 +35,38 @@ function view({ widgets }, mime, link, switches) {
     }
 
     async renderModel(model) {
-      this.trace = this.first = model.data[mime];
+      try {
+        this.trace = this.first = await inflated(model.data[mime]);
+      } catch (e) {
+        return this.node.replaceChildren(`this trace cannot be read: ${e.message}`);
+      }
       this.at = Infinity;
+      this.picked = this.first?.view?.node ?? null;
+      this.open = null;
+      this.launches = this.first?.view?.kind === 'cuda';
       this.draw();
     }
 
     onBeforeDetach() { link.forget(this); }
 
-    // An answer of the kernel, which runs its last line again: that of another cell is none.
+    // The kernel runs the text of this view again, under these switches.
+    ask(switches) {
+      const { statement } = this.first;
+      this.say('…');
+      link.ask(this, { ...switches, source: home(this.first).name, statement });
+    }
+
+    // An answer of the kernel. An older one runs its last line, which may be that of another cell.
     tell(data) {
       if (data.failure) return this.say(data.failure.report);
-      const next = data.traces?.at(-1);
-      if (next?.statement !== this.first.statement) {
-        const other = next ? `the last line that ran is another: ${next.statement}` : 'nothing ran';
-        return this.say(other);
+      if (data.gone) return this.say(data.gone);
+      const told = data.traces ?? [];
+      const next = told.findLast(t => t.statement === this.first.statement);
+      if (!next) {
+        const last = told.at(-1)?.statement;
+        return this.say(last ? `the last line that ran is another: ${last}` : 'nothing ran');
       }
-      this.trace = next;
+      this.trace = { ...next, view: this.first.view };
       this.at = Infinity;
       this.draw();
     }
@@ -49,13 +87,14 @@ function view({ widgets }, mime, link, switches) {
 
     paint() {
       const t = this.trace;
+      const { view: asked } = this.first;
+      const above = asked?.says ? [make('pre', { className: 'says' }, String(asked.says))] : [];
+      const none = says => this.node.replaceChildren(...above, says);
       const part = t.segments.at(-1);
-      if (!part) return this.node.replaceChildren('nothing was compiled');
+      if (!part) return none('nothing was compiled');
       const [first, last] = part.nodes;
-      if (last - first > MOST) {
-        const many = `${last - first} nodes: too many to draw; ]why tells them`;
-        return this.node.replaceChildren(many);
-      }
+      const many = `${last - first} nodes: too many to draw; ]why tells them`;
+      if (last - first > MOST) return none(many);
       const nodes = new Map(t.nodes.slice(first, last).map(n => [n.id, n]));
       const all = stages(t, part.passes);
       this.at = Math.min(this.at, all.length - 1);
@@ -66,12 +105,16 @@ function view({ widgets }, mime, link, switches) {
         this.draw();
       };
       const graph = make('div', { className: 'graph' }, picture(nodes, stage, picked, pick));
+      const side = make('div', { className: 'side' },
+        ...sourceOf(t, picked), ...reasonsOf(t, part, picked, pick));
       const said = make('div', { className: 'aplomb-said' }, this.change(all.at(-1)));
       this.node.replaceChildren(
+        ...above,
         this.head(all, stage),
         make('div', { className: 'chips' }, ...this.chips(t)),
         said,
-        make('div', { className: 'both' }, graph, this.side(t, part, picked)));
+        make('div', { className: 'both' }, graph, side),
+        ...this.kernels(t, part, picked));
     }
 
     head(all, stage) {
@@ -84,23 +127,46 @@ function view({ widgets }, mime, link, switches) {
         this.node.querySelector('input').focus();
       });
       const same = stage.changed ? '' : ' (no change)';
-      const says = `${stage.name}${same}: ${stage.launches.length} launches, ${size(stage.bytes)}`;
-      return make('div', { className: 'head' }, slider, make('span', { className: 'pass' }, says));
+      const launches = count(stage.launches.length, 'launch');
+      const says = `${stage.name}${same}: ${launches}, ${size(stage.bytes)}`;
+      const span = make('span', { className: 'pass' }, says);
+      return make('div', { className: 'head' }, slider, span, this.cuda());
+    }
+
+    // Texts of launches are long: a file need not have them, and the kernel is asked then.
+    cuda() {
+      const b = make('button', { className: 'chip cuda' }, 'CUDA');
+      b.title = 'what a GPU would run, a text for each launch';
+      b.setAttribute('aria-pressed', String(this.launches));
+      b.addEventListener('click', () => {
+        this.launches = !this.launches;
+        this.draw();
+        if (this.launches && !texts(this.trace)) this.ask(switched(this.trace));
+      });
+      return b;
+    }
+
+    kernels(t, part, picked) {
+      if (!this.launches || !texts(t)) return [];
+      const mine = t.kernels.slice(...(part.kernels ?? [])).filter(k => k.cuda?.text);
+      // One alone needs no click.
+      if (mine.length === 1 && !this.open) this.open = new Set([mine[0].name]);
+      this.open ??= new Set();
+      return mine.map(k => launchOf(k, picked, this.open));
     }
 
     // Those that a decision of this line names, and what is off.
     chips(t) {
-      const off = new Set(t.config.off);
+      const { off: list, preset } = switched(t);
+      const off = new Set(list);
       const named = [t, this.first].flatMap(one => one.decisions.map(d => d.switch));
-      const preset = t.config.preset === 'all' ? '' : t.config.preset;
       const chip = name => {
         const b = make('button', { className: `chip${off.has(name) ? ' off' : ''}` }, name);
         b.title = switches.find(s => s.name === name)?.says ?? '';
         b.setAttribute('aria-pressed', String(!off.has(name)));
         b.addEventListener('click', () => {
           if (!off.delete(name)) off.add(name);
-          this.say('…');
-          link.ask(this, { off: [...off], preset });
+          this.ask({ off: [...off], preset });
         });
         return b;
       };
@@ -108,70 +174,12 @@ function view({ widgets }, mime, link, switches) {
     }
 
     change(mine) {
-      if (this.first === this.trace) return '';
+      const [then, now] = [this.first, this.trace].map(t => t.config.off.join(' ') || 'nothing');
+      if (then === now) return '';
       const was = stages(this.first, this.first.segments.at(-1).passes).at(-1);
-      const off = this.trace.config.off.join(' ') || 'nothing';
       const launches = `launches ${was.launches.length} → ${mine.launches.length}`;
-      return `off: ${off}: ${launches}, bytes ${size(was.bytes)} → ${size(mine.bytes)}`;
-    }
-
-    // The source with the node's place marked, and the node's decisions.
-    side(t, part, picked) {
-      const spans = (picked?.span ?? []).filter(s => s[0] === 0);
-      const source = make('pre', { className: 'source' });
-      [...(t.sources[0]?.text ?? t.statement)].forEach((c, k) => {
-        const marked = spans.some(([, from, to]) => k >= from && k < to);
-        source.append(marked ? make('mark', {}, c) : c);
-      });
-      const reason = d => {
-        const others = (d.alt ?? []).map(a => `${a.name} (${a.why_not})`).join(', ');
-        return make('p', {}, d.text, make('small', {}, ` ${d.seed}; not ${others}`));
-      };
-      const mine = t.decisions.slice(...part.decisions).filter(d => d.node === picked?.id);
-      return make('div', { className: 'side' }, source, ...mine.map(reason));
+      return `off: ${now}: ${launches}, bytes ${size(was.bytes)} → ${size(mine.bytes)}`;
     }
   }
   return new View();
-}
-
-// One comm for a notebook's kernel: opened at the first question, closed with the panel, anew after
-// a restart. Each question has a number, which its answer repeats.
-function linkOf(session) {
-  let [comm, kernel, number] = [null, null, 0];
-  const waiting = new Map();
-  const drop = () => {
-    [comm, kernel] = [null, null];
-    waiting.clear();
-  };
-  session.statusChanged.connect((_, s) => {
-    if (/restarting|dead|terminating/.test(s)) drop();
-  });
-  const open = now => {
-    kernel = now;
-    comm = now.createComm(TARGET);
-    comm.onMsg = m => {
-      const { data } = m.content;
-      waiting.get(data.question)?.tell(data);
-      waiting.delete(data.question);
-    };
-    comm.onClose = drop;
-    comm.open({ quiet: true });
-  };
-  return {
-    ask(who, data) {
-      const now = session.session?.kernel;
-      if (!now) return who.say('no kernel runs');
-      if (!comm || kernel !== now) open(now);
-      number += 1;
-      waiting.set(number, who);
-      comm.send({ ...data, question: number });
-    },
-    forget(who) {
-      for (const [k, one] of waiting) if (one === who) waiting.delete(k);
-    },
-    close() {
-      if (comm && !comm.isDisposed) comm.close();
-      drop();
-    },
-  };
 }

@@ -173,8 +173,10 @@ pub fn each_item(
     let mut none = 0;
     ev.one_by_one(n, |ev| {
         let mut ticks = ev.cx.budget().ticks();
+        let way = ev.cx.host.interrupt().rounds(n as u64);
         for k in 0..n {
             ticks.tick()?;
+            way.done(k as u64);
             let left = x.as_ref().map(|x| item(x, k));
             let o = ev.call(func, left.as_ref(), &item(&y, k))?;
             match ev.valued(o)? {

@@ -196,8 +196,10 @@ impl Grouped<'_> {
         let mut out = ev.cx.budget().room(n)?;
         ev.warn_one_by_one(n, "key");
         ev.one_by_one(n, |ev| {
+            let way = ev.cx.host.interrupt().rounds(n as u64);
             for g in 0..n {
                 ev.cx.host.interrupt().check()?;
+                way.done(g as u64);
                 let k = cells::major(&ev.cx, self.keys, self.firsts[g])?;
                 let v = match self.pieces {
                     Some(pieces) => pieces.item(g),

@@ -191,7 +191,9 @@ fn pairs(
         return of_sample(ev, f, Some(&left), &right, &frame);
     }
     let mut out = ev.cx.budget().room(n)?;
+    let way = ev.cx.host.interrupt().rounds(n as u64);
     for k in 0..n {
+        way.done(k as u64);
         let pick = |v: &[Array]| if v.len() == 1 { v[0].clone() } else { v[k].clone() };
         out.push(ev.apply(f, Some(&pick(&xs)), &pick(&ys))?);
     }

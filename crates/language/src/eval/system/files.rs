@@ -1,10 +1,13 @@
 //! Files as text, bytes and arrays: ⎕NGET ⎕NPUT ⎕NPY ⎕IMG ⎕NEXISTS ⎕NDELETE. The host reads and
 //! writes bytes.
 
+use super::json::{spelled, unspelled};
 use super::{Args, Row, function, misused, text_matrix, text_vector, texts};
 use crate::eval::cx::Cx;
-use crate::eval::host::{Errand, Host};
+use crate::eval::host::{Arrays, Errand, Host};
 use crate::eval::run::Eval;
+use crate::eval::space::Space;
+use crate::eval::value::Value;
 use aplomb_ground::error::{Error, Kind, Result, domain, nonce, rank, value};
 use aplomb_values::array::Array;
 use aplomb_values::prim::scalar::near_integer;
@@ -26,10 +29,12 @@ pub static ROWS: &[Row] = &[
     ),
     function(
         "NPY",
-        "Reads a .npy file; X⎕NPY path writes one, path and 1 replaces it. Whole numbers are \
-         written as int64, others as they are stored; path, 1 and 'i1' name a type.",
+        "Reads a .npy file, of a .npz file or of records a namespace; X⎕NPY path writes one, path \
+         and 1 replaces it. Whole numbers are written as int64, others as they are stored, texts \
+         as U, a namespace's arrays as .npz; path, 1 and 'i1' name a type, 'deflated' packs. Times \
+         are seconds since 1970.",
         ("{22::'no such file' ⋄ ⎕NPY'x.npy'}0", "no such file"),
-        |ev, a| of_array(ev, a, &NPY),
+        npy,
     ),
     function(
         "IMG",
@@ -272,13 +277,6 @@ struct ArrayFile {
     write: fn(&mut dyn Host, &str, &Array, Option<&str>) -> Result<()>,
 }
 
-static NPY: ArrayFile = ArrayFile {
-    name: "NPY",
-    holds: "a .npy file holds simple arrays",
-    read: |host, name| host.read_npy(name),
-    write: |host, name, x, dtype| host.write_npy(name, x, dtype),
-};
-
 static IMG: ArrayFile = ArrayFile {
     name: "IMG",
     holds: "a picture is rows and columns of numbers, or planes of them",
@@ -305,6 +303,43 @@ fn typed(y: &Array) -> (Array, Option<String>) {
         Some(found) => found,
         None => (y.clone(), None),
     }
+}
+
+/// `⎕NPY`: arrays by name are those of a namespace.
+fn npy(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
+    let Some(x) = a.x else {
+        return match ev.cx.world("a file")?.read_npy(&path(a.y)?)? {
+            Arrays::One(array) => Ok(Some(array)),
+            Arrays::Named(arrays) => {
+                let space = ev.st.new_space("[NumPy]");
+                for (name, array) in arrays {
+                    let sym = ev.st.symbols.intern(&spelled(&name));
+                    ev.set_member(&space.value(), sym, Value::Array(array))?;
+                }
+                Ok(Some(space.value()))
+            }
+        };
+    };
+    let (y, how) = typed(a.y);
+    let (name, flag) = path_and_flag(&y, "NPY", &[0, 1])?;
+    if flag == 0 && ev.cx.world("a file")?.exists(&name) {
+        return Err(taken(&name, "X⎕NPY path 1 replaces it"));
+    }
+    let arrays = match Space::of(x) {
+        None => Arrays::One(x.clone()),
+        Some(space) => {
+            let mut named = Vec::new();
+            for (sym, v) in ev.st.members(&space) {
+                if let Value::Array(array) = v {
+                    let array = ev.cx.ready(&array, "file")?;
+                    named.push((unspelled(&ev.st.symbols.name(sym)), array));
+                }
+            }
+            Arrays::Named(named)
+        }
+    };
+    ev.cx.world("a file")?.write_npy(&name, &arrays, how.as_deref())?;
+    Ok(None)
 }
 
 fn of_array(ev: &mut Eval<'_>, a: &Args<'_>, file: &ArrayFile) -> Result<Option<Array>> {

@@ -168,7 +168,7 @@ fn object(ev: &mut Eval<'_>, members: Vec<(String, Json)>, matrix: bool) -> Resu
 }
 
 /// A name as APL can have it: what it may not hold stands as a number between two ⍙.
-fn spelled(name: &str) -> String {
+pub(super) fn spelled(name: &str) -> String {
     let fits = name.starts_with(is_name_start) && name.chars().all(is_name_part);
     if fits && !name.contains('⍙') {
         return name.into();
@@ -181,7 +181,7 @@ fn spelled(name: &str) -> String {
 }
 
 /// The name that was spelled so.
-fn unspelled(name: &str) -> String {
+pub(super) fn unspelled(name: &str) -> String {
     let Some(rest) = name.strip_prefix('⍙') else { return name.into() };
     let part = |(k, text): (usize, &str)| match k % 2 {
         0 => text.to_string(),

@@ -228,6 +228,11 @@ const fn live(
 pub struct Options(Vec<(String, Array)>);
 
 impl Options {
+    /// Those that a program sets by itself.
+    pub fn of(given: &[(&'static str, Array)]) -> Options {
+        Options(given.iter().map(|(name, value)| (name.to_string(), value.clone())).collect())
+    }
+
     /// Adds what stands right of a ⍠: a value of the principal option, a name and a value, or such
     /// pairs. Errors: DOMAIN for an option the row has not.
     pub fn add(&mut self, row: &Row, given: &Array) -> Result<()> {

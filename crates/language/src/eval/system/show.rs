@@ -2,27 +2,31 @@
 //!
 //! Both are output, like ⎕←: a front end that knows the kind shows it, any other says what it was.
 
-use super::{Args, Options, Row, function, misused, optional, texts};
+use super::{Args, Options, Row, misused, optional, texts};
+use crate::eval::host::Page;
 use crate::eval::run::Eval;
 use aplomb_ground::chart::{Chart, KINDS, Kind, Series};
-use aplomb_ground::error::{Result, domain, length, limit, rank};
+use aplomb_ground::error::{Result, count, domain, length, limit, rank};
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::Array;
 use aplomb_values::prim::scalar::near_integer;
 
 pub static ROWS: &[Row] = &[
-    function(
+    optional(
         "SHOW",
         "Shows data of the kind X, a media type such as 'text/html' 'image/svg+xml' 'image/png', \
-         on a page that knows it; elsewhere it says so. Y is text, or bytes of a picture.",
+         on a page that knows it; elsewhere it says so. Y is text, or bytes of a picture; to \
+         several kinds belong as many data. ⍠ takes Id, whose page the next of that name \
+         replaces, and Clear, which takes away what the cell showed.",
         ("'text/html'⎕SHOW'<b>3</b>'", "(text/html, 8 bytes: a page shows it)"),
+        &["Id", "Clear"],
         show,
     ),
     optional(
         "PLOT",
-        "Draws numbers: a vector, the rows of a matrix, or a vector for each series. ⍠ takes Kind \
-         (lines points bars histogram boxes heat), Title, X, Names, Axes, Log (x y xy), Size. The \
-         SVG.",
+        "Draws numbers: a vector, the rows of a matrix, or a vector for each series; X is a file \
+         for it, .svg or .png. ⍠ takes Kind (lines points bars histogram boxes heat contour), \
+         Title, X (also dates as texts, '2024-02-29'), Names, Axes, Log (x y xy), Size. The SVG.",
         ("≢⍴⎕PLOT 3 1 2", "1"),
         &["Kind", "Title", "X", "Names", "Axes", "Log", "Size"],
         plot,
@@ -38,19 +42,54 @@ fn is_kind(text: &str) -> bool {
 }
 
 fn show(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
-    let kind = a.left("a media type")?.to_text().filter(|t| is_kind(t));
-    let kind = kind.ok_or_else(|| misused("SHOW", "a media type, as 'text/html', on its left"))?;
-    let data = match bytes(a.y) {
+    let left = a.left("a media type")?;
+    let one = left.is_simple();
+    let kinds = match one {
+        true => left.to_text().map(|kind| vec![kind]),
+        false => left.in_turn().map(|kind| kind.to_text()).collect(),
+    };
+    let kinds = kinds.filter(|all| all.iter().all(|kind| is_kind(kind)));
+    let kinds =
+        kinds.ok_or_else(|| misused("SHOW", "a media type, as 'text/html', on its left"))?;
+    let data = match one {
+        true => vec![a.y.clone()],
+        false => a.y.in_turn().map(|data| data.disclosed()).collect(),
+    };
+    if kinds.len() != data.len() {
+        let (m, n) = (count(kinds.len(), "kind"), count(data.len(), "datum"));
+        return Err(length(format!("⎕SHOW has {m} on its left and {n} on its right")));
+    }
+    let forms = kinds.into_iter().zip(&data).map(|(kind, data)| {
+        let data = of_kind(&kind, data)?;
+        Ok((kind, data))
+    });
+    let id = a.options.text("Id")?.filter(|id| !id.is_empty());
+    let clears = a.options.flag("Clear", false)?;
+    let page = Page { forms: forms.collect::<Result<_>>()?, id, clears };
+    ev.cx.world("output")?.display(&page)?;
+    Ok(None)
+}
+
+/// The bytes of data of a kind. Errors: DOMAIN for what that kind cannot be.
+fn of_kind(kind: &str, data: &Array) -> Result<Vec<u8>> {
+    let data = match bytes(data) {
         Some(bytes) => bytes,
-        None => texts(a.y, "what ⎕SHOW shows")?.join("\n").into_bytes(),
+        None => texts(data, "what ⎕SHOW shows")?.join("\n").into_bytes(),
     };
     let is_json = kind == "application/json" || kind.ends_with("+json");
     if is_json && serde_json::from_slice::<serde_json::Value>(&data).is_err() {
         return Err(domain("this is no JSON").hint("⎕JSON writes it"));
     }
-    ev.cx.world("output")?.display(&kind, &data)?;
-    Ok(None)
+    let begins = BEGINNINGS.iter().filter(|b| b.0 == kind).map(|b| b.1);
+    if begins.clone().count() > 0 && !begins.into_iter().any(|begin| data.starts_with(begin)) {
+        return Err(domain(format!("these bytes are no {kind}")).hint("⎕NGET with 80 reads a file"));
+    }
+    Ok(data)
 }
+
+/// The bytes with which pictures begin.
+const BEGINNINGS: &[(&str, &[u8])] =
+    &[("image/png", b"\x89PNG\r\n\x1a\n"), ("image/jpeg", b"\xff\xd8\xff"), ("image/gif", b"GIF8")];
 
 /// Numbers from 0 to 255. None: it is something else.
 fn bytes(a: &Array) -> Option<Vec<u8>> {
@@ -65,23 +104,30 @@ fn bytes(a: &Array) -> Option<Vec<u8>> {
 const MOST: usize = 100;
 
 fn plot(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
-    if a.x.is_some() {
-        let says = "numbers on its right and nothing on its left; ]plot EXPR p.svg writes a file";
-        return Err(misused("PLOT", says));
-    }
+    let is_file = |name: &String| name.ends_with(".svg") || name.ends_with(".png");
+    let file = match a.x {
+        None => None,
+        Some(x) => {
+            let says = "a file on its left, as 'p.svg' or 'p.png', or nothing";
+            Some(x.to_text().filter(is_file).ok_or_else(|| misused("PLOT", says))?)
+        }
+    };
     let kind = KINDS.iter().map(|k| k.0).collect::<Vec<_>>();
     let kind = a.options.word("Kind", &kind)?;
     let kind = KINDS.iter().find(|k| k.0 == kind).map_or(Kind::Lines, |k| k.1);
     let rows = rows(a.y, kind, ev.cx.budget())?;
     let first = ev.cx.sys.settings.io;
-    let x = a.options.get("X").map(|x| numbers(x, "option 'X'", ev.cx.budget())).transpose()?;
+    let given = a.options.get("X");
+    let dates = given.is_some_and(|x| !x.is_simple());
+    let along = |x| if dates { moments(x) } else { numbers(x, "option 'X'", ev.cx.budget()) };
+    let x = given.map(along).transpose()?;
     let names = named(a.options, "Names", rows.len())?;
     let series = rows.into_iter().enumerate().map(|(k, y)| {
         let x = match &x {
             Some(x) if x.len() == y.len() => x.clone(),
             Some(x) => {
-                let says = format!("option 'X' has {} numbers and a series {}", x.len(), y.len());
-                return Err(length(says));
+                let says = count(x.len(), "number");
+                return Err(length(format!("option 'X' has {says} and a series {}", y.len())));
             }
             None => (0..y.len()).map(|k| k as f64 + first).collect(),
         };
@@ -95,11 +141,12 @@ fn plot(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         title: a.options.text("Title")?.map_or(String::new(), |t| t),
         names: [axis(0), axis(1)],
         logs: [log.contains('x'), log.contains('y')],
+        dates,
         series: series.collect::<Result<_>>()?,
         size: size(a.options, ev.cx.budget())?,
     };
     let columns = ev.cx.sys.settings.pw;
-    let svg = ev.cx.world("output")?.plot(&chart, columns)?;
+    let svg = ev.cx.world("output")?.plot(&chart, columns, file.as_deref())?;
     let svg = ev.cx.text(&svg)?;
     ev.shy(svg)
 }
@@ -117,7 +164,7 @@ fn rows(y: &Array, kind: Kind, budget: &Budget) -> Result<Vec<Vec<f64>>> {
         _ => return Err(rank("⎕PLOT draws vectors and matrices")),
     };
     match rows.len() {
-        n if n > MOST && kind != Kind::Heat => {
+        n if n > MOST && !matches!(kind, Kind::Heat | Kind::Contour) => {
             let error = limit(format!("⎕PLOT draws {MOST} series, and these are {n}"));
             Err(error.hint("⍠'Kind' 'heat' shows a matrix; ⍉ makes its columns the series"))
         }
@@ -130,13 +177,49 @@ fn numbers(a: &Array, what: &str, budget: &Budget) -> Result<Vec<f64>> {
     found.ok_or_else(|| domain(format!("{what} is real numbers")))
 }
 
+/// Seconds since 1970 of texts: `2024-02-29`, with `12:30` or `12:30:15` behind it or not. Errors:
+/// DOMAIN, with the first that is no date.
+fn moments(x: &Array) -> Result<Vec<f64>> {
+    let texts = texts(x, "option 'X'")?;
+    let one = |text: &String| {
+        let wrong = || domain(format!("'{text}' in option 'X' is no date, as '2024-02-29 12:30'"));
+        moment(text.trim()).ok_or_else(wrong)
+    };
+    texts.iter().map(one).collect()
+}
+
+fn moment(text: &str) -> Option<f64> {
+    let (date, time) = text.split_once([' ', 'T']).unwrap_or((text, "00:00"));
+    let whole = |text: &str, digits: usize| {
+        let fits = text.len() == digits && text.bytes().all(|b| b.is_ascii_digit());
+        fits.then(|| text.parse::<i64>().ok()).flatten()
+    };
+    let mut parts = date.split('-');
+    let (year, month) = (whole(parts.next()?, 4)?, whole(parts.next()?, 2)?);
+    let day = parts.next().map_or(Some(1), |day| whole(day, 2))?;
+    let mut clock = time.trim_end_matches('Z').split(':');
+    let (hour, minute) = (whole(clock.next()?, 2)?, whole(clock.next()?, 2)?);
+    let second = clock.next().map_or(Some(0), |s| whole(s.split('.').next()?, 2))?;
+    let fits = super::time::is_date(year, month, day)
+        && (0..24).contains(&hour)
+        && (0..60).contains(&minute)
+        && (0..=60).contains(&second)
+        && parts.next().is_none()
+        && clock.next().is_none();
+    let days = super::time::days(year, month, day);
+    fits.then(|| (days * 86_400 + hour * 3_600 + minute * 60 + second) as f64)
+}
+
 /// The texts of an option, as many as there are things to name. Errors: DOMAIN, LENGTH.
 fn named(options: &Options, name: &str, n: usize) -> Result<Vec<String>> {
     let Some(given) = options.get(name) else { return Ok(Vec::new()) };
     let found = texts(given, &format!("option '{name}'"))?;
     match found.len() == n {
         true => Ok(found),
-        false => Err(length(format!("option '{name}' has {} texts for {n}", found.len()))),
+        false => {
+            let says = count(found.len(), "text");
+            Err(length(format!("option '{name}' has {says} for {n}")))
+        }
     }
 }
 

@@ -59,7 +59,7 @@ const DAY: i128 = 86_400_000_000_000;
 struct Moment(i128);
 
 /// Days since 1970-01-01.
-fn days(year: i64, month: i64, day: i64) -> i64 {
+pub(super) fn days(year: i64, month: i64, day: i64) -> i64 {
     let y = if month <= 2 { year - 1 } else { year };
     let era = y.div_euclid(400);
     let of_era = y.rem_euclid(400);
@@ -79,7 +79,7 @@ fn date(days: i64) -> (i64, i64, i64) {
     (year + era * 400 + i64::from(month <= 2), month, of_year - (153 * m + 2) / 5 + 1)
 }
 
-fn is_date(year: i64, month: i64, day: i64) -> bool {
+pub(super) fn is_date(year: i64, month: i64, day: i64) -> bool {
     (1..=12).contains(&month) && day >= 1 && date(days(year, month, day)) == (year, month, day)
 }
 

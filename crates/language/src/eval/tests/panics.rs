@@ -3,7 +3,7 @@
 
 use super::with_stack;
 use crate::eval::Interp;
-use crate::eval::host::{Answer, Errand, Host, Now};
+use crate::eval::host::{Answer, Arrays, Errand, Host, Now, Page};
 use crate::testing;
 use aplomb_ground::chart::Chart;
 use aplomb_ground::error::Result;
@@ -69,11 +69,11 @@ impl Host for Faulty {
         self.step();
         self.inner.append_file(path, bytes)
     }
-    fn read_npy(&mut self, path: &str) -> Result<Array> {
+    fn read_npy(&mut self, path: &str) -> Result<Arrays> {
         self.inner.read_npy(path)
     }
-    fn write_npy(&mut self, path: &str, array: &Array, dtype: Option<&str>) -> Result<()> {
-        self.inner.write_npy(path, array, dtype)
+    fn write_npy(&mut self, path: &str, arrays: &Arrays, how: Option<&str>) -> Result<()> {
+        self.inner.write_npy(path, arrays, how)
     }
     fn read_picture(&mut self, path: &str) -> Result<Array> {
         self.inner.read_picture(path)
@@ -111,13 +111,13 @@ impl Host for Faulty {
         self.step();
         self.inner.show(value, text, style)
     }
-    fn display(&mut self, kind: &str, data: &[u8]) -> Result<()> {
+    fn display(&mut self, page: &Page) -> Result<()> {
         self.step();
-        self.inner.display(kind, data)
+        self.inner.display(page)
     }
-    fn plot(&mut self, chart: &Chart, columns: usize) -> Result<String> {
+    fn plot(&mut self, chart: &Chart, columns: usize, file: Option<&str>) -> Result<String> {
         self.step();
-        self.inner.plot(chart, columns)
+        self.inner.plot(chart, columns, file)
     }
     fn output(&mut self, text: &str) {
         self.step();

@@ -132,13 +132,32 @@ fn slice(a: &Array, from: usize, n: usize, shape: &[usize]) -> Result<Array> {
     gather(a, shape, &places, &Budget::new(u64::MAX))
 }
 
+/// The columns that a row takes on a terminal: what sets colours takes none.
+fn seen(row: &str) -> usize {
+    let mut pieces = row.split('\u{1b}');
+    let first = pieces.next().map_or(0, |piece| piece.chars().count());
+    let behind = |piece: &str| piece.split_once('m').map_or(0, |(_, text)| text.chars().count());
+    first + pieces.map(behind).sum::<usize>()
+}
+
+/// A place to cut a row at: before what sets a colour, where it lies inside of that.
+fn before_colour(row: &str, from: usize, at: usize) -> usize {
+    let open = |(begun, k, c): (Option<usize>, usize, char)| match c {
+        '\u{1b}' => Some(k),
+        'm' => None,
+        _ => begun,
+    };
+    let before = row.chars().take(at).enumerate();
+    let begun = before.fold(None, |begun, (k, c)| open((begun, k, c)));
+    begun.filter(|k| *k > from).map_or(at, |begun| begun)
+}
+
 /// Rows wider than `pw` go on below, indented by six.
 fn folded(g: Grid, pw: usize) -> Vec<String> {
-    let widths: Vec<usize> = g.rows.iter().map(|r| r.chars().count()).collect();
-    let width = widths.iter().copied().max().unwrap_or(0);
-    if width <= pw {
+    if g.rows.iter().all(|r| seen(r) <= pw) {
         return g.rows;
     }
+    let width = g.rows.iter().map(|r| r.chars().count()).max().unwrap_or(0);
     let mut cuts = vec![0];
     let mut next = 0;
     while let Some(&from) = cuts.last()
@@ -151,6 +170,10 @@ fn folded(g: Grid, pw: usize) -> Vec<String> {
         }
         let at =
             next.checked_sub(1).map(|k| g.breaks[k]).filter(|&b| b > from).unwrap_or(from + room);
+        let at = match g.rows.as_slice() {
+            [row] => before_colour(row, from, at),
+            _ => at,
+        };
         cuts.push(at);
     }
     cuts.push(width);

@@ -99,16 +99,31 @@ fn characters(a: &Array) -> Result<Grid> {
     let width = a.last_extent();
     let shown = |c: char| if (c as u32) < 32 && c != '\n' { ' ' } else { c };
     if a.rank() < 2 {
-        // A text may go back to the beginning of its line, and to the next stop; in a matrix
-        // neither has a place.
-        let shown = |c: char| if matches!(c, '\r' | '\t') { c } else { shown(c) };
-        return Ok(Grid { rows: vec![chars.into_iter().map(shown).collect()], breaks: vec![] });
+        // A text may go back to the beginning of its line, and to the next stop, and have colours;
+        // in a matrix none of them has a place.
+        let mut row = String::new();
+        for (k, c) in chars.iter().enumerate() {
+            match c {
+                '\r' | '\t' => row.push(*c),
+                '\u{1b}' if colour(&chars[k..]) => row.push(*c),
+                _ => row.push(shown(*c)),
+            }
+        }
+        return Ok(Grid { rows: vec![row], breaks: vec![] });
     }
     let n = elements(&a.shape()[..a.rank() - 1]);
     let rows = (0..n)
         .map(|r| chars[r * width..(r + 1) * width].iter().map(|&c| shown(c)).collect())
         .collect();
     Ok(Grid { rows: planes(rows, a.shape()), breaks: vec![] })
+}
+
+/// Whether a sequence of terminals that sets colours begins here: an escape, `[`, numbers, `m`. No
+/// other is printed: those move the cursor, or ask the terminal.
+fn colour(chars: &[char]) -> bool {
+    let mut rest = chars.iter().skip(1);
+    let end = rest.by_ref().skip(1).find(|c| !c.is_ascii_digit() && **c != ';');
+    chars.get(1) == Some(&'[') && end == Some(&'m')
 }
 
 fn numbers(a: &Array, pp: usize, budget: &Budget) -> Result<Grid> {

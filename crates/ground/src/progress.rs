@@ -1,0 +1,107 @@
+//! The way of a loop in words: how much of it is done, how fast it goes, how long it takes yet.
+//! Whoever has a clock and somebody who looks asks now and then; a loop of less than a second says
+//! nothing.
+
+use crate::error::time;
+use crate::limits::UNKNOWN;
+
+/// Seconds before anything is said.
+const PATIENCE: f64 = 1.0;
+/// Characters of a bar.
+const BAR: usize = 24;
+
+/// One who looks at loops, with the time at which the loop under way was first seen.
+#[derive(Debug, Default)]
+pub struct Looker {
+    first: Option<First>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct First {
+    at: f64,
+    done: u64,
+    of: u64,
+}
+
+/// The way of a loop at a moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// The part that is done; None where nobody knows the end.
+    pub part: Option<f64>,
+    /// The rate, and the time left.
+    pub says: String,
+}
+
+impl Step {
+    /// The step as a line with a bar.
+    pub fn line(&self) -> String {
+        match self.part {
+            Some(part) => {
+                let full = (part * BAR as f64).round() as usize;
+                let bar: String = (0..BAR).map(|k| if k < full { '█' } else { '░' }).collect();
+                format!("{bar} {}", self.says)
+            }
+            None => self.says.clone(),
+        }
+    }
+}
+
+impl Looker {
+    /// The way at a moment, in seconds of any clock. None: no loop runs, or not long enough.
+    pub fn look(&mut self, now: f64, way: Option<(u64, u64)>) -> Option<Step> {
+        let Some((done, of)) = way else {
+            self.first = None;
+            return None;
+        };
+        let fresh = First { at: now, done, of };
+        // A loop that has gone back is another.
+        let first =
+            self.first.filter(|f| f.of == of && f.done <= done).map_or(fresh, |first| first);
+        self.first = Some(first);
+        let seconds = now - first.at;
+        if seconds < PATIENCE {
+            return None;
+        }
+        let rate = (done - first.done) as f64 / seconds;
+        let pace = if rate >= 10.0 { format!("{rate:.0}") } else { format!("{rate:.1}") };
+        if of == UNKNOWN {
+            return Some(Step { part: None, says: format!("{done} rounds, {pace} a second") });
+        }
+        let part = (done as f64 / of as f64).clamp(0.0, 1.0);
+        let left = of.saturating_sub(done) as f64 / rate;
+        let left = match rate > 0.0 && left.is_finite() {
+            true => format!("{} left", time(left * 1e6)),
+            false => "no end in sight".into(),
+        };
+        let says = format!("{:.0} % · {pace} a second · {left}", part * 100.0);
+        Some(Step { part: Some(part), says })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_is_told_after_a_second_with_rate_and_time_left() {
+        let mut looker = Looker::default();
+        assert_eq!(looker.look(0.0, Some((0, 300))), None);
+        assert_eq!(looker.look(0.9, Some((90, 300))), None);
+        let step = looker.look(1.5, Some((150, 300))).expect("a step");
+        assert_eq!(step.says, "50 % · 100 a second · 1.5 s left");
+        assert_eq!(step.line(), format!("{}{} {}", "█".repeat(12), "░".repeat(12), step.says));
+        assert_eq!(looker.look(1.6, None), None);
+        assert_eq!(looker.look(1.7, Some((0, 300))), None);
+    }
+
+    #[test]
+    fn another_loop_and_one_without_an_end_are_told_as_they_are() {
+        let mut looker = Looker::default();
+        looker.look(0.0, Some((250, 300)));
+        assert_eq!(looker.look(5.0, Some((3, 300))), None);
+        assert!(looker.look(7.0, Some((3, 300))).is_some_and(|s| s.says.ends_with("in sight")));
+        looker.look(8.0, Some((0, UNKNOWN)));
+        let step = looker.look(10.0, Some((7, UNKNOWN))).expect("a step");
+        assert_eq!((step.part, step.says.as_str()), (None, "7 rounds, 3.5 a second"));
+    }
+}

@@ -1,0 +1,1 @@
+"""APL (Aplomb) for tools around notebooks: `parameters` for papermill, `scripts` for jupytext."""
