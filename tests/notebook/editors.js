@@ -443,6 +443,30 @@ async function absent(extension) {
   check('without a server a line says so', /nowhere/.test(heard.log.join()), heard.log);
 }
 
+// The program's own server; `cargo test` says where the program is by the kernel that it installed.
+async function real(extension) {
+  if (!process.env.JUPYTER_PATH) return console.log('skipped: needs an installed kernel');
+  const kernel = fs.readFileSync(path.join(process.env.JUPYTER_PATH, 'kernels/aplomb/kernel.json'), 'utf8');
+  process.env.FAKE_SERVER = JSON.parse(kernel).argv[0];
+  for (const list of [heard.hover, heard.completion, heard.definition, heard.found, heard.log]) list.length = 0;
+  const document = open();
+  document.text = 'average←+/÷≢\naverage 3 1 4\n(1 2\naver';
+  const context = { subscriptions: [] };
+  extension.activate(context);
+  await until(() => heard.found.length && heard.hover.length > 1);
+  const [[, wrong]] = heard.found;
+  check('aplomb lsp finds an open bracket', wrong.length === 1 && wrong[0].range.start.line === 2, wrong);
+  const { value } = (await heard.hover[1].provideHover(document, new Position(1, 2))).contents;
+  check('it tells a name', value.includes('average←+/÷≢'), value);
+  const [place] = await heard.definition[0].provideDefinition(document, new Position(1, 2));
+  check('and where it is from', place.range.start.line === 0 && place.range.end.character === 7, place);
+  const { items } = await heard.completion[1].provideCompletionItems(document, new Position(3, 4));
+  check('and ends one', items.some(i => i.label === 'average' && i.insertText === 'average'), items.slice(0, 3));
+  context.subscriptions.forEach(s => s.dispose());
+  await until(() => heard.log.length);
+  check('it ends with the editor', heard.log.join().includes('ended with 0'), heard.log);
+}
+
 async function main() {
   const folder = fs.mkdtempSync(path.join(require('os').tmpdir(), 'aplomb-'));
   process.env.FAKE_SERVER = path.join(folder, 'aplomb');
@@ -461,6 +485,7 @@ async function main() {
   colouring();
   agreed();
   await dies(extension);
+  await real(extension);
   await absent(extension);
   fs.rmSync(folder, { recursive: true });
   process.exit(failed);

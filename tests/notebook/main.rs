@@ -2,13 +2,14 @@
 //!
 //! `running` has kernel processes, `jupyter` what they answer, `hostile` what must not end them,
 //! `shown` what a page has beside text, `told` what is told about a cell, `trust` what a sanitiser
-//! leaves of it, `python` the clients of others.
+//! leaves of it, `books` tutorials cell by cell, `python` the clients of others.
 
 #![cfg(feature = "jupyter")]
 
 #[path = "../support/mod.rs"]
 mod support;
 
+mod books;
 mod hostile;
 mod jupyter;
 mod python;

@@ -1,5 +1,6 @@
 //! The things that are told about a cell and are no values: pages that take another's place,
-//! standard error, calls of an error, how far a loop is, names, earlier cells, traces of earlier cells.
+//! standard error, calls of an error, how far a loop is, names, earlier cells, traces of earlier
+//! cells.
 
 use crate::running::{Running, WAIT, eventually, remembering};
 use aplomb_kernel::jupyter::client::{Answer, Channel};

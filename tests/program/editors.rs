@@ -1,5 +1,5 @@
-//! The tables that editors read are the program's. `UPDATE=1` writes `editors/vscode/table.json`; the
-//! grammar is written by hand, and its lists are those of the tables.
+//! The tables that editors read are the program's. `UPDATE=1` writes `editors/vscode/table.json`;
+//! the grammar is written by hand, and its lists are those of the tables.
 
 use crate::support;
 use aplomb_language::syntax::words::WORDS;

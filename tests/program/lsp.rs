@@ -112,7 +112,7 @@ fn hover_definition_and_completion_know_the_text_and_the_tables() {
     let hover = |told: Value| told["contents"]["value"].as_str().map(String::from);
     let own = hover(editor.at("hover", 3, 1)).expect("a page");
     assert!(own.contains("⍝ The mean.\navg←{(+/⍵)÷≢⍵}"), "{own}");
-    let glyph = hover(editor.at("hover", 2, 3)).expect("a page");
+    let glyph = hover(editor.at("hover", 2, 4)).expect("a page");
     assert!(glyph.contains("iota"), "{glyph}");
     assert_eq!(hover(editor.at("hover", 90, 0)), None);
     let places = editor.at("definition", 3, 1);

@@ -98,7 +98,7 @@ impl Field<'_> {
             at.entry(piece.0).or_default().push(k);
             at.entry(piece.1).or_default().push(k);
         }
-        let mut used = vec![false; pieces.len()];
+        let mut used: Vec<bool> = pieces.iter().map(|_| false).collect();
         let mut lines = Vec::new();
         // Lines that end at the frame begin there; those that are left are rings.
         let ends = |k: &usize| [pieces[*k].0, pieces[*k].1].iter().any(|e| at[e].len() == 1);

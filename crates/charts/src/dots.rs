@@ -32,7 +32,12 @@ pub struct Dots {
 impl Dots {
     pub fn new(columns: usize, rows: usize) -> Dots {
         let n = columns * rows;
-        Dots { columns, dots: vec![0; n], letters: vec![None; n], colours: vec![(0, 0, 0); n] }
+        Dots {
+            columns,
+            dots: vec![0; n],
+            letters: vec![None; n],
+            colours: (0..n).map(|_| (0, 0, 0)).collect(),
+        }
     }
 
     pub fn text(&self, coloured: bool) -> String {
@@ -50,7 +55,7 @@ impl Dots {
                 let is_dots = ('\u{2801}'..='\u{28ff}').contains(c);
                 let wanted = Some(*colour).filter(|_| coloured && is_dots);
                 if *c != ' ' && wanted != now {
-                    out += &wanted.map_or(PLAIN.into(), |c| foreground(c));
+                    out += &wanted.map_or(PLAIN.into(), foreground);
                     now = wanted;
                 }
                 out.push(*c);

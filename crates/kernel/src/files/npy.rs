@@ -520,7 +520,7 @@ fn header(descr: &str, shape: &[u64]) -> Vec<u8> {
         "{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}), }}",
         shape.trim_end()
     );
-    while (BEFORE + text.len() + 1) % 64 != 0 {
+    while !(BEFORE + text.len() + 1).is_multiple_of(64) {
         text.push(' ');
     }
     text.push('\n');

@@ -7,7 +7,7 @@ use super::requests::text;
 use aplomb_ground::protocol::{HTML, TEXT};
 use jupyter_protocol::{JupyterMessageContent, UnknownMessage};
 use serde_json::{Map, Value, json};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// A name of the workspace, and what it is.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +25,10 @@ pub struct Variables(Mutex<Vec<Variable>>);
 
 impl Variables {
     fn lock(&self) -> MutexGuard<'_, Vec<Variable>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        match self.0.lock() {
+            Ok(all) => all,
+            Err(broken) => broken.into_inner(),
+        }
     }
 
     /// A cell has ended with these.
@@ -51,8 +54,9 @@ impl Variables {
             (None, "richInspectVariables") => json!("there is no such name"),
             (None, _) => json!(format!("{command} is not answered here: nothing is ever stopped")),
         };
+        let (success, body) = (body.is_some(), body.map_or(json!({}), |body| body));
         let mut reply = json!({ "type": "response", "request_seq": seq, "seq": seq,
-            "success": body.is_some(), "command": command, "body": body.map_or(json!({}), |body| body) });
+            "success": success, "command": command, "body": body });
         if !message.is_null() {
             reply["message"] = message;
         }
@@ -105,7 +109,10 @@ mod tests {
         let listed = ask(&of, json!({ "command": "inspectVariables", "seq": 3 }));
         assert_eq!((&listed["success"], &listed["request_seq"]), (&json!(true), &json!(3)));
         assert_eq!(listed["body"]["variables"][0]["value"], "{⍵<1}");
-        let wanted = |name: &str| json!({ "command": "richInspectVariables", "arguments": { "variableName": name } });
+        let wanted = |name: &str| {
+            let arguments = json!({ "variableName": name });
+            json!({ "command": "richInspectVariables", "arguments": arguments })
+        };
         let rich = ask(&of, wanted("f"));
         assert_eq!(rich["body"]["data"]["text/html"], "<pre>f {⍵&lt;1}</pre>");
         assert_eq!(ask(&of, wanted("g"))["success"], false);

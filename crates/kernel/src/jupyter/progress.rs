@@ -1,5 +1,5 @@
-//! The way of a loop, in the output of the cell that runs it: a bar after a second, which is told to
-//! be done when the cell ends.
+//! The way of a loop, in the output of the cell that runs it: a bar after a second, which is told
+//! to be done when the cell ends.
 //!
 //! Shown where somebody looks: a client that could be asked for a line. A notebook that runs by
 //! itself has the same output each time.
@@ -12,7 +12,7 @@ use aplomb_ground::progress::{Looker, Step};
 use aplomb_ground::protocol::{HTML, MimeBundle, TEXT};
 use jupyter_protocol::{DisplayData, Transient, UpdateDisplayData};
 use serde_json::Map;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -42,7 +42,10 @@ impl Default for Progress {
 
 impl Progress {
     fn lock(&self) -> MutexGuard<'_, Cell> {
-        self.cell.lock().unwrap_or_else(PoisonError::into_inner)
+        match self.cell.lock() {
+            Ok(all) => all,
+            Err(broken) => broken.into_inner(),
+        }
     }
 
     /// A cell begins; `looked_at`: somebody sits before it.

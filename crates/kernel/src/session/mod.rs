@@ -584,7 +584,10 @@ impl Session {
     fn source_of(&self, text: &str) -> Arc<Source> {
         let typed = self.typed.as_ref();
         let found = typed.and_then(|(name, place)| Some(place.within(text)?.of(name)));
-        found.map_or_else(|| Source::new("line", text), |found| found)
+        match found {
+            Some(found) => found,
+            None => Source::new("line", text),
+        }
     }
 
     /// An expression's value, computed, the workspace left alone.

@@ -1,0 +1,7 @@
+⍝ The operand ⍺⍺ applied once and then again until ⍵⍵ of the result is true.
+⍝       {⍵,'.'}until{6=≢⍵}'Note'
+⍝ Note..
+until←{
+    ⍺←⊢
+    ⍺ ⍺⍺⍣(⍵⍵⊣)⊢⍵
+}
