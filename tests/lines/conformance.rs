@@ -76,8 +76,6 @@ impl Sink for Heard {
     fn event(&mut self, event: Event) {
         match event {
             Event::Stream(text) => self.display += &text,
-            // What `]box` had set before is said by it, and no case asks for that.
-            Event::Display(bundle) if bundle["text/plain"].starts_with("Was ") => {}
             Event::Result(bundle) | Event::Display(bundle) => {
                 self.display += &bundle["text/plain"];
                 self.end_line();
