@@ -1,6 +1,6 @@
 //! Pictures of a whole trace: every evaluation of a statement in turn.
 
-use aplomb_ground::protocol::{HTML, MimeBundle, PNG, SVG, TRACE};
+use aplomb_ground::protocol::{HTML, MimeBundle, PNG, TRACE};
 use aplomb_ground::trace::Trace;
 use aplomb_viz::svg::{self, Panel};
 use aplomb_viz::{Graph, dot, find_pass, heading, list, nothing, tables, text, why};
@@ -75,8 +75,8 @@ pub fn dag(trace: &Trace, pass: Option<&str>, room: &Room) -> Result<String, Str
 /// Bytes of a form beside the text; what is larger is left out.
 const LARGEST: usize = 1 << 20;
 
-/// The picture for a page that shows more than text: an image that no sanitiser removes, SVG, the
-/// trace. `fold`: None folds what is large.
+/// The picture for a page that shows more than text: an image of SVG that no sanitiser removes, a
+/// bitmap for paper, the trace. `fold`: None folds what is large.
 pub fn forms(trace: &Trace, pass: Option<&str>, fold: Option<bool>) -> MimeBundle {
     let n = trace.segments.len();
     let panel = |k: usize| {
@@ -92,7 +92,7 @@ pub fn forms(trace: &Trace, pass: Option<&str>, fold: Option<bool>) -> MimeBundl
     let json = stored(trace, None);
     let drawn = svg::draw(&panels);
     let png = aplomb_charts::png(&drawn).map_or(String::new(), |png| BASE64_STANDARD.encode(png));
-    let forms = [(HTML, svg::image(&panels)), (PNG, png), (SVG, drawn), (TRACE, json)];
+    let forms = [(HTML, svg::image(&panels)), (PNG, png), (TRACE, json)];
     let small = forms.into_iter().filter(|(_, text)| !text.is_empty() && text.len() <= LARGEST);
     small.map(|(kind, text)| (kind.to_string(), text)).collect()
 }

@@ -258,7 +258,9 @@ impl Server<'_> {
                 kind: "variable",
                 says: open.shapes.get(name).map_or(String::new(), String::clone),
             };
-            found.extend(names.filter(|n| **n != *begun).map(|name| (span, item(name))));
+            // Before what the tables have: it is written here.
+            let own = names.filter(|n| **n != *begun).map(|name| (span, item(name)));
+            found.splice(0..0, own.collect::<Vec<_>>());
         }
         let item = |(k, (span, item)): (usize, (Span, Completion))| CompletionItem {
             // What was typed, by a key or a name, is no part of a glyph.

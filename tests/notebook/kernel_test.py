@@ -24,9 +24,11 @@ class Aplomb(jupyter_kernel_test.KernelTests):
     ]
     code_display_data = [
         {"code": "]dag +/⍳5", "mime": "text/html"},
-        {"code": "]dag +/⍳5", "mime": "image/svg+xml"},
+        {"code": "]dag +/⍳5", "mime": "image/png"},
         {"code": "]dag +/⍳5", "mime": "application/vnd.aplomb.trace.v1+json"},
     ]
+    code_stderr = "'x'⎕NPUT'/dev/stderr' 2"
+    code_clear_output = "'text/plain'(⎕SHOW⍠'Clear' 1)'x'"
     supported_history_operations = ("tail", "range", "search")
     code_history_pattern = "6?7"
     code_inspect_sample = "⍴"

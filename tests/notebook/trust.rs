@@ -5,7 +5,6 @@
 //! sheets, inline SVG, frames, handlers, `data-` attributes; `id` is renamed.
 
 use super::running::Running;
-use serde_json::Value;
 
 const TAGS: &[&str] = &[
     "table", "thead", "tbody", "tr", "th", "td", "caption", "img", "div", "span", "pre", "code",
@@ -99,7 +98,7 @@ fn tables_and_pictures_survive_a_notebook_that_nobody_trusts() {
     let of = |name: &str| attributes.iter().find(|a| a.0 == name).map_or("", |a| a.1.as_str());
     assert!(tag == "img" && !of("alt").trim().is_empty());
     let svg = decoded(of("src").split_once("base64,").expect("data").1);
-    assert_eq!(Value::from(svg.as_str()), data["image/svg+xml"]);
+    assert!(svg.starts_with("<svg "), "{svg}");
     for word in [
         "<script",
         "<foreignObject",

@@ -2,8 +2,8 @@
 //! frames.
 //!
 //! Always: no message over 64 MiB is taken, so a frame's claim costs nothing; who reads loses
-//! nothing of what is told to all (a lost `idle` stops a client for ever), and who does not read has
-//! no endless queue; a closed context wakes whoever waits.
+//! nothing of what is told to all (a lost `idle` stops a client for ever), and who does not read
+//! has no endless queue; a closed context wakes whoever waits.
 
 use super::wire::Frame;
 use jupyter_protocol::ConnectionInfo;

@@ -4,7 +4,7 @@
 use aplomb_charts as charts;
 use aplomb_ground::chart::Chart;
 use aplomb_ground::error::{Error, count, domain};
-use aplomb_ground::protocol::{HTML, MimeBundle, PNG, SVG, TEXT};
+use aplomb_ground::protocol::{HTML, MimeBundle, PNG, TEXT};
 use aplomb_language::eval::host::Page;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -69,10 +69,10 @@ pub fn chart(
     let mut bundle = MimeBundle::from([(TEXT.to_string(), text)]);
     if pages {
         bundle.insert(HTML.to_string(), charts::image(chart, &svg));
-        // Paper, and pages without scripts, take a bitmap.
+        // Paper takes a bitmap. SVG by itself would be taken before it, and turned by a program
+        // that few have; a page has it in its image.
         let png = charts::png(&svg).map_err(domain)?;
         bundle.insert(PNG.to_string(), BASE64_STANDARD.encode(png));
-        bundle.insert(SVG.to_string(), svg.clone());
     }
     Ok((bundle, svg))
 }

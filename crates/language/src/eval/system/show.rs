@@ -17,7 +17,7 @@ pub static ROWS: &[Row] = &[
         "Shows data of the kind X, a media type such as 'text/html' 'image/svg+xml' 'image/png', \
          on a page that knows it; elsewhere it says so. Y is text, or bytes of a picture; to \
          several kinds belong as many data. ⍠ takes Id, whose page the next of that name \
-         replaces, and Clear, which takes away what the cell showed.",
+         replaces, and Clear, which takes away what the cell showed. The Id.",
         ("'text/html'⎕SHOW'<b>3</b>'", "(text/html, 8 bytes: a page shows it)"),
         &["Id", "Clear"],
         show,
@@ -67,7 +67,8 @@ fn show(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let clears = a.options.flag("Clear", false)?;
     let page = Page { forms: forms.collect::<Result<_>>()?, id, clears };
     ev.cx.world("output")?.display(&page)?;
-    Ok(None)
+    let name = ev.cx.text(page.id.as_deref().map_or("", |id| id))?;
+    ev.shy(name)
 }
 
 /// The bytes of data of a kind. Errors: DOMAIN for what that kind cannot be.
