@@ -403,7 +403,7 @@ fn nothing_shipped_may_panic_on_purpose() {
 /// one writes the lower number.
 const DEFAULTS: &[(&str, usize)] = &[
     ("ground", 10),
-    ("values", 37),
+    ("values", 35),
     ("plans", 8),
     ("compiler", 34),
     ("language", 62),

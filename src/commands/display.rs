@@ -32,9 +32,8 @@ fn on_off(option: &str, word: &str) -> Result<bool, Error> {
 pub fn boxes(call: &mut Call<'_>) -> Result<(), Error> {
     let words = call.words();
     let mut view = *call.session.interp().view();
-    let was = boxes_of(&view);
     if words.is_empty() || words == ["?"] {
-        call.show(&format!("Is {was}"));
+        call.show(&format!("Is {}", boxes_of(&view)));
         return Ok(());
     }
     let before = view;
@@ -119,9 +118,8 @@ fn rows_of(view: &View) -> String {
 pub fn rows(call: &mut Call<'_>) -> Result<(), Error> {
     let words = call.words();
     let mut view = *call.session.interp().view();
-    let was = rows_of(&view);
     if words.is_empty() || words == ["?"] {
-        call.show(&format!("Is {was}"));
+        call.show(&format!("Is {}", rows_of(&view)));
         return Ok(());
     }
     let before = view;

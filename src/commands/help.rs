@@ -90,10 +90,10 @@ fn topics() -> Vec<String> {
     let forms = pieces().map(|t| t.form.to_string());
     let system = system::rows().map(|r| format!("⎕{}", r.name).to_lowercase());
     let errors = errors::ROWS.iter().map(|e| e.0.name().to_lowercase());
-    let own = OWN.iter().flat_map(|own| own.0).map(|word| word.to_string());
     let members = library::members().map(|m| m.0.to_string());
     let dfns = std::iter::once(library::LIBRARY.to_string()).chain(members);
-    words.chain(forms).chain(system).chain(errors).chain(own).chain(dfns).collect()
+    let own = OWN.iter().flat_map(|own| own.0).map(|word| word.to_string());
+    words.chain(forms).chain(system).chain(errors).chain(dfns).chain(own).collect()
 }
 
 /// The page of a topic, `width` columns wide: everything the tables say about it.

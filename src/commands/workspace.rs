@@ -130,7 +130,8 @@ pub fn copy(call: &mut Call<'_>) -> Result<(), Error> {
             syntax(")copy needs a workspace or library, and names of it").hint(")copy dfns disp")
         );
     };
-    let quoted = |word: &String| format!("'{}'", word.replace('\'', "''"));
+    // A name of one letter is a text, too.
+    let quoted = |word: &String| format!("(,'{}')", word.replace('\'', "''"));
     let names: Vec<String> = names.iter().map(quoted).collect();
     let text = format!("{} ⎕CY {}", names.join(" "), quoted(from));
     call.session.run_script(&text, ")copy", call.sink)

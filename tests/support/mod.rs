@@ -104,12 +104,16 @@ pub fn scaled(count: usize) -> usize {
     (count as f64 * scale) as usize
 }
 
+/// The folder of `tools/extras`.
+fn extras_dir() -> std::path::PathBuf {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    std::env::var_os("APLOMB_EXTRAS_DIR").map_or(root.join("target/extras"), Into::into)
+}
+
 /// The Python of `tools/extras`. Absent: the test says so and is skipped, unless
 /// `APLOMB_EXTRAS=require`.
 pub fn extras(what: &str) -> Option<std::path::PathBuf> {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let dir = std::env::var_os("APLOMB_EXTRAS_DIR").map_or(root.join("target/extras"), Into::into);
-    let python = dir.join("venv/bin/python");
+    let python = extras_dir().join("venv/bin/python");
     found(python.exists().then_some(python), what)
 }
 
@@ -117,6 +121,12 @@ pub fn extras(what: &str) -> Option<std::path::PathBuf> {
 pub fn program(name: &str) -> Option<std::path::PathBuf> {
     let paths = std::env::var_os("PATH").unwrap_or_default();
     let found_at = std::env::split_paths(&paths).map(|p| p.join(name)).find(|p| p.exists());
+    // What `tools/extras` could not bring here is nobody's failure.
+    let without = std::fs::read_to_string(extras_dir().join("without")).unwrap_or_default();
+    if found_at.is_none() && without.lines().any(|line| line == name) {
+        println!("skipped: {name} cannot be had on this machine");
+        return None;
+    }
     found(found_at, name)
 }
 

@@ -126,7 +126,8 @@ fn facts(path: &str) -> Result<Facts> {
 /// Between two looks at the interrupt while a command runs.
 const WAIT: Duration = Duration::from_millis(5);
 
-/// The output of a command; its errors go where the program's go. Errors: DOMAIN with its exit code.
+/// The output of a command; its errors go where the program's go. Errors: DOMAIN with its exit
+/// code.
 fn shell(command: &str, bounds: &Bounds<'_>) -> Result<Answer> {
     let wrong = |e: std::io::Error| Error::new(Kind::Domain, format!("{command}: {e}"));
     let mut child = Command::new("/bin/sh")

@@ -22,6 +22,7 @@ mod repro;
 mod shown;
 mod story;
 mod watchdog;
+mod workspace;
 mod world;
 
 pub use client::{STACK, Worker};
@@ -117,10 +118,10 @@ pub struct Session {
     exit: Option<i32>,
     /// Scripts that run inside each other.
     loading: usize,
-    /// The command that runs, as it was typed: the name of its text, and its place there.
-    typed: Option<(String, lines::Part)>,
     /// The names of the texts that run inside each other.
     running: Vec<String>,
+    /// The command that runs, as it was typed: the name of its text, and its place there.
+    typed: Option<(String, lines::Part)>,
 }
 
 /// Scripts that may load each other.
@@ -142,8 +143,8 @@ impl Session {
             spent,
             exit: None,
             loading: 0,
-            typed: None,
             running: Vec::new(),
+            typed: None,
         }
     }
 
@@ -189,19 +190,6 @@ impl Session {
         self.last = None;
         self.earlier = None;
         self.older.clear();
-    }
-
-    /// The workspace as the bytes of a file. Errors: of values that are computed for it; DOMAIN.
-    pub fn saved(&mut self) -> Result<Vec<u8>, Error> {
-        self.interp.saved(&mut World::new(&mut self.core, None, true))
-    }
-
-    /// Takes a workspace that was saved instead of this one. Errors: DOMAIN, WS FULL, and then
-    /// nothing is changed.
-    pub fn load(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.interp.load(bytes, &mut World::new(&mut self.core, None, true))?;
-        (self.last, self.earlier) = (None, None);
-        Ok(())
     }
 
     /// Leaves: the front end ends with this code.
@@ -302,18 +290,6 @@ impl Session {
         };
         self.loading -= 1;
         done
-    }
-
-    /// The place of a file that the text which runs names: beside it, where there is one.
-    pub fn beside(&self, path: &str) -> String {
-        let folder = self.running.last().and_then(|name| name.rsplit_once('/'));
-        match folder {
-            Some((folder, _)) if !path.starts_with('/') => {
-                let place = format!("{folder}/{path}");
-                if std::path::Path::new(&place).exists() { place } else { path.into() }
-            }
-            _ => path.into(),
-        }
     }
 
     fn run_pieces(
@@ -602,11 +578,6 @@ impl Session {
         })
     }
 
-    /// Whether two values are the same, as ≡ has it.
-    pub fn same(&mut self, x: &Array, y: &Array) -> Result<bool, Error> {
-        self.interp.same(x, y, &mut World::new(&mut self.core, None, true))
-    }
-
     /// Runs a text, then computes some of its names in one evaluation; the workspace is left alone.
     /// For benchmarks.
     pub fn values_of(&mut self, text: &str, names: &[&str]) -> Result<Vec<Array>, Error> {
@@ -721,18 +692,6 @@ impl Session {
             lines::Piece::Code(part) => syntax::check(&part.of(&source.name), &self.core.limits),
         };
         lines::pieces(&source.text).into_iter().flat_map(check).collect()
-    }
-
-    /// The statements of a text without errors that can never run, and the names that nobody sets.
-    pub fn warnings(&self, source: &Arc<Source>) -> Vec<syntax::lint::Warning> {
-        let mut lint = syntax::lint::Lint::default();
-        for piece in lines::pieces(&source.text) {
-            match piece {
-                lines::Piece::Command(line, _) => lint.command(&line),
-                lines::Piece::Code(part) => lint.piece(&part.of(&source.name), &self.core.limits),
-            }
-        }
-        lint.warnings()
     }
 }
 

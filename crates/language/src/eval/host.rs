@@ -19,26 +19,6 @@ pub struct Now {
     pub offset_ms: i64,
 }
 
-/// The arrays of a file of NumPy.
-#[derive(Clone)]
-pub enum Arrays {
-    /// One, without a name.
-    One(Array),
-    /// Those of a .npz file, or the columns of records.
-    Named(Vec<(String, Array)>),
-}
-
-/// A page that a program shows.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Page {
-    /// Media types, and the data of each: one thing in several forms.
-    pub forms: Vec<(String, Vec<u8>)>,
-    /// The page of this name is replaced.
-    pub id: Option<String>,
-    /// Whether what the cell showed before goes.
-    pub clears: bool,
-}
-
 /// A request of the system beside files' bytes. A host that has no such thing refuses it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Errand {
@@ -89,6 +69,26 @@ pub struct Facts {
     pub changed: i64,
     /// Whether it is a link.
     pub is_link: bool,
+}
+
+/// The arrays of a file of NumPy.
+#[derive(Clone)]
+pub enum Arrays {
+    /// One, without a name.
+    One(Array),
+    /// Those of a .npz file, or the columns of records.
+    Named(Vec<(String, Array)>),
+}
+
+/// A page that a program shows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Page {
+    /// Media types, and the data of each: one thing in several forms.
+    pub forms: Vec<(String, Vec<u8>)>,
+    /// The page of this name is replaced.
+    pub id: Option<String>,
+    /// Whether what the cell showed before goes.
+    pub clears: bool,
 }
 
 /// The size of work that was no launch.

@@ -144,6 +144,13 @@ impl Interp {
         ev.cx.ready(a, why).map_err(|e| ev.first_cell_error(e))
     }
 
+    /// Whether two values are the same, as ≡ has it.
+    pub fn same(&mut self, x: &Array, y: &Array, host: &mut dyn Host) -> Result<bool> {
+        let mut cx = Cx { host, sys: &mut self.sys };
+        let same = crate::functions::search::matches(&mut cx, x, y, None)?;
+        Ok(same.number_scalar() == Some(1.0))
+    }
+
     /// A system function with options, on values. Errors: as a line would have them; SYNTAX, NONCE
     /// for a name that is none.
     pub fn call_system(
@@ -164,13 +171,6 @@ impl Interp {
     /// A text as a value. Errors: WS FULL.
     pub fn text(&mut self, text: &str, host: &mut dyn Host) -> Result<Array> {
         Cx { host, sys: &mut self.sys }.text(text)
-    }
-
-    /// Whether two values are the same, as ≡ has it.
-    pub fn same(&mut self, x: &Array, y: &Array, host: &mut dyn Host) -> Result<bool> {
-        let mut cx = Cx { host, sys: &mut self.sys };
-        let same = crate::functions::search::matches(&mut cx, x, y, None)?;
-        Ok(same.number_scalar() == Some(1.0))
     }
 
     /// The value of a name.

@@ -34,10 +34,10 @@ pub struct Walk {
     events: Vec<Vec<i64>>,
     /// The numbers of the error that a trap caught last.
     caught: Option<Rc<Error>>,
-    /// The outermost `:For` under way, by its slot.
-    way: Option<(usize, Rounds)>,
     /// The namespaces that were entered.
     inside: Vec<Inside>,
+    /// The outermost `:For` under way, by its slot.
+    way: Option<(usize, Rounds)>,
 }
 
 /// A namespace that was entered.

@@ -6,7 +6,8 @@
 //! steps leaves the machine, and the evaluator goes on there.
 
 use super::Scope;
-use super::code::{Arg, Body, Do, Maker, Place, Program, number};
+use super::code::{Body, Maker, Place, number};
+use super::program::{Arg, Do, Program};
 use crate::eval::run::{At, Eval};
 use crate::syntax::ast::PhraseId;
 use crate::syntax::resolve::{self, FExpr, Pattern};

@@ -2,8 +2,8 @@
 //! names. Those that change are copies; others are read where they lie.
 
 use super::Name;
-use super::code::{Arg, Do, Program};
 use super::loops::Items;
+use super::program::{Arg, Do, Program};
 use crate::eval::cx::Settings;
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;

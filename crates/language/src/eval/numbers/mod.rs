@@ -17,6 +17,7 @@
 mod code;
 mod loops;
 mod machine;
+mod program;
 
 use super::env::Frame;
 use super::run::{At, Eval};
@@ -27,8 +28,8 @@ use crate::syntax::ast::Sym;
 use crate::syntax::steps::Steps;
 use aplomb_ground::error::Result;
 use aplomb_values::array::{Array, Data};
-use code::Program;
 use machine::{End, Held, List, Machine};
+use program::Program;
 use std::rc::Rc;
 
 /// So many programs are kept.

@@ -25,6 +25,11 @@ pub static ROWS: &[Row] = &[function(
     |ev, a| {
         let name = a.y.to_text().ok_or_else(|| domain("⎕CY takes the name of a workspace"))?;
         let wanted = a.x.map(|x| texts(x, "a name")).transpose()?;
+        // A text may hold several, with blanks between them.
+        let split = |texts: Vec<String>| -> Vec<String> {
+            texts.iter().flat_map(|t| t.split_whitespace().map(String::from)).collect()
+        };
+        let wanted = wanted.map(split);
         let world = ev.cx.world("a file")?;
         let file = if world.exists(&name) { name.clone() } else { format!("{name}.apw") };
         if is_library(&name) && !world.exists(&file) {
@@ -61,11 +66,11 @@ impl Eval<'_> {
     /// Copies names of the library into the space that runs; None: all. Errors: DOMAIN where a name
     /// is not there, and then nothing is copied.
     pub fn copy_library(&mut self, names: Option<&[String]>) -> Result<()> {
-        let find = |name: &str| FILES.iter().find(|(n, _)| *n == name.trim());
+        let find = |name: &str| FILES.iter().find(|(n, _)| *n == name);
         let found: Vec<&(&str, &str)> = match names {
             None => FILES.iter().collect(),
             Some(names) => {
-                let unknown = names.iter().map(|n| n.trim()).filter(|n| find(n).is_none());
+                let unknown = names.iter().map(String::as_str).filter(|n| find(n).is_none());
                 let unknown: Vec<&str> = unknown.collect();
                 if !unknown.is_empty() {
                     return Err(missing(&unknown));
