@@ -271,11 +271,13 @@ impl Eval<'_> {
     /// A loop goes round again, by the jump that stands there. One that does so often is tried in
     /// registers, as far as they take it.
     fn again(&mut self, at: At<'_>, steps: &Steps, walk: &mut Walk, jump: usize) -> Result<()> {
-        let known = walk.turns.iter().position(|(step, _)| *step == jump);
-        let k = known.unwrap_or_else(|| {
-            walk.turns.push((jump, 0));
-            walk.turns.len() - 1
-        });
+        let k = match walk.turns.iter().position(|(step, _)| *step == jump) {
+            Some(known) => known,
+            None => {
+                walk.turns.push((jump, 0));
+                walk.turns.len() - 1
+            }
+        };
         walk.turns[k].1 += 1;
         walk.allowance = walk.allowance.saturating_add(COPIES.1);
         let turns = walk.turns[k].1;

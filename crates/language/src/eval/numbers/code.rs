@@ -304,7 +304,7 @@ impl<'e, 'h> Maker<'e, 'h> {
         let made = match f {
             FExpr::Op1(OpExpr::Prim(p), g) if p.glyph == '⍨' => {
                 let Operand::F(g) = &**g else { return None };
-                return self.call(body, g, Some(y), x.unwrap_or(y), stack, last);
+                return self.call(body, g, Some(y), either(x, y), stack, last);
             }
             FExpr::Word(Word::Del) => {
                 let this = body.scope.frame.as_ref()?.this.clone();
@@ -342,7 +342,7 @@ impl<'e, 'h> Maker<'e, 'h> {
                 Some(false)
             }
             Func::Op1(Oper::Prim(p), value::Operand::F(g)) if p.glyph == '⍨' => {
-                self.call_known(body, g, Some(y), x.unwrap_or(y), stack, last)
+                self.call_known(body, g, Some(y), either(x, y), stack, last)
             }
             _ => self.call_dfn(body, f, x, y, stack, last),
         }
@@ -358,7 +358,7 @@ impl<'e, 'h> Maker<'e, 'h> {
         last: bool,
     ) -> Option<bool> {
         let of = self.function(f, x.is_some())?;
-        let x = x.unwrap_or(y);
+        let x = either(x, y);
         if last {
             body.push(Do::Again { of, x, y })?;
             return Some(true);
@@ -541,6 +541,14 @@ impl Name {
             2 => Some(Place::Matrix(self.slot as u16)),
             _ => None,
         }
+    }
+}
+
+/// The left argument, or the only one.
+fn either(x: Option<Arg>, y: Arg) -> Arg {
+    match x {
+        Some(x) => x,
+        None => y,
     }
 }
 

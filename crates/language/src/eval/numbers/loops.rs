@@ -66,7 +66,7 @@ pub fn read(
         reader.step(steps, &step.act)?;
     }
     starts.push(reader.body.of.steps.len());
-    reader.body.push(Do::Leave(u32::try_from(to).ok()?))?;
+    reader.body.push(Do::Leave(to))?;
     reader.land(from, &starts)?;
     let changes = |list: &u16| {
         reader
@@ -211,9 +211,7 @@ impl Reader<'_, '_> {
             let to = match inside {
                 Some(start) => *start,
                 None => {
-                    // A target behind the last step is the end, whatever its number.
-                    let step = u32::try_from(to).unwrap_or(u32::MAX);
-                    self.body.push(Do::Leave(step))?;
+                    self.body.push(Do::Leave(to))?;
                     self.body.of.steps.len() - 1
                 }
             } as u32;

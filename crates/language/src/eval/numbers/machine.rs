@@ -26,7 +26,7 @@ pub enum List {
     /// It is another's.
     Shared(Array),
     /// It changes here.
-    Own(Vec<f64>, Option<usize>),
+    Own(Vec<f64>, Option<[usize; 2]>),
 }
 
 impl List {
@@ -38,11 +38,10 @@ impl List {
     }
 
     #[inline]
-    fn item(&self, k: usize) -> f64 {
+    fn item(&self, k: usize) -> Option<f64> {
         match self {
-            List::Own(items, _) => items[k],
-            // Whoever made it looked at its kind.
-            List::Shared(a) => a.number_at(k).unwrap_or(f64::NAN),
+            List::Own(items, _) => items.get(k).copied(),
+            List::Shared(a) => a.number_at(k),
         }
     }
 
@@ -50,7 +49,7 @@ impl List {
     fn columns(&self) -> Option<usize> {
         match self {
             List::Shared(a) => a.shape().get(1).copied(),
-            List::Own(_, columns) => *columns,
+            List::Own(_, shape) => shape.map(|[_, columns]| columns),
         }
     }
 
@@ -59,7 +58,7 @@ impl List {
         match self {
             List::Shared(a) => a.first_extent(),
             List::Own(items, None) => items.len(),
-            List::Own(items, Some(columns)) => items.len().checked_div(*columns).unwrap_or(0),
+            List::Own(_, Some([rows, _])) => *rows,
         }
     }
 }
@@ -146,18 +145,17 @@ impl Machine {
     }
 
     /// The value of the program's first function. None: only the evaluator goes on from here.
-    /// Errors: INTERRUPT.
+    /// Errors: INTERRUPT, WS FULL.
     pub fn call(
         &mut self,
         program: &Program,
-        x: Option<f64>,
-        y: f64,
+        (x, y): (f64, f64),
         depth: usize,
         budget: &Budget,
     ) -> Result<Option<End>> {
         let (mut function, mut at, mut base) = (0usize, 0usize, 0usize);
         self.waiting.clear();
-        self.enter(program, function, base, x.unwrap_or(0.0), y);
+        self.enter(program, function, base, (x, y), budget)?;
         loop {
             let Some(step) = program.code[function].steps.get(at) else { return Ok(None) };
             at += 1;
@@ -198,13 +196,13 @@ impl Machine {
                     self.waiting.push(Waits { function: function_now, next, base, into });
                     base += program.code[function].registers;
                     (function, at) = (of as usize, 0);
-                    self.enter(program, function, base, x, y);
+                    self.enter(program, function, base, (x, y), budget)?;
                 }
                 Do::Again { of, x, y } => {
                     let (x, y) = (self.read(base, x), self.read(base, y));
                     self.count(budget)?;
                     (function, at) = (of as usize, 0);
-                    self.enter(program, function, base, x, y);
+                    self.enter(program, function, base, (x, y), budget)?;
                 }
                 Do::Give(y) => {
                     let z = self.read(base, y);
@@ -219,7 +217,10 @@ impl Machine {
                     let place = self.read(base, place);
                     let list = &self.lists[of as usize];
                     match scalar::place(place, self.io, list.len(), self.ct) {
-                        Ok(k) => self.registers[base + into as usize] = list.item(k),
+                        Ok(k) => match list.item(k) {
+                            Some(item) => self.registers[base + into as usize] = item,
+                            None => return Ok(None),
+                        },
                         Err(_) => return Ok(None),
                     }
                 }
@@ -254,7 +255,7 @@ impl Machine {
                 Do::Place { into, of, row, column } => {
                     let (row, column) = (self.read(base, row), self.read(base, column));
                     let list = &self.lists[of as usize];
-                    let columns = list.columns().unwrap_or(1);
+                    let Some(columns) = list.columns() else { return Ok(None) };
                     let row = scalar::place(row, self.io, list.tally(), self.ct);
                     let column = scalar::place(column, self.io, columns, self.ct);
                     let (Ok(row), Ok(column)) = (row, column) else { return Ok(None) };
@@ -262,7 +263,8 @@ impl Machine {
                 }
                 Do::Known { into, of, at: place } => {
                     let k = self.registers[base + place as usize] as usize;
-                    self.registers[base + into as usize] = self.lists[of as usize].item(k);
+                    let Some(item) = self.lists[of as usize].item(k) else { return Ok(None) };
+                    self.registers[base + into as usize] = item;
                 }
                 Do::SetKnown { of, at: place, op, y } => {
                     let (k, y) =
@@ -291,7 +293,8 @@ impl Machine {
                         at = done as usize;
                         continue;
                     }
-                    self.fixed[slot as usize] = list.item(k);
+                    let Some(item) = list.item(k) else { return Ok(None) };
+                    self.fixed[slot as usize] = item;
                     self.fixed[next as usize] += 1.0;
                 }
                 Do::CountOn { next, end, slot, done } => {
@@ -303,7 +306,7 @@ impl Machine {
                     self.fixed[slot as usize] = k + self.io;
                     self.fixed[next as usize] = k + 1.0;
                 }
-                Do::Leave(step) => return Ok(Some(End::Step(step as usize))),
+                Do::Leave(step) => return Ok(Some(End::Step(step))),
             }
         }
     }
@@ -319,12 +322,22 @@ impl Machine {
     }
 
     /// Room for a call's registers, of which the first two are its arguments.
-    fn enter(&mut self, program: &Program, function: usize, base: usize, x: f64, y: f64) {
-        let end = base + program.code[function].registers;
-        if self.registers.len() < end {
-            self.registers.resize(end.max(2 * self.registers.len()), 0.0);
+    fn enter(
+        &mut self,
+        program: &Program,
+        function: usize,
+        base: usize,
+        (x, y): (f64, f64),
+        budget: &Budget,
+    ) -> Result<()> {
+        let (now, end) = (self.registers.len(), base + program.code[function].registers);
+        if now < end {
+            let mut more = budget.filled(0.0, end.max(2 * now))?;
+            more[..now].copy_from_slice(&self.registers);
+            self.registers = more;
         }
         (self.registers[base], self.registers[base + 1]) = (y, x);
+        Ok(())
     }
 
     fn count(&mut self, budget: &Budget) -> Result<()> {

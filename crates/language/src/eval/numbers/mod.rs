@@ -116,7 +116,8 @@ impl Eval<'_> {
         let Some(program) = self.program(f, x.is_some(), false) else { return Ok(None) };
         let Some(mut machine) = self.machine(&program, &mut 0)? else { return Ok(None) };
         let depth = self.room_for_calls();
-        let made = machine.call(&program, x, y, depth, self.cx.budget())?;
+        let x = x.map_or(y, |x| x);
+        let made = machine.call(&program, (x, y), depth, self.cx.budget())?;
         let Some(End::Value(z)) = made else { return Ok(None) };
         // The first call is one, too.
         self.cx.sys.calls = self.cx.sys.calls.saturating_add(1 + machine.calls());
@@ -161,7 +162,8 @@ impl Eval<'_> {
             ticks.tick()?;
             let left = x.as_ref().map(|x| item(x, k));
             let (Some(y), false) = (item(&y, k), left == Some(None)) else { return Ok(None) };
-            match machine.call(&program, left.flatten(), y, depth, self.cx.budget())? {
+            let left = left.flatten().map_or(y, |x| x);
+            match machine.call(&program, (left, y), depth, self.cx.budget())? {
                 Some(End::Value(z)) => out.push(z),
                 _ => return Ok(None),
             }
@@ -238,7 +240,7 @@ impl Eval<'_> {
             machine.goes_over(items, of, next);
         }
         let depth = self.room_for_calls();
-        let end = machine.call(&made.program, None, 0.0, depth, self.cx.budget())?;
+        let end = machine.call(&made.program, (0.0, 0.0), depth, self.cx.budget())?;
         let Some(End::Step(step)) = end else { return Ok(false) };
         // The turn that begins here is one, too.
         self.cx.sys.calls = self.cx.sys.calls.saturating_add(1 + machine.calls());
@@ -282,8 +284,8 @@ impl Eval<'_> {
                     *allowance = left;
                     let mut items = self.cx.budget().room(a.len())?;
                     items.extend((0..a.len()).map_while(|k| a.number_at(k)));
-                    let columns = a.shape().get(1).copied();
-                    Some(Held::List(List::Own(items, columns)))
+                    let shape = a.shape().try_into().ok();
+                    Some(Held::List(List::Own(items, shape)))
                 }
             };
             let Some(held) = held else { return Ok(None) };
@@ -298,13 +300,10 @@ impl Eval<'_> {
             let a = match held {
                 Held::Number(x) => Array::num(x),
                 Held::List(List::Shared(a)) => a,
-                Held::List(List::Own(items, columns)) => {
-                    let n = items.len();
-                    let shape = match columns {
-                        None => vec![n],
-                        Some(columns) => vec![n.checked_div(columns).unwrap_or(0), columns],
-                    };
-                    Array::numbers(shape.as_slice(), items, self.cx.budget())?
+                Held::List(List::Own(items, shape)) => {
+                    let n = [items.len()];
+                    let shape = shape.as_ref().map_or(&n[..], |shape| &shape[..]);
+                    Array::numbers(shape, items, self.cx.budget())?
                 }
             };
             self.change(name.scope.at(), name.sym, a)?;

@@ -59,7 +59,7 @@ pub enum Do {
     /// The next of `⍳y`, or goes on at `done`.
     CountOn { next: u16, end: u16, slot: u16, done: u32 },
     /// The end of a loop: the evaluator goes on at that step of its own.
-    Leave(u32),
+    Leave(usize),
 }
 
 /// The code of one function with the arguments that it has.
