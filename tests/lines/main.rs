@@ -5,8 +5,8 @@
 //! expressions on every way to a value (`differential numbers`), the rows of the source
 //! publications (`seeds`, `seeds_compiler`), planted defects (`faults`), and what a trace and the
 //! cache of plans hold (`traces plans`). Tests run beside each other, so nothing here changes the
-//! process: no variable of the environment, no working directory, no limit. A file is looked for from the
-//! folder of the workspace, a temporary one has a name of its own.
+//! process: no variable of the environment, no working directory, no limit. A file is looked for
+//! from the folder of the workspace, a temporary one has a name of its own.
 
 #[path = "../support/grammar.rs"]
 mod grammar;
