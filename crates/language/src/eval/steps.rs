@@ -12,7 +12,7 @@ use crate::functions::search::matches;
 use crate::syntax::Ast;
 use crate::syntax::ast::{PhraseId, TradId};
 use crate::syntax::resolve::Pattern;
-use crate::syntax::steps::{Act, Steps};
+use crate::syntax::steps::{Act, Step, Steps};
 use aplomb_ground::error::{
     Error, Kind, Result, bug, domain, leaving, length, rank, syntax, untraced, value,
 };
@@ -290,6 +290,15 @@ impl Eval<'_> {
         if self.loop_by_numbers(at, steps, loops, ends, &mut walk.allowance)? {
             // An inner loop that begins again is known to fit.
             walk.turns[k].1 = HOT - 1;
+            // The loop whose way is shown has ended, if the next step is behind it.
+            let slot = walk.way.as_ref().map(|(slot, _)| *slot);
+            let shown =
+                |step: &Step| matches!(&step.act, Act::Next { slot: s, .. } if Some(*s) == slot);
+            if !(loops.0..loops.1).contains(&walk.at)
+                && steps.steps[loops.0..loops.1].iter().any(shown)
+            {
+                walk.way = None;
+            }
         }
         Ok(())
     }

@@ -144,8 +144,9 @@ impl<'e, 'h> Maker<'e, 'h> {
                 Guard::Error(_) => return None,
             }
         }
-        // A body that ends with an assignment has its value.
-        let Some(Place::Number(z)) = last else { return None };
+        // A body that ends with an assignment has its value, which does not print: who calls it for
+        // an item does not mind.
+        let Some(Place::Number(z)) = last.filter(|_| self.effects) else { return None };
         body.push(Do::Give(z))
     }
 
@@ -441,9 +442,12 @@ impl<'e, 'h> Maker<'e, 'h> {
         let Some(Value::Array(a)) = self.ev.lookup(body.scope.at(), sym) else { return None };
         let rank = a.rank();
         // One name is one place, from wherever it is seen: calls see the same outer scope only if
-        // they were written in it.
+        // they were written in it. A loop sees the names of dfns below its function, too.
+        let below = self.ev.below(sym).is_some();
         if let Some(name) = self.program.names.iter_mut().find(|n| n.sym == sym) {
-            if name.scope.around() != body.scope.around() || name.rank != rank {
+            let (its, here) = (&name.scope, &body.scope);
+            let same = its.around() == here.around() && !(below && its.is_loop() != here.is_loop());
+            if !same || name.rank != rank {
                 return None;
             }
             name.changes |= changes;

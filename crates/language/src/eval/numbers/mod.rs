@@ -335,6 +335,11 @@ impl Scope {
         At { ast: &self.ast, frame: self.frame.as_ref() }
     }
 
+    /// Whether it is that of a loop.
+    fn is_loop(&self) -> bool {
+        self.frame.is_none()
+    }
+
     /// The call around.
     fn around(&self) -> Option<*const Frame> {
         self.frame.as_ref().and_then(|f| f.closure.env.as_ref()).map(Rc::as_ptr)
@@ -381,6 +386,7 @@ mod tests {
             ("{⍵=0:0 ⋄ 1+∇⍵-1}", None, 11_000.0, 11_000.0),
             ("{⍵=0:0 ⋄ ∇⍵-1}", None, 1e5, 0.0),
             ("{⍺←3 ⋄ ⍵=0:⍺ ⋄ (⍺+1)∇⍵-1}", None, 4.0, 7.0),
+            ("{⍵=0:0 ⋄ n←∇⍵-1 ⋄ n+1}", None, 4.0, 4.0),
             ("{⍵<2:v[2+⍵]+2⊃v ⋄ n←half ⍵ ⋄ n+a+(×⍨n)-∇⊢n}", None, 4.0, 9.0),
         ] {
             assert_eq!(called(f, x, y), Some(wanted), "{f}");
@@ -401,6 +407,8 @@ mod tests {
             "{⍵=0:?9 ⋄ ∇⍵-1}",
             "{⍵=0:nobody ⋄ ∇⍵-1}",
             "{0::1 ⋄ ∇⍵-1}",
+            // Its value does not print.
+            "{⍵=0:0 ⋄ n←∇⍵-1}",
         ] {
             assert_eq!(called(f, None, 3.0), None, "{f}");
         }
