@@ -224,5 +224,5 @@ fn a_launch_that_is_not_there_is_a_sentence() {
         .output()
         .expect("aplomb");
     assert_eq!(made.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&made.stderr).contains("the line has 1 launches"), "{made:?}");
+    assert!(String::from_utf8_lossy(&made.stderr).contains("the line has 1 launch,"), "{made:?}");
 }
