@@ -1,5 +1,6 @@
 //! Times of NumPy (`M8`, `m8`) as seconds: since 1970, or of a duration.
 
+use aplomb_ground::calendar::days;
 use npyz::TimeUnits;
 
 const DAY: f64 = 86_400.0;
@@ -36,21 +37,12 @@ pub fn read(count: i64, unit: TimeUnits, moment: bool) -> Option<f64> {
     match (months, seconds(unit)) {
         (Some(months), _) if moment => {
             let (year, month) = (1970 + months.div_euclid(12), months.rem_euclid(12));
-            Some(first_of(year, month + 1) as f64 * DAY)
+            Some(days(year, month + 1, 1) as f64 * DAY)
         }
         // One division is rounded once: a tenth of a second is what is written `0.1`.
         (_, Some(length)) if length < 1.0 => Some(count as f64 / (1.0 / length).round()),
         (_, length) => length.map(|length| count as f64 * length),
     }
-}
-
-/// Days from 1970-01-01 to the first of a month.
-fn first_of(year: i64, month: i64) -> i64 {
-    let y = if month <= 2 { year.saturating_sub(1) } else { year };
-    let (era, of_era) = (y.div_euclid(400), y.rem_euclid(400));
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5;
-    let days = era.saturating_mul(146_097).saturating_add(of_era * 365 + of_era / 4);
-    days.saturating_sub(of_era / 100).saturating_add(of_year - 719_468)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 use super::{Args, Options, Row, misused, optional, texts};
 use crate::eval::host::Page;
 use crate::eval::run::Eval;
+use aplomb_ground::calendar::{days, is_date};
 use aplomb_ground::chart::{Chart, KINDS, Kind, Series};
 use aplomb_ground::error::{Result, count, domain, length, limit, rank};
 use aplomb_ground::limits::Budget;
@@ -201,13 +202,13 @@ fn moment(text: &str) -> Option<f64> {
     let mut clock = time.trim_end_matches('Z').split(':');
     let (hour, minute) = (whole(clock.next()?, 2)?, whole(clock.next()?, 2)?);
     let second = clock.next().map_or(Some(0), |s| whole(s.split('.').next()?, 2))?;
-    let fits = super::time::is_date(year, month, day)
+    let fits = is_date(year, month, day)
         && (0..24).contains(&hour)
         && (0..60).contains(&minute)
         && (0..=60).contains(&second)
         && parts.next().is_none()
         && clock.next().is_none();
-    let days = super::time::days(year, month, day);
+    let days = days(year, month, day);
     fits.then(|| (days * 86_400 + hour * 3_600 + minute * 60 + second) as f64)
 }
 

@@ -1,8 +1,9 @@
-//! Clock and calendar: ⎕TS ⎕AI ⎕DL ⎕DT. The host has the clock; dates are counted here.
+//! Clock and calendar: ⎕TS ⎕AI ⎕DL ⎕DT. The host has the clock; `ground` the calendar.
 
 use super::{Args, Row, constant, function, misused};
 use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
+use aplomb_ground::calendar::{date, days, is_date};
 use aplomb_ground::error::{Result, domain, length, nonce};
 use aplomb_values::array::Array;
 
@@ -57,31 +58,6 @@ const DAY: i128 = 86_400_000_000_000;
 /// Nanoseconds since 1970-01-01 00:00 in the proleptic Gregorian calendar.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Moment(i128);
-
-/// Days since 1970-01-01.
-pub(super) fn days(year: i64, month: i64, day: i64) -> i64 {
-    let y = if month <= 2 { year - 1 } else { year };
-    let era = y.div_euclid(400);
-    let of_era = y.rem_euclid(400);
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
-}
-
-/// Year, month, day of a day since 1970-01-01.
-fn date(days: i64) -> (i64, i64, i64) {
-    let z = days + 719_468;
-    let era = z.div_euclid(146_097);
-    let of_era = z.rem_euclid(146_097);
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let m = (5 * of_year + 2) / 153;
-    let month = if m < 10 { m + 3 } else { m - 9 };
-    (year + era * 400 + i64::from(month <= 2), month, of_year - (153 * m + 2) / 5 + 1)
-}
-
-pub(super) fn is_date(year: i64, month: i64, day: i64) -> bool {
-    (1..=12).contains(&month) && day >= 1 && date(days(year, month, day)) == (year, month, day)
-}
 
 impl Moment {
     fn of_ms(ms: i64) -> Moment {
@@ -348,16 +324,6 @@ fn given(cx: &mut Cx<'_>, to: i64, t: Moment) -> Result<Array> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn days_and_dates_undo_each_other() {
-        for day in (-2_500_000..2_500_000).step_by(37) {
-            let (y, m, d) = date(day);
-            assert_eq!(days(y, m, d), day);
-        }
-        assert_eq!((days(1970, 1, 1), days(2000, 3, 1), date(-719_162)), (0, 11_017, (1, 1, 1)));
-        assert!(is_date(2024, 2, 29) && !is_date(2023, 2, 29) && !is_date(2023, 13, 1));
-    }
 
     #[test]
     fn every_form_of_numbers_undoes_itself() {
