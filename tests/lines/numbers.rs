@@ -73,7 +73,7 @@ fn dfn(dice: &mut Dice, left: bool, effects: bool) -> String {
 /// The value as text, or the error and its place.
 fn outcome(s: &mut Session, line: &str) -> Result<Vec<f64>, String> {
     match s.value_of(line) {
-        Ok(a) => Ok(a.and_then(|a| a.to_numbers()).unwrap_or_default()),
+        Ok(a) => Ok(a.and_then(|a| a.to_numbers()).expect("code points")),
         Err(e) => {
             assert_ne!(e.kind(), Kind::Internal, "{line}: {e}");
             Err(format!("{} at {:?}", e.kind().name(), e.parts().place.as_ref().map(|p| p.span)))
@@ -187,4 +187,18 @@ fn loops_in_registers_give_what_values_give() {
         if wanted.is_ok() { values += 1 } else { errors += 1 }
     }
     assert!(values > errors && errors * 100 > values, "{values} values, {errors} errors");
+}
+
+#[test]
+fn what_fails_is_told_by_who_reads_it() {
+    let (mut fast, mut slow) = (session(), session());
+    slow.options().switch("numbers", false).expect("a switch");
+    for (line, fails) in [
+        ("bad←÷¯1+⍳5000 ⋄ z←{⍵=0:0 ⋄ ⍵=99:bad[1] ⋄ ∇⍵-1}5 ⋄ z", false),
+        ("bad←÷¯1+⍳5000 ⋄ z←{⍵=0:0 ⋄ ⍵=3:bad[1] ⋄ ∇⍵-1}5 ⋄ z", true),
+    ] {
+        let wanted = outcome(&mut slow, line);
+        assert_eq!(wanted.is_err(), fails, "{line}: {wanted:?}");
+        assert_eq!(outcome(&mut fast, line), wanted, "{line}");
+    }
 }

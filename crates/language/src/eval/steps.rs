@@ -12,7 +12,7 @@ use crate::functions::search::matches;
 use crate::syntax::Ast;
 use crate::syntax::ast::{PhraseId, TradId};
 use crate::syntax::resolve::Pattern;
-use crate::syntax::steps::{Act, Step, Steps};
+use crate::syntax::steps::{Act, Steps};
 use aplomb_ground::error::{
     Error, Kind, Result, bug, domain, leaving, length, rank, syntax, untraced, value,
 };
@@ -26,8 +26,8 @@ pub struct Walk {
     /// The next step.
     pub at: usize,
     slots: Vec<Slot>,
-    /// The turns of loops, by the step that jumps back.
-    turns: Vec<(usize, usize)>,
+    /// Loops that went round.
+    turns: Vec<Turns>,
     /// Items that loops in registers may copy.
     allowance: usize,
     /// The events of each trap, once it began.
@@ -49,9 +49,17 @@ struct Inside {
     steps: std::ops::Range<usize>,
 }
 
-/// Turns of a loop before it is tried in registers; a power of two.
+/// Turns of a loop before it is tried in registers.
 const HOT: usize = 32;
-const HOT_BITS: u32 = HOT.trailing_zeros() % 3;
+
+/// The turns of a loop.
+struct Turns {
+    /// The step that jumps back.
+    jump: usize,
+    done: usize,
+    /// The turn in which it is tried in registers.
+    tried_at: usize,
+}
 
 /// The state of a loop or a selection.
 #[derive(Clone, Default)]
@@ -269,35 +277,31 @@ impl Eval<'_> {
     }
 
     /// A loop goes round again, by the jump that stands there. One that does so often is tried in
-    /// registers, as far as they take it.
+    /// registers; after as many turns in vain, again after eight times as many.
     fn again(&mut self, at: At<'_>, steps: &Steps, walk: &mut Walk, jump: usize) -> Result<()> {
-        let k = match walk.turns.iter().position(|(step, _)| *step == jump) {
+        let k = match walk.turns.iter().position(|t| t.jump == jump) {
             Some(known) => known,
             None => {
-                walk.turns.push((jump, 0));
+                walk.turns.push(Turns { jump, done: 0, tried_at: HOT });
                 walk.turns.len() - 1
             }
         };
-        walk.turns[k].1 += 1;
+        walk.turns[k].done += 1;
         walk.allowance = walk.allowance.saturating_add(COPIES.1);
-        let turns = walk.turns[k].1;
-        // After as many turns in vain, eight times as many.
-        if turns < HOT || !turns.is_power_of_two() || turns.trailing_zeros() % 3 != HOT_BITS {
+        if walk.turns[k].done < walk.turns[k].tried_at {
             return Ok(());
         }
-        let loops = (walk.at, jump + 1);
+        let first = walk.at;
         let ends = (&mut walk.slots[..], &mut walk.at);
-        if self.loop_by_numbers(at, steps, loops, ends, &mut walk.allowance)? {
-            // An inner loop that begins again is known to fit.
-            walk.turns[k].1 = HOT - 1;
-            // The loop whose way is shown has ended, if the next step is behind it.
-            let slot = walk.way.as_ref().map(|(slot, _)| *slot);
-            let shown =
-                |step: &Step| matches!(&step.act, Act::Next { slot: s, .. } if Some(*s) == slot);
-            if !(loops.0..loops.1).contains(&walk.at)
-                && steps.steps[loops.0..loops.1].iter().any(shown)
-            {
-                walk.way = None;
+        if !self.loop_by_numbers(at, steps, (first, jump + 1), ends, &mut walk.allowance)? {
+            walk.turns[k].tried_at = walk.turns[k].tried_at.saturating_mul(8);
+            return Ok(());
+        }
+        // An inner loop that begins again is known to fit.
+        walk.turns[k] = Turns { jump, done: HOT - 1, tried_at: HOT };
+        for step in &steps.steps[first..=jump] {
+            if let Act::Next { slot, .. } = step.act {
+                walk.tell(slot, false);
             }
         }
         Ok(())

@@ -5,13 +5,13 @@
 //! the body's own is the place of its value; a guard is a jump over what it guards. Whatever has no
 //! such reading refuses the whole program: there is no half.
 
-use super::program::{Arg, Do, Function, Program};
-use super::{Name, Scope};
+use super::program::{Arg, Do, Function, List, Program};
+use super::{Name, Scope, is_list};
 use crate::eval::env::Frame;
 use crate::eval::run::Eval;
 use crate::eval::value::{self, Func, Oper, Value};
 use crate::syntax::ast::{Guard, Stmt, Sym};
-use crate::syntax::resolve::{self, Code, FExpr, Gives, OpExpr, Operand};
+use crate::syntax::resolve::{self, Code, FExpr, Gives, Ins, OpExpr, Operand};
 use crate::syntax::token::Word;
 use crate::table::{self, Prim};
 use aplomb_values::array::{Array, Data};
@@ -28,6 +28,16 @@ pub(super) enum Place {
     Number(Arg),
     Vector(u16),
     Matrix(u16),
+}
+
+/// The outcome of a step.
+enum Step {
+    /// A value for the stack.
+    Gives(Place),
+    /// The stack is as it is.
+    Stays,
+    /// A last call, whose value is that of all.
+    Ends,
 }
 
 /// The reading of one function, or of a loop.
@@ -174,97 +184,85 @@ impl<'e, 'h> Maker<'e, 'h> {
         if !matches!(code.gives, Gives::Array) {
             return None;
         }
+        self.steps(body, &code.ins, tail)
+    }
+
+    /// The value that steps leave; within: there is none, because a last call has it.
+    pub fn steps(&mut self, body: &mut Body, ins: &[Ins], tail: bool) -> Option<Option<Place>> {
         let mut stack = Vec::new();
-        body.assigns = code.ins.iter().any(|ins| ins.what.may_assign());
-        for (k, ins) in code.ins.iter().enumerate() {
-            let last = tail && k + 1 == code.ins.len();
-            if self.step(body, &ins.what, &mut stack, last)? {
-                return Some(None);
+        body.assigns = ins.iter().any(|ins| ins.what.may_assign());
+        for (k, one) in ins.iter().enumerate() {
+            let last = tail && k + 1 == ins.len();
+            match self.step(body, &one.what, &mut stack, last)? {
+                Step::Gives(place) => stack.push(place),
+                Step::Stays => {}
+                Step::Ends => return Some(None),
             }
         }
         stack.pop().map(Some)
     }
 
-    /// One step of the evaluator. True: it was a last call.
+    /// One step of the evaluator, which takes what it needs from the stack.
     fn step(
         &mut self,
         body: &mut Body,
         what: &resolve::Do,
         stack: &mut Vec<Place>,
         last: bool,
-    ) -> Option<bool> {
+    ) -> Option<Step> {
         use resolve::Do as Of;
-        match what {
-            Of::Const(a) => stack.push(self.constant(a)?),
-            Of::Omega => stack.push(Place::Number(Arg::Register(0))),
-            Of::Alpha => stack.push(Place::Number(body.alpha?)),
-            Of::Name(sym) => {
-                let place = self.named(body, *sym)?;
-                stack.push(place);
-            }
-            Of::Monad(FExpr::Prim(p))
-                if p.glyph == '≢' && !matches!(stack.last(), Some(Place::Number(_))) =>
-            {
-                let (Place::Vector(of) | Place::Matrix(of)) = stack.pop()? else { return None };
-                stack.push(body.made(|into| Do::Tally { into, of })?);
-            }
-            Of::Monad(f) => {
-                let y = number(stack)?;
-                return self.call(body, f, None, y, stack, last);
-            }
-            Of::Dyad(f) => {
-                let x = stack.pop()?;
-                if let (Place::Number(x), FExpr::Prim(p)) = (x, f)
-                    && p.glyph == '⊃'
-                {
-                    let Place::Vector(of) = stack.pop()? else { return None };
-                    stack.push(body.made(|into| Do::Item { into, of, at: x })?);
-                    return Some(false);
+        let place = match what {
+            Of::Const(a) => self.constant(a)?,
+            Of::Omega => Place::Number(Arg::Register(0)),
+            Of::Alpha => Place::Number(body.alpha?),
+            Of::Name(sym) => self.named(body, *sym)?,
+            Of::Monad(f) => match (stack.pop()?, f) {
+                (Place::Number(y), f) => return self.call(body, f, None, y, last),
+                (Place::Vector(of) | Place::Matrix(of), FExpr::Prim(p)) if p.glyph == '≢' => {
+                    body.made(|into| Do::Tally { into, of })?
                 }
-                let Place::Number(x) = x else { return None };
-                let y = number(stack)?;
-                return self.call(body, f, Some(x), y, stack, last);
-            }
-            Of::Index(present) => {
-                let place = stack.pop()?;
-                let step = match (place, &**present) {
-                    (Place::Vector(of), [true]) => {
-                        let at = number(stack)?;
-                        body.made(|into| Do::Item { into, of, at })
+                _ => return None,
+            },
+            Of::Dyad(f) => {
+                let at = number(stack)?;
+                match (stack.pop()?, f) {
+                    (Place::Number(y), f) => return self.call(body, f, Some(at), y, last),
+                    (Place::Vector(of), FExpr::Prim(p)) if p.glyph == '⊃' => {
+                        body.made(|into| Do::Item { into, of, at })?
                     }
-                    (Place::Matrix(of), [true, true]) => {
-                        let (row, column) = (number(stack)?, number(stack)?);
-                        let at = body.register()?;
-                        body.push(Do::Place { into: at, of, row, column })?;
-                        body.made(|into| Do::Known { into, of, at })
-                    }
-                    _ => None,
-                };
-                stack.push(step?);
+                    _ => return None,
+                }
             }
+            Of::Index(present) => match (stack.pop()?, &**present) {
+                (Place::Vector(of), [true]) => {
+                    let at = number(stack)?;
+                    body.made(|into| Do::Item { into, of, at })?
+                }
+                (Place::Matrix(of), [true, true]) => {
+                    let at = body.place_in(of, stack)?;
+                    body.made(|into| Do::Known { into, of, at })?
+                }
+                _ => return None,
+            },
             Of::Assign(sym) => {
                 let Place::Number(y) = *stack.last()? else { return None };
                 match body.scope.frame {
                     Some(_) => body.name(*sym, y),
                     None => self.set(body, *sym, y)?,
                 }
+                return Some(Step::Stays);
             }
             Of::AssignAlpha => {
                 let Place::Number(y) = *stack.last()? else { return None };
                 body.alpha = Some(y);
                 let frame = body.scope.frame.as_ref()?;
                 *frame.alpha.borrow_mut() = Some(Value::Array(Array::num(0.0)));
+                return Some(Step::Stays);
             }
             Of::Modify(sym, f) => {
                 let Place::Number(y) = *stack.last()? else { return None };
-                match body.own(*sym) {
-                    Some(old) => {
-                        let mut made = Vec::new();
-                        self.call(body, f, Some(old), y, &mut made, false)?;
-                        body.name(*sym, number(&mut made)?);
-                    }
-                    None => self.modify(body, *sym, f, y)?,
-                }
+                self.modify(body, *sym, f, y)?;
+                return Some(Step::Stays);
             }
             Of::AssignIndex { sym, present, f } => {
                 let op = match f {
@@ -278,110 +276,78 @@ impl<'e, 'h> Maker<'e, 'h> {
                         body.push(Do::SetItem { of, at, op, y })?;
                     }
                     (Place::Matrix(of), [true, true]) => {
-                        let (row, column) = (number(stack)?, number(stack)?);
+                        let at = body.place_in(of, stack)?;
                         let Place::Number(y) = *stack.last()? else { return None };
-                        let at = body.register()?;
-                        body.push(Do::Place { into: at, of, row, column })?;
                         body.push(Do::SetKnown { of, at, op, y })?;
                     }
                     _ => return None,
                 }
+                return Some(Step::Stays);
             }
             _ => return None,
-        }
-        Some(false)
+        };
+        Some(Step::Gives(place))
     }
 
-    /// `x f y`, or `f y`, pushed. True: it was a last call.
+    /// `x f y`, or `f y`.
     fn call(
         &mut self,
         body: &mut Body,
         f: &FExpr,
         x: Option<Arg>,
         y: Arg,
-        stack: &mut Vec<Place>,
         last: bool,
-    ) -> Option<bool> {
-        let made = match f {
-            FExpr::Op1(OpExpr::Prim(p), g) if p.glyph == '⍨' => {
-                let Operand::F(g) = &**g else { return None };
-                return self.call(body, g, Some(y), either(x, y), stack, last);
-            }
-            FExpr::Word(Word::Del) => {
-                let this = body.scope.frame.as_ref()?.this.clone();
-                return self.call_dfn(body, &this, x, y, stack, last);
-            }
-            FExpr::Name(sym) => {
-                let f = self.ev.function(body.scope.at(), f).ok()?;
-                self.program.functions.push((body.scope.clone(), *sym, f.clone()));
-                return self.call_known(body, &f, x, y, stack, last);
-            }
-            FExpr::Known(f) => return self.call_known(body, f, x, y, stack, last),
-            f => {
-                let p = self.primitive(body, f)?;
-                self.apply(body, p, x, y)?
-            }
-        };
-        stack.push(made);
-        Some(false)
+    ) -> Option<Step> {
+        if let FExpr::Op1(OpExpr::Prim(p), g) = f
+            && p.glyph == '⍨'
+        {
+            let Operand::F(g) = &**g else { return None };
+            return self.call(body, g, Some(y), either(x, y), last);
+        }
+        let f = self.known(body, f)?;
+        self.call_known(body, &f, x, y, last)
     }
 
-    /// The same of a function that is there.
+    /// The function that an expression is now.
+    fn known(&mut self, body: &Body, f: &FExpr) -> Option<Rc<Func>> {
+        if !matches!(f, FExpr::Prim(_) | FExpr::Known(_) | FExpr::Name(_) | FExpr::Word(Word::Del))
+        {
+            return None;
+        }
+        let made = self.ev.function(body.scope.at(), f).ok()?;
+        if let FExpr::Name(sym) = f {
+            self.program.functions.push((body.scope.clone(), *sym, made.clone()));
+        }
+        Some(made)
+    }
+
     fn call_known(
         &mut self,
         body: &mut Body,
         f: &Rc<Func>,
         x: Option<Arg>,
         y: Arg,
-        stack: &mut Vec<Place>,
         last: bool,
-    ) -> Option<bool> {
+    ) -> Option<Step> {
         match &**f {
-            Func::Prim(p) => {
-                let made = self.apply(body, p, x, y)?;
-                stack.push(made);
-                Some(false)
-            }
+            Func::Prim(p) => self.apply(body, p, x, y).map(Step::Gives),
             Func::Op1(Oper::Prim(p), value::Operand::F(g)) if p.glyph == '⍨' => {
-                self.call_known(body, g, Some(y), either(x, y), stack, last)
+                self.call_known(body, g, Some(y), either(x, y), last)
             }
-            _ => self.call_dfn(body, f, x, y, stack, last),
+            _ => {
+                let of = self.function(f, x.is_some())?;
+                match last {
+                    true => body.push(Do::Again { of, x, y }).map(|()| Step::Ends),
+                    false => body.made(|into| Do::Call { of, into, x, y }).map(Step::Gives),
+                }
+            }
         }
-    }
-
-    fn call_dfn(
-        &mut self,
-        body: &mut Body,
-        f: &Rc<Func>,
-        x: Option<Arg>,
-        y: Arg,
-        stack: &mut Vec<Place>,
-        last: bool,
-    ) -> Option<bool> {
-        let of = self.function(f, x.is_some())?;
-        let x = either(x, y);
-        if last {
-            body.push(Do::Again { of, x, y })?;
-            return Some(true);
-        }
-        stack.push(body.made(|into| Do::Call { of, into, x, y })?);
-        Some(false)
     }
 
     /// The primitive that an expression is.
     fn primitive(&mut self, body: &Body, f: &FExpr) -> Option<&'static Prim> {
-        match f {
-            FExpr::Prim(p) => Some(p),
-            FExpr::Known(f) => match &**f {
-                Func::Prim(p) => Some(p),
-                _ => None,
-            },
-            FExpr::Name(sym) => {
-                let f = self.ev.function(body.scope.at(), f).ok()?;
-                let Func::Prim(p) = &*f else { return None };
-                self.program.functions.push((body.scope.clone(), *sym, f.clone()));
-                Some(p)
-            }
+        match &*self.known(body, f)? {
+            Func::Prim(p) => Some(p),
             _ => None,
         }
     }
@@ -399,25 +365,12 @@ impl<'e, 'h> Maker<'e, 'h> {
         }
     }
 
-    pub fn constant(&mut self, a: &Array) -> Option<Place> {
-        if let Data::Num(x) = a.data() {
-            let known = self.program.constants.iter().position(|c| c.to_bits() == x.to_bits());
-            // The places of names are no constants.
-            let named = |k: &usize| self.program.names.iter().any(|n| n.rank == 0 && n.slot == *k);
-            let k = match known.filter(|k| !named(k)) {
-                Some(k) => k,
-                None => {
-                    self.program.constants.push(*x);
-                    self.program.constants.len() - 1
-                }
-            };
-            return u16::try_from(k).ok().map(|k| Place::Number(Arg::Fixed(k)));
+    fn constant(&mut self, a: &Array) -> Option<Place> {
+        match a.data() {
+            Data::Num(x) => self.program.number(*x).map(|k| Place::Number(Arg::Fixed(k))),
+            _ if is_list(a, 1) => self.program.list(List::Shared(a.clone())).map(Place::Vector),
+            _ => None,
         }
-        let plain = a.rank() == 1 && a.is_uniform() && !a.is_char() && !a.is_complex();
-        let items: Option<Vec<f64>> =
-            (0..a.len()).map(|k| a.number_at(k).filter(|_| plain)).collect();
-        self.program.lists.push(items.filter(|_| plain)?);
-        u16::try_from(self.program.lists.len() - 1).ok().map(Place::Vector)
     }
 
     /// The value of a name.
@@ -453,17 +406,11 @@ impl<'e, 'h> Maker<'e, 'h> {
             name.changes |= changes;
             return name.place();
         }
+        // What it holds is told before each run.
         let slot = match rank {
-            0 => {
-                self.program.constants.push(f64::NAN);
-                self.program.constants.len() - 1
-            }
-            _ => {
-                self.program.lists.push(Vec::new());
-                self.program.lists.len() - 1
-            }
+            0 => self.program.number(0.0)?,
+            _ => self.program.list(List::EMPTY)?,
         };
-        u16::try_from(slot).ok()?;
         let name = Name { scope: body.scope.clone(), sym, rank, slot, changes };
         let place = name.place()?;
         self.program.names.push(name);
@@ -476,22 +423,27 @@ impl<'e, 'h> Maker<'e, 'h> {
         body.push(Do::Set { slot, y })
     }
 
-    /// `x f←y` of an outer name.
+    /// `x f←y`
     fn modify(&mut self, body: &mut Body, sym: Sym, f: &FExpr, y: Arg) -> Option<()> {
-        let place = self.outer(body, sym, true)?;
-        match place {
-            Place::Matrix(_) => None,
-            Place::Vector(of) => match self.primitive(body, f)?.glyph {
-                ',' => body.push(Do::Append { of, y }),
-                _ => None,
+        let own = body.own(sym);
+        let old = match own {
+            Some(old) => old,
+            None => match self.outer(body, sym, true)? {
+                Place::Number(old) => old,
+                Place::Vector(of) if self.primitive(body, f)?.glyph == ',' => {
+                    return body.push(Do::Append { of, y });
+                }
+                Place::Vector(_) | Place::Matrix(_) => return None,
             },
-            Place::Number(old) => {
-                let mut made = Vec::new();
-                self.call(body, f, Some(old), y, &mut made, false)?;
-                let (Arg::Fixed(slot), new) = (old, number(&mut made)?) else { return None };
-                body.push(Do::Set { slot, y: new })
-            }
+        };
+        let Step::Gives(Place::Number(new)) = self.call(body, f, Some(old), y, false)? else {
+            return None;
+        };
+        match own {
+            Some(_) => body.name(sym, new),
+            None => self.set(body, sym, new)?,
         }
+        Some(())
     }
 }
 
@@ -511,6 +463,14 @@ impl Body {
     fn register(&mut self) -> Option<u16> {
         let into = u16::try_from(self.of.registers).ok()?;
         self.of.registers += 1;
+        Some(into)
+    }
+
+    /// The register of a place in a matrix, whose row and column are on the stack.
+    fn place_in(&mut self, of: u16, stack: &mut Vec<Place>) -> Option<u16> {
+        let (row, column) = (number(stack)?, number(stack)?);
+        let into = self.register()?;
+        self.push(Do::Place { into, of, row, column })?;
         Some(into)
     }
 
@@ -540,15 +500,15 @@ impl Body {
 impl Name {
     fn place(&self) -> Option<Place> {
         match self.rank {
-            0 => Some(Place::Number(Arg::Fixed(self.slot as u16))),
-            1 => Some(Place::Vector(self.slot as u16)),
-            2 => Some(Place::Matrix(self.slot as u16)),
+            0 => Some(Place::Number(Arg::Fixed(self.slot))),
+            1 => Some(Place::Vector(self.slot)),
+            2 => Some(Place::Matrix(self.slot)),
             _ => None,
         }
     }
 }
 
-/// The left argument, or the only one.
+/// The right side of `f⍨`: the left argument, or the only one.
 fn either(x: Option<Arg>, y: Arg) -> Arg {
     match x {
         Some(x) => x,
@@ -556,7 +516,7 @@ fn either(x: Option<Arg>, y: Arg) -> Arg {
     }
 }
 
-pub(super) fn number(stack: &mut Vec<Place>) -> Option<Arg> {
+fn number(stack: &mut Vec<Place>) -> Option<Arg> {
     match stack.pop()? {
         Place::Number(y) => Some(y),
         Place::Vector(_) | Place::Matrix(_) => None,

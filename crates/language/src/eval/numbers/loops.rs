@@ -6,8 +6,8 @@
 //! steps leaves the machine, and the evaluator goes on there.
 
 use super::Scope;
-use super::code::{Body, Maker, Place, number};
-use super::program::{Arg, Do, Program};
+use super::code::{Body, Maker, Place};
+use super::program::{Arg, Do, List, Program};
 use crate::eval::run::{At, Eval};
 use crate::syntax::ast::PhraseId;
 use crate::syntax::resolve::{self, FExpr, Pattern};
@@ -61,20 +61,15 @@ pub fn read(
     // The loop's own code comes first.
     reader.maker.program.code.push(Default::default());
     let mut starts = Vec::new();
-    for step in &steps.steps[from..to] {
+    for at in from..to {
         starts.push(reader.body.of.steps.len());
-        reader.step(steps, &step.act)?;
+        reader.step(steps, at)?;
     }
     starts.push(reader.body.of.steps.len());
     reader.body.push(Do::Leave(to))?;
     reader.land(from, &starts)?;
     let changes = |list: &u16| {
-        reader
-            .maker
-            .program
-            .names
-            .iter()
-            .any(|n| n.rank > 0 && n.slot == *list as usize && n.changes)
+        reader.maker.program.names.iter().any(|n| n.rank > 0 && n.slot == *list && n.changes)
     };
     if reader.names_over.iter().any(changes) {
         return None;
@@ -97,8 +92,8 @@ struct Reader<'e, 'h> {
 }
 
 impl Reader<'_, '_> {
-    fn step(&mut self, steps: &Steps, act: &Act) -> Option<()> {
-        match act {
+    fn step(&mut self, steps: &Steps, at: usize) -> Option<()> {
+        match &steps.steps[at].act {
             Act::Run(phrase) => {
                 let code = self.maker.resolved(&self.body, *phrase)?;
                 if !code.code.assigns {
@@ -123,7 +118,6 @@ impl Reader<'_, '_> {
                 Some(())
             }
             Act::Next { slot, done } => {
-                let at = steps.steps.iter().position(|s| std::ptr::eq(&s.act, act))?;
                 let Act::For { names: Pattern::Name(sym), each: false, .. } =
                     &steps.steps[at.checked_sub(1)?].act
                 else {
@@ -158,26 +152,29 @@ impl Reader<'_, '_> {
     /// The number that a phrase is.
     fn value(&mut self, phrase: PhraseId) -> Option<Arg> {
         let code = self.maker.resolved(&self.body, phrase)?;
-        let mut made = vec![self.maker.code(&mut self.body, &code.code, false)??];
-        number(&mut made)
+        match self.maker.code(&mut self.body, &code.code, false)?? {
+            Place::Number(y) => Some(y),
+            Place::Vector(_) | Place::Matrix(_) => None,
+        }
     }
 
     /// A loop over items that begins within: over a name's vector, or over `⍳n`.
     fn begins(&mut self, of: PhraseId) -> Option<Over> {
-        let code = self.maker.resolved(&self.body, of)?.code.clone();
+        let resolved = self.maker.resolved(&self.body, of)?;
+        let code = &resolved.code;
         let next = self.state()?;
         let counted = code.ins.split_last().filter(
             |(last, _)| matches!(&last.what, resolve::Do::Monad(FExpr::Prim(p)) if p.glyph == '⍳'),
         );
         if let Some((_, rest)) = counted {
-            let mut code = code.clone();
-            code.ins = rest.to_vec();
-            let mut made = vec![self.maker.code(&mut self.body, &code, false)??];
-            let (y, end) = (number(&mut made)?, self.state()?);
+            let Place::Number(y) = self.maker.steps(&mut self.body, rest, false)?? else {
+                return None;
+            };
+            let end = self.state()?;
             self.body.push(Do::Count { y, next, end })?;
             return Some(Over::Count { next, end });
         }
-        let Place::Vector(of) = self.maker.code(&mut self.body, &code, false)?? else {
+        let Place::Vector(of) = self.maker.code(&mut self.body, code, false)?? else {
             return None;
         };
         self.names_over.push(of);
@@ -190,8 +187,7 @@ impl Reader<'_, '_> {
         if self.items.is_some() {
             return None;
         }
-        let (list, next) = (u16::try_from(self.maker.program.lists.len()).ok()?, self.state()?);
-        self.maker.program.lists.push(Vec::new());
+        let (list, next) = (self.maker.program.list(List::EMPTY)?, self.state()?);
         self.items = Some(Items { slot, list, next });
         let over = Over::List { of: list, next };
         self.over.push((slot, over));
@@ -200,8 +196,7 @@ impl Reader<'_, '_> {
 
     /// A number of the machine's own.
     fn state(&mut self) -> Option<u16> {
-        self.maker.program.constants.push(f64::NAN);
-        u16::try_from(self.maker.program.constants.len() - 1).ok()
+        self.maker.program.number(0.0)
     }
 
     /// Jumps get their instructions; those to other steps leave.

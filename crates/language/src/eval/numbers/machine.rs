@@ -3,7 +3,7 @@
 
 use super::Name;
 use super::loops::Items;
-use super::program::{Arg, Do, Program};
+use super::program::{Arg, Do, List, Program};
 use crate::eval::cx::Settings;
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;
@@ -18,49 +18,6 @@ const LOOK: usize = 1 << 12;
 pub enum Held {
     Number(f64),
     List(List),
-}
-
-/// A vector of numbers, or the ravel of a matrix.
-#[derive(Clone)]
-pub enum List {
-    /// It is another's.
-    Shared(Array),
-    /// It changes here.
-    Own(Vec<f64>, Option<[usize; 2]>),
-}
-
-impl List {
-    fn len(&self) -> usize {
-        match self {
-            List::Shared(a) => a.len(),
-            List::Own(items, _) => items.len(),
-        }
-    }
-
-    #[inline]
-    fn item(&self, k: usize) -> Option<f64> {
-        match self {
-            List::Own(items, _) => items.get(k).copied(),
-            List::Shared(a) => a.number_at(k),
-        }
-    }
-
-    /// Of a matrix.
-    fn columns(&self) -> Option<usize> {
-        match self {
-            List::Shared(a) => a.shape().get(1).copied(),
-            List::Own(_, shape) => shape.map(|[_, columns]| columns),
-        }
-    }
-
-    /// Rows of a matrix, items of a vector.
-    fn tally(&self) -> usize {
-        match self {
-            List::Shared(a) => a.first_extent(),
-            List::Own(items, None) => items.len(),
-            List::Own(_, Some([rows, _])) => *rows,
-        }
-    }
 }
 
 /// The end of a run.
@@ -100,7 +57,7 @@ impl Machine {
             ct: settings.ct,
             io: settings.io,
             fixed: program.constants.clone(),
-            lists: program.lists.iter().map(|v| List::Own(v.clone(), None)).collect(),
+            lists: program.lists.clone(),
             registers: Vec::new(),
             waiting: Vec::new(),
             calls: 0,
@@ -111,8 +68,8 @@ impl Machine {
     /// A name's contents.
     pub fn takes(&mut self, name: &Name, held: Held) {
         match held {
-            Held::Number(x) => self.fixed[name.slot] = x,
-            Held::List(list) => self.lists[name.slot] = list,
+            Held::Number(x) => self.fixed[name.slot as usize] = x,
+            Held::List(list) => self.lists[name.slot as usize] = list,
         }
     }
 
@@ -130,10 +87,10 @@ impl Machine {
     /// The names that the program may have changed, with what they are now.
     pub fn changed(mut self, program: &Program) -> impl Iterator<Item = (&Name, Held)> {
         program.names.iter().filter(|name| name.changes).map(move |name| {
-            let empty = List::Own(Vec::new(), None);
+            let slot = name.slot as usize;
             let held = match name.rank {
-                0 => Held::Number(self.fixed[name.slot]),
-                _ => Held::List(std::mem::replace(&mut self.lists[name.slot], empty)),
+                0 => Held::Number(self.fixed[slot]),
+                _ => Held::List(std::mem::replace(&mut self.lists[slot], List::EMPTY)),
             };
             (name, held)
         })
@@ -149,7 +106,7 @@ impl Machine {
     pub fn call(
         &mut self,
         program: &Program,
-        (x, y): (f64, f64),
+        (x, y): (Option<f64>, f64),
         depth: usize,
         budget: &Budget,
     ) -> Result<Option<End>> {
@@ -187,7 +144,7 @@ impl Machine {
                     }
                 }
                 Do::Call { of, into, x, y } => {
-                    let (x, y) = (self.read(base, x), self.read(base, y));
+                    let (x, y) = (x.map(|x| self.read(base, x)), self.read(base, y));
                     if self.waiting.len() + 1 >= depth {
                         return Ok(None);
                     }
@@ -199,7 +156,7 @@ impl Machine {
                     self.enter(program, function, base, (x, y), budget)?;
                 }
                 Do::Again { of, x, y } => {
-                    let (x, y) = (self.read(base, x), self.read(base, y));
+                    let (x, y) = (x.map(|x| self.read(base, x)), self.read(base, y));
                     self.count(budget)?;
                     (function, at) = (of as usize, 0);
                     self.enter(program, function, base, (x, y), budget)?;
@@ -216,13 +173,9 @@ impl Machine {
                 Do::Item { into, of, at: place } => {
                     let place = self.read(base, place);
                     let list = &self.lists[of as usize];
-                    match scalar::place(place, self.io, list.len(), self.ct) {
-                        Ok(k) => match list.item(k) {
-                            Some(item) => self.registers[base + into as usize] = item,
-                            None => return Ok(None),
-                        },
-                        Err(_) => return Ok(None),
-                    }
+                    let k = scalar::place(place, self.io, list.len(), self.ct).ok();
+                    let Some(item) = k.and_then(|k| list.item(k)) else { return Ok(None) };
+                    self.registers[base + into as usize] = item;
                 }
                 Do::Set { slot, y } => self.fixed[slot as usize] = self.read(base, y),
                 Do::SetItem { of, at: place, op, y } => {
@@ -327,7 +280,7 @@ impl Machine {
         program: &Program,
         function: usize,
         base: usize,
-        (x, y): (f64, f64),
+        (x, y): (Option<f64>, f64),
         budget: &Budget,
     ) -> Result<()> {
         let (now, end) = (self.registers.len(), base + program.code[function].registers);
@@ -336,7 +289,10 @@ impl Machine {
             more[..now].copy_from_slice(&self.registers);
             self.registers = more;
         }
-        (self.registers[base], self.registers[base + 1]) = (y, x);
+        self.registers[base] = y;
+        if let Some(x) = x {
+            self.registers[base + 1] = x;
+        }
         Ok(())
     }
 
@@ -369,15 +325,15 @@ fn one(op: Op, ct: f64, y: f64) -> Option<f64> {
 #[inline]
 pub(super) fn two(op: Op, ct: f64, x: f64, y: f64) -> Option<f64> {
     let short = match op {
-        Op::Add => x + y,
-        Op::Sub => x - y,
-        Op::Mul => x * y,
-        Op::Eq if x == y => 1.0,
-        Op::Ne | Op::Lt | Op::Gt if x == y => 0.0,
-        Op::Le | Op::Ge if x == y => 1.0,
-        _ => f64::NAN,
+        Op::Add => Some(x + y),
+        Op::Sub => Some(x - y),
+        Op::Mul => Some(x * y),
+        Op::Eq | Op::Le | Op::Ge if x == y => Some(1.0),
+        Op::Ne | Op::Lt | Op::Gt if x == y => Some(0.0),
+        _ => None,
     };
-    if short.is_finite() { Some(short) } else { scalar::eval(op, ct, x, y).ok() }
+    // What is no number by the short way may be one, or an error, by the long one.
+    short.filter(|z| z.is_finite()).or_else(|| scalar::eval(op, ct, x, y).ok())
 }
 
 #[cfg(test)]

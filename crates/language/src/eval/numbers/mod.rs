@@ -21,6 +21,7 @@ mod program;
 
 use super::env::Frame;
 use super::run::{At, Eval};
+use super::scope::is_final;
 use super::steps::Slot;
 use super::value::{Func, Value};
 use crate::syntax::Ast;
@@ -28,11 +29,11 @@ use crate::syntax::ast::Sym;
 use crate::syntax::steps::Steps;
 use aplomb_ground::error::Result;
 use aplomb_values::array::{Array, Data};
-use machine::{End, Held, List, Machine};
-use program::Program;
+use machine::{End, Held, Machine};
+use program::{List, Program};
 use std::rc::Rc;
 
-/// So many programs are kept.
+/// The number of programs that are kept.
 const KEPT: usize = 32;
 /// A dfn that was refused so often is not tried again.
 const TRIES: u8 = 4;
@@ -107,16 +108,14 @@ impl Eval<'_> {
         // A dfn that is made anew in each call is not worth being read in each.
         let by_name = || self.st.depth >= DEEP && closure.env.is_none();
         let recurs = closure.ast.dfn(closure.dfn).recurs || by_name();
-        if !recurs || self.cx.sys.scope.is_once_a_cell() {
+        let (x, Some(y)) = (x.map(number), number(y)) else { return Ok(None) };
+        if !recurs || x == Some(None) || !self.runs_numbers() {
             return Ok(None);
         }
-        let (x, y) = (x.map(number), number(y));
-        let (Some(y), false) = (y, x == Some(None)) else { return Ok(None) };
         let x = x.flatten();
         let Some(program) = self.program(f, x.is_some(), false) else { return Ok(None) };
         let Some(mut machine) = self.machine(&program, &mut 0)? else { return Ok(None) };
         let depth = self.room_for_calls();
-        let x = x.map_or(y, |x| x);
         let made = machine.call(&program, (x, y), depth, self.cx.budget())?;
         let Some(End::Value(z)) = made else { return Ok(None) };
         // The first call is one, too.
@@ -136,9 +135,8 @@ impl Eval<'_> {
         ways: bool,
     ) -> Result<Option<Array>> {
         let n = aplomb_values::array::elements(shape);
-        let real = |a: &Array| a.is_uniform() && !a.is_char() && !a.is_complex();
-        let fits = n >= FEW && shape.len() == 1 && real(y) && x.is_none_or(real);
-        if !fits || f.closure().is_none() || self.cx.sys.scope.is_once_a_cell() {
+        let fits = n >= FEW && shape.len() == 1 && is_real(y) && x.is_none_or(is_real);
+        if !fits || f.closure().is_none() || !self.runs_numbers() {
             return Ok(None);
         }
         let Some(program) = self.program(f, x.is_some(), true) else { return Ok(None) };
@@ -162,8 +160,7 @@ impl Eval<'_> {
             ticks.tick()?;
             let left = x.as_ref().map(|x| item(x, k));
             let (Some(y), false) = (item(&y, k), left == Some(None)) else { return Ok(None) };
-            let left = left.flatten().map_or(y, |x| x);
-            match machine.call(&program, (left, y), depth, self.cx.budget())? {
+            match machine.call(&program, (left.flatten(), y), depth, self.cx.budget())? {
                 Some(End::Value(z)) => out.push(z),
                 _ => return Ok(None),
             }
@@ -175,6 +172,13 @@ impl Eval<'_> {
         Array::numbers(shape, out, self.cx.budget()).map(Some)
     }
 
+    /// Whether anything runs in registers here: neither where names hold what differs from cell to
+    /// cell, nor where ÷ has a meaning of its own.
+    fn runs_numbers(&self) -> bool {
+        let sys = &self.cx.sys;
+        !sys.settings.div && !sys.scope.is_once_a_cell() && self.cx.host.is_on("numbers")
+    }
+
     /// The calls that may still stand within each other.
     fn room_for_calls(&self) -> usize {
         self.cx.host.limits().depth.saturating_sub(self.st.depth)
@@ -184,7 +188,7 @@ impl Eval<'_> {
     fn program(&mut self, f: &Rc<Func>, dyadic: bool, effects: bool) -> Option<Rc<Program>> {
         let known = self.st.programs.of(f, dyadic, effects);
         let refusals = known.as_ref().map_or(0, |made| made.refusals);
-        if refusals >= TRIES || self.cx.sys.settings.div || !self.cx.host.is_on("numbers") {
+        if refusals >= TRIES {
             return None;
         }
         let program =
@@ -208,8 +212,9 @@ impl Eval<'_> {
         program
     }
 
-    /// The steps of a loop that goes round for the `turns`th time, as far as they go. False: they
-    /// are more than numbers, and nothing has happened. Errors: INTERRUPT, WS FULL.
+    /// The steps of a loop that goes round, until it is left. `allowance`: the items that may be
+    /// copied. False: they are more than numbers, and nothing has happened. Errors: INTERRUPT, WS
+    /// FULL.
     pub(super) fn loop_by_numbers(
         &mut self,
         here: At<'_>,
@@ -218,8 +223,7 @@ impl Eval<'_> {
         (slots, next): (&mut [Slot], &mut usize),
         allowance: &mut usize,
     ) -> Result<bool> {
-        let off = self.cx.sys.settings.div || !self.cx.host.is_on("numbers");
-        if off || self.cx.sys.scope.is_once_a_cell() {
+        if !self.runs_numbers() {
             return Ok(false);
         }
         let Some(made) = loops::read(self, here, steps, (from, to)) else { return Ok(false) };
@@ -240,7 +244,7 @@ impl Eval<'_> {
             machine.goes_over(items, of, next);
         }
         let depth = self.room_for_calls();
-        let end = machine.call(&made.program, (0.0, 0.0), depth, self.cx.budget())?;
+        let end = machine.call(&made.program, (None, 0.0), depth, self.cx.budget())?;
         let Some(End::Step(step)) = end else { return Ok(false) };
         // The turn that begins here is one, too.
         self.cx.sys.calls = self.cx.sys.calls.saturating_add(1 + machine.calls());
@@ -271,8 +275,12 @@ impl Eval<'_> {
             let Some(Value::Array(a)) = self.lookup(name.scope.at(), name.sym) else {
                 return Ok(None);
             };
+            // What fails is told by who reads it, and that may be nobody.
             let a = match a.pending() {
-                Some(_) if a.frame().is_none() => self.cx.ready(&a, "argument")?,
+                Some(_) if a.frame().is_none() => match self.cx.ready(&a, "argument") {
+                    Err(e) if !is_final(&e) => return Ok(None),
+                    ready => ready?,
+                },
                 _ => a.settled(),
             };
             let held = match name.rank {
@@ -316,10 +324,14 @@ impl Eval<'_> {
 /// than a nanosecond, a turn of the evaluator some hundred.
 pub const COPIES: (usize, usize) = (1 << 12, 64);
 
+/// Whether the items of an array are real numbers.
+fn is_real(a: &Array) -> bool {
+    a.is_uniform() && !a.is_char() && !a.is_complex() && a.frame().is_none()
+}
+
 /// Whether an array is a vector, or a matrix, of real numbers.
 fn is_list(a: &Array, rank: usize) -> bool {
-    let real = a.is_uniform() && !a.is_char() && !a.is_complex();
-    a.rank() == rank && real && a.frame().is_none()
+    a.rank() == rank && is_real(a)
 }
 
 /// The place where a program looks names up.
@@ -353,7 +365,7 @@ pub(super) struct Name {
     /// 0 of a number, 1 of a vector, 2 of a matrix.
     rank: usize,
     /// Its number among the constants, or the lists.
-    slot: usize,
+    slot: u16,
     /// The program gives it another value.
     changes: bool,
 }
