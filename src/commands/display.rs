@@ -67,14 +67,7 @@ pub fn boxes(call: &mut Call<'_>) -> Result<(), Error> {
         None => {}
     }
     *call.session.interp().view() = view;
-    let styles = STYLES.iter().find(|s| s.1 == before.boxes && before.boxes != Boxes::Off);
-    let trains = TRAINS.iter().find(|t| t.1 == before.trains);
-    let was = [
-        ("style", styles.map_or("min", |s| s.0)),
-        ("trains", trains.map_or("def", |t| t.0)),
-        ("fns", if before.inside { "on" } else { "off" }),
-    ];
-    tell(call, before.boxes != Boxes::Off, &was)
+    tell(call, before.boxes != Boxes::Off, &options_of_boxes(&before))
 }
 
 /// Tells what was set: on or off, and each of the options that were given.
@@ -97,22 +90,34 @@ fn tell(call: &mut Call<'_>, was_on: bool, options: &[(&str, &str)]) -> Result<(
     Ok(())
 }
 
+/// The options of `]box` as they are set; the style is the one that `on` would take.
+fn options_of_boxes(view: &View) -> [(&'static str, &'static str); 3] {
+    let style = STYLES.iter().find(|s| s.1 == view.boxes && view.boxes != Boxes::Off);
+    let trains = TRAINS.iter().find(|t| t.1 == view.trains);
+    [
+        ("style", style.map_or("min", |s| s.0)),
+        ("trains", trains.map_or("def", |t| t.0)),
+        ("fns", if view.inside { "on" } else { "off" }),
+    ]
+}
+
 /// The settings of `]box`.
 fn boxes_of(view: &View) -> String {
-    let style = STYLES.iter().find(|s| s.1 == view.boxes).map_or("min", |s| s.0);
-    let fns = if view.inside { "on" } else { "off" };
-    let trains = TRAINS.iter().find(|t| t.1 == view.trains).map_or("def", |t| t.0);
+    let [(_, style), (_, trains), (_, fns)] = options_of_boxes(view);
     let set = if view.boxes == Boxes::Off { "OFF".into() } else { format!("ON -style={style}") };
     format!("{set} -trains={trains} -fns={fns}")
 }
 
 /// The settings of `]rows`.
 fn rows_of(view: &View) -> String {
-    let style = LONG.iter().find(|s| s.1 == view.rows()).map_or("wrap", |s| s.0);
     match view.rows() {
         Long::Fold => "OFF".into(),
-        Long::Whole | Long::Cut => format!("ON -style={style}"),
+        Long::Whole | Long::Cut => format!("ON -style={}", style_of_rows(view)),
     }
+}
+
+fn style_of_rows(view: &View) -> &'static str {
+    LONG.iter().find(|s| s.1 == view.rows()).map_or("wrap", |s| s.0)
 }
 
 pub fn rows(call: &mut Call<'_>) -> Result<(), Error> {
@@ -142,9 +147,8 @@ pub fn rows(call: &mut Call<'_>) -> Result<(), Error> {
     view.long = if on { style } else { Long::Fold };
     view.unread = false;
     *call.session.interp().view() = view;
-    let style = LONG.iter().find(|s| s.1 == before.rows()).map_or("wrap", |s| s.0);
     let fns = if before.inside { "on" } else { "off" };
-    tell(call, before.rows() != Long::Fold, &[("style", style), ("fns", fns)])
+    tell(call, before.rows() != Long::Fold, &[("style", style_of_rows(&before)), ("fns", fns)])
 }
 
 pub fn display(call: &mut Call<'_>) -> Result<(), Error> {

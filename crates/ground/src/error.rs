@@ -409,7 +409,7 @@ pub fn untraced(why: impl Into<String>) -> Error {
     Error::new(Kind::Untraced, why)
 }
 
-/// So many of something, `1 launch`, `3 launches`.
+/// A number of something in words, `1 launch`, `3 launches`.
 pub fn count(n: usize, what: &str) -> String {
     let plural = if what.ends_with("ch") { "es" } else { "s" };
     if n == 1 { format!("1 {what}") } else { format!("{n} {what}{plural}") }

@@ -402,7 +402,7 @@ struct Way {
 pub struct Rounds(Option<Arc<Stop>>);
 
 impl Rounds {
-    /// So many rounds, or bytes, are over.
+    /// The rounds, or bytes, that are over.
     #[inline]
     pub fn done(&self, n: u64) {
         if let Some(stop) = &self.0 {

@@ -109,7 +109,7 @@ pub enum Event {
         id: String,
         /// The page.
         page: MimeBundle,
-        /// It stands in the place of what had the name before, where a front end can.
+        /// The name's page takes the place of the one before, where a front end can.
         again: bool,
     },
     /// The end of what was shown, once something else is.

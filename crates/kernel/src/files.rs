@@ -80,7 +80,7 @@ impl Reach {
 const MOST_NAMES: usize = 200;
 
 /// Files and folders whose names begin with a path, in order; hidden ones where a dot is typed.
-/// What cannot be looked at has none.
+/// None for what cannot be looked at.
 pub fn beginning(path: &str, reach: &Reach) -> Vec<Completion> {
     let (folder, begin) = path.rfind('/').map_or(("", path), |at| path.split_at(at + 1));
     let place = Path::new(if folder.is_empty() { "." } else { folder });

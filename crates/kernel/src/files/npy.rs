@@ -310,9 +310,9 @@ pub enum NpyType {
     Uint(u32),
     /// Floats of 16 bits.
     F2,
-    /// Of 32 bits.
+    /// Floats of 32 bits.
     F4,
-    /// Of 64 bits.
+    /// Floats of 64 bits.
     F8,
     /// Complex: two of 64 bits.
     C16,

@@ -6,7 +6,7 @@
 use super::record::{Clock, tell_device};
 use aplomb_compiler::pass::{Log, tell_text};
 use aplomb_devices::device::{Compiling, LaunchStats};
-use aplomb_ground::error::{Error, OnHost};
+use aplomb_ground::error::{Error, OnHost, count};
 use aplomb_ground::limits::Interrupt;
 use aplomb_ground::span::Place;
 use aplomb_ground::span::first_line;
@@ -63,21 +63,16 @@ impl Interpreted {
     pub fn warning(&self) -> Warning {
         let short = |p: &Place| first_line(&p.text()).chars().take(40).collect();
         let what = self.place.as_ref().map_or("other places".to_string(), short);
-        let many = |n: usize, one: &str, more: &str| match n {
-            0 => None,
-            1 => Some(format!("1 {one}")),
-            n => Some(format!("{n} {more}")),
-        };
         let (times, all) = match self.times {
             1 => (String::new(), ""),
             n => (format!(", called {n} times"), " in all"),
         };
-        let much = [
-            many(self.elements, "element", "elements"),
-            many(self.calls, "call or turn", "calls and turns of loops"),
-        ];
-        let much: Vec<String> = much.into_iter().flatten().collect();
-        let much = if much.is_empty() { "0 elements".into() } else { much.join(", ") };
+        let elements = count(self.elements, "element");
+        let much = match (self.elements, self.calls) {
+            (_, 0) => elements,
+            (0, calls) => format!("{calls} calls and turns of loops"),
+            (_, calls) => format!("{elements}, {calls} calls and turns of loops"),
+        };
         let text = format!("{what} ran in the interpreter, not in a launch{times}: {much}{all}");
         let ms = Some(self.own);
         Warning { code: "W-interpreted", place: self.place.clone(), text, ms }

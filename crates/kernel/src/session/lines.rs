@@ -16,7 +16,7 @@ pub enum Piece {
 }
 
 /// Code between commands, or a command: bytes of the whole text, and the code points before them.
-/// So a text of many commands is kept once, and read once.
+/// Many of them share a text that is kept once, and read once.
 pub struct Part {
     text: Arc<str>,
     own: Range<usize>,

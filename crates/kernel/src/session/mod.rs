@@ -97,7 +97,7 @@ struct Older {
     options: Options,
 }
 
-/// So many are kept.
+/// The number of older lines that are kept.
 const OLDER: usize = 16;
 /// Names whose comments are kept.
 const COMMENTED: usize = 10_000;
