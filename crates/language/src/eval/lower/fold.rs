@@ -70,7 +70,7 @@ impl Cx<'_> {
             return self.taps(op, y, axis, shape);
         }
         if record && op.is_associative() {
-            let (dtype, range) = reduced(op, y.dtype(), super::known(y).1, n);
+            let (dtype, range) = self.reduced(op, y.dtype(), super::known(y).1, n);
             let node = Node::Reduce(kinds::Reduce { op, axis: axis as u8, src: y.settled() });
             return self.cell(node, shape, (dtype, range));
         }
@@ -142,14 +142,14 @@ impl Cx<'_> {
             Err((_, Fail::Complex)) => return self.fold_complex(op, ct, &y, axis, shape),
             out => out.map_err(|(_, f)| super::failed(f))?,
         };
-        let (dtype, _) = reduced(op, y.dtype(), y.dtype().range(), n);
+        let (dtype, _) = self.reduced(op, y.dtype(), y.dtype().range(), n);
         self.stored(op, shape, out, dtype)
     }
 }
 
 /// The dtype and the interval of `op/` over n items. An i32 without an interval may turn out to be
 /// beyond i32.
-pub fn reduced(
+pub(super) fn reduced(
     op: Op,
     dtype: DType,
     range: Option<(f64, f64)>,
