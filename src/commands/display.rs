@@ -29,17 +29,50 @@ fn on_off(option: &str, word: &str) -> Result<bool, Error> {
     one_of(&[("on", true), ("off", false)], option, word)
 }
 
+/// The commands that set how results show, and what each does to the view: it tells what was set,
+/// or is.
+pub static SETTINGS: &[(&str, Setting)] =
+    &[("box", box_view), ("boxing", box_view), ("rows", rows_view)];
+
+/// The effect of the words behind a command on the view.
+type Setting = fn(&[String], &mut View) -> Result<String, Error>;
+
 pub fn boxes(call: &mut Call<'_>) -> Result<(), Error> {
+    set(call, box_view)
+}
+
+pub fn rows(call: &mut Call<'_>) -> Result<(), Error> {
+    set(call, rows_view)
+}
+
+/// Sets, and shows what it told as the values that it set the form of.
+fn set(call: &mut Call<'_>, setting: Setting) -> Result<(), Error> {
     let words = call.words();
-    let mut view = *call.session.interp().view();
-    if words.is_empty() || words == ["?"] {
-        call.show(&format!("Is {}", boxes_of(&view)));
+    let text = setting(&words, call.session.interp().view())?;
+    if is_asked(&words) {
+        call.show(&text);
         return Ok(());
     }
-    let before = view;
+    let budget = call.session.core().budget.clone();
+    let text = Array::text(&text, &budget)?;
+    let shown = format::display(&text, &call.session.style(), &budget)?;
+    call.show(&shown);
+    Ok(())
+}
+
+/// Whether words ask what is set.
+fn is_asked(words: &[String]) -> bool {
+    words.is_empty() || words == ["?"]
+}
+
+fn box_view(words: &[String], held: &mut View) -> Result<String, Error> {
+    let (before, mut view) = (*held, *held);
+    if is_asked(words) {
+        return Ok(format!("Is {}", boxes_of(&view)));
+    }
     let mut style = if view.boxes == Boxes::Off { Boxes::Min } else { view.boxes };
     let mut on = None;
-    for word in &words {
+    for word in words {
         match word.split_once('=') {
             Some(("-style" | "-s", w)) => {
                 style = one_of(STYLES, "style", w)?;
@@ -54,10 +87,8 @@ pub fn boxes(call: &mut Call<'_>) -> Result<(), Error> {
                 on = Some(false);
             }
             _ => {
-                return Err(syntax(format!("]box has no {word}")).hint(
-                    "]box on -style=mid \
-                    -fns=on",
-                ));
+                let error = syntax(format!("]box has no {word}"));
+                return Err(error.hint("]box on -style=mid -fns=on"));
             }
         }
     }
@@ -66,13 +97,12 @@ pub fn boxes(call: &mut Call<'_>) -> Result<(), Error> {
         Some(false) => view.boxes = Boxes::Off,
         None => {}
     }
-    *call.session.interp().view() = view;
-    tell(call, before.boxes != Boxes::Off, &options_of_boxes(&before))
+    *held = view;
+    Ok(told(words, before.boxes != Boxes::Off, &options_of_boxes(&before)))
 }
 
-/// Tells what was set: on or off, and each of the options that were given.
-fn tell(call: &mut Call<'_>, was_on: bool, options: &[(&str, &str)]) -> Result<(), Error> {
-    let words = call.words();
+/// The setting before: on or off, and each of the options that were given.
+fn told(words: &[String], was_on: bool, options: &[(&str, &str)]) -> String {
     let is_given = |name: &str| {
         let given =
             words.iter().filter_map(|w| w.strip_prefix('-')).filter_map(|w| w.split_once('='));
@@ -83,11 +113,7 @@ fn tell(call: &mut Call<'_>, was_on: bool, options: &[(&str, &str)]) -> Result<(
     for (name, value) in options.iter().filter(|(name, _)| is_given(name)) {
         text += &format!(" -{name}={value}");
     }
-    let budget = call.session.core().budget.clone();
-    let text = Array::text(&text, &budget)?;
-    let shown = format::display(&text, &call.session.style(), &budget)?;
-    call.show(&shown);
-    Ok(())
+    text
 }
 
 /// The options of `]box` as they are set; the style is the one that `on` would take.
@@ -120,24 +146,20 @@ fn style_of_rows(view: &View) -> &'static str {
     LONG.iter().find(|s| s.1 == view.rows()).map_or("wrap", |s| s.0)
 }
 
-pub fn rows(call: &mut Call<'_>) -> Result<(), Error> {
-    let words = call.words();
-    let mut view = *call.session.interp().view();
-    if words.is_empty() || words == ["?"] {
-        call.show(&format!("Is {}", rows_of(&view)));
-        return Ok(());
+fn rows_view(words: &[String], held: &mut View) -> Result<String, Error> {
+    let (before, mut view) = (*held, *held);
+    if is_asked(words) {
+        return Ok(format!("Is {}", rows_of(&view)));
     }
-    let before = view;
     let mut style = if view.rows() == Long::Fold { Long::Whole } else { view.rows() };
     let mut on = true;
-    for word in &words {
+    for word in words {
         match word.split_once('=') {
             Some(("-style" | "-s", w)) => style = one_of(LONG, "style", w)?,
-            Some(("-fns", w)) => view.inside = on_off("fns", w)?,
+            Some(("-fns" | "-f", w)) => view.inside = on_off("fns", w)?,
             Some(("-fold", _)) => {
-                return Err(
-                    nonce(format!("]rows {word}")).hint(")limits lines=40 leaves out the middle")
-                );
+                let error = nonce(format!("]rows {word}"));
+                return Err(error.hint(")limits lines=40 leaves out the middle"));
             }
             None if word == "on" => on = true,
             None if word == "off" || word == "reset" => on = false,
@@ -146,9 +168,10 @@ pub fn rows(call: &mut Call<'_>) -> Result<(), Error> {
     }
     view.long = if on { style } else { Long::Fold };
     view.unread = false;
-    *call.session.interp().view() = view;
+    *held = view;
     let fns = if before.inside { "on" } else { "off" };
-    tell(call, before.rows() != Long::Fold, &[("style", style_of_rows(&before)), ("fns", fns)])
+    let options = [("style", style_of_rows(&before)), ("fns", fns)];
+    Ok(told(words, before.rows() != Long::Fold, &options))
 }
 
 pub fn display(call: &mut Call<'_>) -> Result<(), Error> {

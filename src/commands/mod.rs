@@ -19,6 +19,7 @@ use aplomb_compiler::pass::switches;
 use aplomb_ground::error::{Error, nonce, syntax};
 use aplomb_ground::protocol::{Completion, Event, MimeBundle, Sink};
 use aplomb_kernel::session::{Commands, Session};
+use aplomb_language::eval::cx::View;
 use aplomb_language::syntax::token::{Kind, lex};
 use aplomb_viz::why::WIDTH;
 
@@ -278,6 +279,8 @@ pub static COMMANDS: &[Command] = &[
     row("]help", "[TOPIC]", "Help on a glyph, name, command, error or pass.", help::help),
     row(")vars", "", "The arrays of the workspace.", workspace::vars),
     row(")fns", "", "The functions and operators of the workspace.", workspace::fns),
+    row(")ops", "", "The operators of the workspace.", workspace::ops),
+    row(")obs", "", "The namespaces of the workspace.", workspace::spaces),
     row(")erase", "NAMES", "Frees names.", workspace::erase),
     row(")clear", "", "Frees all names and resets the system variables.", workspace::clear),
     row(
@@ -300,6 +303,18 @@ pub static COMMANDS: &[Command] = &[
          lists those.",
         workspace::copy,
     ),
+    row(
+        ")pcopy",
+        "NAME|dfns [NAMES]",
+        "As )copy, but names that are here stay as they are.",
+        workspace::copy_protected,
+    ),
+    row(")lib", "[FOLDER]", "The saved workspaces in a folder.", workspace::lib),
+    row(")cs", "", "The namespace in which lines run: #.", workspace::space),
+    row(")ed", "NAME", "Tells how functions are written here.", workspace::edit),
+    row(")si", "", "What is suspended: never anything.", workspace::suspended),
+    row(")reset", "", "Clears what is suspended: never anything.", workspace::suspended),
+    row("]dinput", "", "A cell of several lines; every cell may be one.", workspace::suspended),
     row(")wsid", "[NAME]", "The name of the workspace; changes it.", workspace::wsid),
     row(")limits", "[NAME=VALUE]", "What a program may use; changes a limit.", workspace::limits),
     row(")off", "[CODE]", "Leaves.", workspace::off),
@@ -359,6 +374,13 @@ impl Commands for Table {
 
     fn help(&self, topic: &str) -> Option<String> {
         help::page(topic, WIDTH)
+    }
+
+    fn setting(&self, command: &str, view: &mut View) -> Result<Option<String>, Error> {
+        let mut words = command.split_whitespace().map(String::from);
+        let name = words.next().map(|name| name.to_lowercase());
+        let found = display::SETTINGS.iter().find(|(n, _)| name.as_deref() == Some(*n));
+        found.map(|(_, set)| set(&words.collect::<Vec<_>>(), view)).transpose()
     }
 }
 

@@ -27,6 +27,53 @@ pub fn fns(call: &mut Call<'_>) -> Result<(), Error> {
     listed(call, |class| class != Class::Array)
 }
 
+pub fn ops(call: &mut Call<'_>) -> Result<(), Error> {
+    listed(call, |class| matches!(class, Class::Monadic | Class::Dyadic))
+}
+
+/// The names of namespaces.
+pub fn spaces(call: &mut Call<'_>) -> Result<(), Error> {
+    call.session.run_script("⍪⎕NL ¯9", ")obs", call.sink)
+}
+
+/// Nothing is suspended here, so there is nothing to tell of and nothing to clear.
+pub fn suspended(_: &mut Call<'_>) -> Result<(), Error> {
+    Ok(())
+}
+
+pub fn space(call: &mut Call<'_>) -> Result<(), Error> {
+    match call.expr() {
+        None => {
+            call.show("#");
+            Ok(())
+        }
+        Some(name) => Err(aplomb_ground::error::nonce(")cs to another namespace")
+            .hint(format!("{name}.(…) runs what is in the parentheses there"))),
+    }
+}
+
+pub fn edit(call: &mut Call<'_>) -> Result<(), Error> {
+    let name = call.expr().map_or("f".into(), |name| name);
+    Err(aplomb_ground::error::nonce(")ed")
+        .hint(format!("∇ r←{name} y, lines, ∇ define a function; aplomb --watch FILE runs one")))
+}
+
+/// The workspaces in a folder.
+pub fn lib(call: &mut Call<'_>) -> Result<(), Error> {
+    let folder = call.expr().map_or(".".into(), |folder| folder);
+    let path = std::path::Path::new(&folder);
+    call.session.core().reach.check(path)?;
+    let wrong = |e| aplomb_kernel::files::failed(path, &e);
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(wrong)? {
+        let name = entry.map_err(wrong)?.file_name().to_string_lossy().into_owned();
+        names.extend(name.strip_suffix(ENDING).map(String::from));
+    }
+    names.sort_unstable();
+    call.show(&names.join("\n"));
+    Ok(())
+}
+
 pub fn erase(call: &mut Call<'_>) -> Result<(), Error> {
     let words = call.words();
     if words.is_empty() {
@@ -75,6 +122,12 @@ fn named(call: &mut Call<'_>, words: &[String], command: &str) -> Result<String,
     name.ok_or_else(|| syntax("this workspace has no name yet").hint(hint))
 }
 
+/// The name of the workspace from now on, which ⎕WSID tells.
+fn named_now(call: &mut Call<'_>, file: Option<&str>) {
+    call.session.core().workspace = file.map(String::from);
+    call.session.interp().set_workspace(file.map_or("", |file| file));
+}
+
 /// A file of another name is replaced only where it is asked for.
 pub fn save(call: &mut Call<'_>) -> Result<(), Error> {
     let words = call.words();
@@ -89,7 +142,7 @@ pub fn save(call: &mut Call<'_>) -> Result<(), Error> {
     }
     let bytes = call.session.saved()?;
     call.write(&file, &bytes)?;
-    call.session.core().workspace = Some(file.clone());
+    named_now(call, Some(&file));
     call.show(&format!("{file} saved"));
     Ok(())
 }
@@ -105,15 +158,18 @@ pub fn load_workspace(call: &mut Call<'_>) -> Result<(), Error> {
     call.session.core().reach.check(path)?;
     let bytes = aplomb_kernel::files::read_file(path, &call.session.core().budget)?;
     call.session.load(&bytes)?;
-    call.session.core().workspace = Some(file.clone());
+    named_now(call, Some(&file));
     call.show(&format!("{file} loaded"));
-    Ok(())
+    match call.session.interp().latent() {
+        text if text.is_empty() => Ok(()),
+        text => call.session.run_script(&text, "⎕LX", call.sink),
+    }
 }
 
 /// The name of the workspace; with a word that word is it.
 pub fn wsid(call: &mut Call<'_>) -> Result<(), Error> {
     match call.words().first() {
-        Some(name) => call.session.core().workspace = Some(file_of(name)),
+        Some(name) => named_now(call, Some(&file_of(name))),
         None => {
             let name = call.session.core().workspace.clone();
             call.show(&name.map_or("it has no name".into(), |name| name));
@@ -124,22 +180,30 @@ pub fn wsid(call: &mut Call<'_>) -> Result<(), Error> {
 
 /// `)copy dfns disp cmpx`: by ⎕CY, which programs use, too.
 pub fn copy(call: &mut Call<'_>) -> Result<(), Error> {
+    copied(call, ")copy", "⎕CY")
+}
+
+/// The same, but names that are here stay.
+pub fn copy_protected(call: &mut Call<'_>) -> Result<(), Error> {
+    copied(call, ")pcopy", "(⎕CY⍠'Protect' 1)")
+}
+
+fn copied(call: &mut Call<'_>, command: &str, function: &str) -> Result<(), Error> {
     let words = call.words();
     let Some((from, names)) = words.split_first() else {
-        return Err(
-            syntax(")copy needs a workspace or library, and names of it").hint(")copy dfns disp")
-        );
+        let says = format!("{command} needs a workspace or library, and names of it");
+        return Err(syntax(says).hint(format!("{command} dfns disp")));
     };
     // A name of one letter is a text, too.
     let quoted = |word: &String| format!("(,'{}')", word.replace('\'', "''"));
     let names: Vec<String> = names.iter().map(quoted).collect();
-    let text = format!("{} ⎕CY {}", names.join(" "), quoted(from));
-    call.session.run_script(&text, ")copy", call.sink)
+    let text = format!("{} {function} {}", names.join(" "), quoted(from));
+    call.session.run_script(&text, command, call.sink)
 }
 
 pub fn clear(call: &mut Call<'_>) -> Result<(), Error> {
     call.session.restart();
-    call.session.core().workspace = None;
+    named_now(call, None);
     Ok(())
 }
 

@@ -158,3 +158,14 @@ fn check_tells_what_never_runs_and_what_nobody_sets() {
                   p.apl:5:3: nobody sets zz\n";
     assert_eq!(err, wanted);
 }
+
+/// ⎕LX runs where a workspace is loaded; `)pcopy` leaves what is there.
+#[test]
+fn a_loaded_workspace_runs_its_latent_expression_and_copies_may_be_careful() {
+    let here = folder();
+    let saved = "x←1\ny←2\n⎕LX←'''loaded as '',⎕WSID'\n)save b\n";
+    assert_eq!(ran(here.path(), &[], saved).2, 0);
+    assert_eq!(ran(here.path(), &[], ")load b\n").0, "b.apw loaded\nloaded as b.apw\n");
+    let careful = "x←9\n)pcopy b\nx y\n)copy b\nx y\n)lib\n";
+    assert_eq!(ran(here.path(), &[], careful).0, "9 2\n1 2\nb\n");
+}

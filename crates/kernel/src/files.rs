@@ -106,7 +106,7 @@ pub fn beginning(path: &str, reach: &Reach) -> Vec<Completion> {
 }
 
 /// An io error as APL has it: no such file is FILE NAME ERROR, anything else FILE ACCESS ERROR.
-pub(crate) fn failed(path: &Path, e: &std::io::Error) -> Error {
+pub fn failed(path: &Path, e: &std::io::Error) -> Error {
     let (kind, says) = match e.kind() {
         ErrorKind::NotFound => (Kind::FileName, missing(path)),
         ErrorKind::PermissionDenied => (Kind::FileAccess, "permission denied".into()),

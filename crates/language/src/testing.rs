@@ -152,6 +152,26 @@ impl host::Host for Host {
                 Answer::Done
             }
             Errand::MakeFolder(_) => Answer::Done,
+            Errand::Part(path, at, n) => {
+                let bytes = self.read_file(path)?;
+                let part = bytes.into_iter().skip(*at as usize).take(*n as usize);
+                Answer::Bytes(part.collect())
+            }
+            Errand::Patch(path, at, new) => {
+                let mut bytes = self.read_file(path)?;
+                let end = *at as usize + new.len();
+                bytes.extend(std::iter::repeat_n(0, end.saturating_sub(bytes.len())));
+                bytes[*at as usize..end].copy_from_slice(new);
+                self.write_file(path, &bytes)?;
+                Answer::Done
+            }
+            Errand::Resize(path, n) => {
+                let mut bytes = self.read_file(path)?;
+                bytes.truncate(*n as usize);
+                bytes.extend(std::iter::repeat_n(0, *n as usize - bytes.len()));
+                self.write_file(path, &bytes)?;
+                Answer::Done
+            }
             Errand::Run(_) => return Err(aplomb_ground::error::domain("nothing is run here")),
         })
     }

@@ -5,7 +5,7 @@ use aplomb_ground::error::{Error, Kind, Result, domain, ws_full};
 use aplomb_ground::limits::{Budget, Interrupt};
 use aplomb_language::eval::host::{Answer, Errand, Facts};
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -31,6 +31,9 @@ fn paths(errand: &Errand) -> Vec<&str> {
         | Errand::List(path)
         | Errand::MakeFolder(path)
         | Errand::DeleteAll(path)
+        | Errand::Part(path, ..)
+        | Errand::Patch(path, ..)
+        | Errand::Resize(path, _)
         | Errand::Absolute(path) => vec![path],
         Errand::Move(from, to) | Errand::Copy(from, to) => vec![from, to],
         Errand::Environment(_) | Errand::Run(_) => Vec::new(),
@@ -45,6 +48,7 @@ pub fn effect(errand: &Errand) -> Option<String> {
         Errand::Move(from, to) => Some(format!("move {from} to {to}")),
         Errand::Copy(from, to) => Some(format!("copy {from} to {to}")),
         Errand::Run(command) => Some(format!("run {command}")),
+        Errand::Patch(path, ..) | Errand::Resize(path, _) => Some(format!("write {path}")),
         _ => None,
     }
 }
@@ -102,6 +106,22 @@ pub fn run(errand: &Errand, bounds: &Bounds<'_>) -> Result<Answer> {
             Err(domain("programs may run no commands").hint("aplomb --allow-run FILE lets them"))
         }
         Errand::Run(command) => shell(command, bounds),
+        Errand::Part(path, at, n) => {
+            let mut file = fs::File::open(path).map_err(wrong(path))?;
+            file.seek(SeekFrom::Start(*at)).map_err(wrong(path))?;
+            let mut bytes = Vec::new();
+            file.take(*n).read_to_end(&mut bytes).map_err(wrong(path))?;
+            Ok(Answer::Bytes(bytes))
+        }
+        Errand::Patch(path, at, bytes) => {
+            let mut file = fs::File::options().write(true).open(path).map_err(wrong(path))?;
+            let done = file.seek(SeekFrom::Start(*at)).and_then(|_| file.write_all(bytes));
+            done.map(|()| Answer::Done).map_err(wrong(path))
+        }
+        Errand::Resize(path, n) => {
+            let file = fs::File::options().write(true).open(path).map_err(wrong(path))?;
+            file.set_len(*n).map(|()| Answer::Done).map_err(wrong(path))
+        }
     }
 }
 

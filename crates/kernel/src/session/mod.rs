@@ -44,6 +44,7 @@ use aplomb_ground::protocol::{
 use aplomb_ground::report;
 use aplomb_ground::span::Source;
 use aplomb_ground::trace::{ResultRecord, Trace};
+use aplomb_language::eval::cx::View;
 use aplomb_language::eval::value::Value;
 use aplomb_language::eval::{Interp, Snapshot, system};
 use aplomb_language::syntax;
@@ -67,6 +68,11 @@ pub trait Commands {
     fn complete(&self, start: &str) -> Vec<Completion>;
     /// The help page of a glyph, name, command or word.
     fn help(&self, topic: &str) -> Option<String>;
+    /// A command, without its bracket, that sets how results show: what it tells. None: it is no
+    /// such command. Errors: a sentence.
+    fn setting(&self, _command: &str, _view: &mut View) -> Result<Option<String>, Error> {
+        Ok(None)
+    }
 }
 
 /// The last line that gave a value, and the workspace it ran in.
@@ -130,7 +136,8 @@ const DEEPEST: usize = 50;
 impl Session {
     /// An empty workspace. `threads`: of the CPU; 0: one for each processor.
     pub fn new(commands: Rc<dyn Commands>, limits: Limits, threads: usize) -> Session {
-        let core = Core::new(limits, threads);
+        let mut core = Core::new(limits, threads);
+        core.commands = Some(commands.clone());
         let (last, earlier, spent) = (None, None, Spent::default());
         Session {
             interp: Interp::new(),

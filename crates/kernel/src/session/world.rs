@@ -20,6 +20,7 @@ use aplomb_ground::protocol::{Event, Sink};
 use aplomb_ground::span::Place;
 use aplomb_ground::trace::{ResultRecord, Trace};
 use aplomb_language::eval::Interp;
+use aplomb_language::eval::cx::View;
 use aplomb_language::eval::host::{Answer, Arrays, Errand, Host, Much, Now, Page};
 use aplomb_plans::plan::Launch;
 use aplomb_values::array::Array;
@@ -48,6 +49,8 @@ pub struct Core {
     pub reach: Reach,
     /// Whether programs may run commands of the system.
     pub runs: bool,
+    /// The table of commands.
+    pub(super) commands: Option<Rc<dyn super::Commands>>,
     /// The file of the workspace, once it was saved or loaded.
     pub workspace: Option<String>,
     mode: Mode,
@@ -108,6 +111,7 @@ impl Core {
             plans: PlanCache::default(),
             registers: Registers::default(),
             reach: Reach::All,
+            commands: None,
             runs: false,
             workspace: None,
             mode: Mode::default(),
@@ -659,6 +663,10 @@ impl Host for World<'_> {
     fn write_picture(&mut self, path: &str, array: &Array) -> Result<()> {
         let bytes = files::png(array, &self.core.budget)?;
         self.write_file(path, &bytes)
+    }
+
+    fn setting(&mut self, command: &str, view: &mut View) -> Result<Option<String>> {
+        self.core.commands.clone().map_or(Ok(None), |commands| commands.setting(command, view))
     }
 
     fn exists(&mut self, path: &str) -> bool {

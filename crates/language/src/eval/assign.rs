@@ -40,6 +40,13 @@ impl Eval<'_> {
                     None => return Err(syntax("⍺ stands only inside { }")),
                 }
             }
+            Do::AssignAlphaOper(op) => {
+                let v = self.operator(at, op)?;
+                match at.frame {
+                    Some(f) => *f.alpha.borrow_mut() = Some(Value::Oper(v)),
+                    None => return Err(syntax("⍺ stands only inside { }")),
+                }
+            }
             Do::AssignFunc(sym, f) => {
                 let v = self.function(at, f)?;
                 self.set(at, *sym, Value::Func(v))?;

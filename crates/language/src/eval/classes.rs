@@ -2,9 +2,9 @@
 
 use super::run::{At, Eval, Outcome};
 use super::space::Space;
-use super::value::{Operand, Value};
-use crate::syntax::ast::PhraseId;
-use crate::syntax::resolve::{self, Class, Do, FExpr, Gives, Ins, Key, Resolved, Text};
+use super::value::{Func, Operand, Value};
+use crate::syntax::ast::{PhraseId, What};
+use crate::syntax::resolve::{self, Class, Do, FExpr, Gives, Ins, Key, Pattern, Resolved, Text};
 use crate::syntax::steps::{Act, Step};
 use crate::syntax::token::Word;
 use crate::syntax::{self, Sym};
@@ -20,23 +20,72 @@ const NAMED_TEXT: usize = 40;
 const ASKED: usize = 4;
 
 impl Eval<'_> {
-    /// A name's class, without taking its value.
-    fn class_of(&self, at: At<'_>, sym: Sym) -> Class {
+    /// A name's class. A function without arguments has the class of what it gives.
+    fn class_of(&mut self, at: At<'_>, sym: Sym) -> Class {
+        if let Some(class) = self.class_held(at, sym) {
+            return class;
+        }
+        match self.lookup(at, sym) {
+            Some(Value::Func(f)) => self.class_given(&f),
+            _ => Class::Array,
+        }
+    }
+
+    /// The class of what a function without arguments gives: that of what its lines put into the
+    /// name of its result.
+    fn class_given(&mut self, f: &Rc<Func>) -> Class {
+        let Func::Trad(trad) = &**f else { return Class::Array };
+        let own = trad.tradfn();
+        let (Some(Pattern::Name(result)), Ok(steps)) = (&own.result, &own.steps) else {
+            return Class::Array;
+        };
+        let at = At { ast: &trad.ast, frame: None };
+        let gives = |ev: &mut Self, step: &Step| {
+            let Act::Run(phrase) = step.act else { return None };
+            let what =
+                |k: usize| trad.ast.phrase(phrase).items.get(k).map(|i| &trad.ast.item(*i).what);
+            let is_result = matches!((what(0), what(1)),
+                (Some(What::Name(sym)), Some(What::Assign)) if sym == result);
+            if !is_result || ev.st.asked >= ASKED {
+                return None;
+            }
+            ev.st.asked += 1;
+            let resolved = ev.resolved(at, phrase).ok();
+            ev.st.asked -= 1;
+            match &resolved?.code.gives {
+                Gives::Func(_) => Some(Class::Func),
+                Gives::Oper(op) => match ev.operator(at, op) {
+                    Ok(op) if op.is_dyadic() => Some(Class::Dyadic),
+                    _ => Some(Class::Monadic),
+                },
+                _ => None,
+            }
+        };
+        steps.steps.iter().find_map(|step| gives(self, step)).map_or(Class::Array, |class| class)
+    }
+
+    /// The class of what a name holds, without taking its value; None: a function without
+    /// arguments.
+    fn class_held(&self, at: At<'_>, sym: Sym) -> Option<Class> {
+        let class = |v: &Value| match v {
+            Value::Func(f) if f.is_niladic() => None,
+            v => Some(v.class()),
+        };
         let mut frame = at.frame;
         while let Some(f) = frame {
             if let Some((_, v)) = f.locals.borrow().iter().find(|(s, _)| *s == sym) {
-                return v.class();
+                return class(v);
             }
             frame = f.closure.env.as_ref();
         }
         if at.frame.is_none()
             && let Some((_, v)) = self.below(sym)
         {
-            return v.class();
+            return class(&v);
         }
         match self.elsewhere(sym) {
-            Some(home) => self.st.member(&home, sym).map_or(Class::Array, |v| v.class()),
-            None => self.st.globals.get(sym).map_or(Class::Array, Value::class),
+            Some(home) => self.st.member(&home, sym).map_or(Some(Class::Array), |v| class(&v)),
+            None => self.st.globals.get(sym).map_or(Some(Class::Array), class),
         }
     }
 

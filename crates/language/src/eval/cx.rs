@@ -71,6 +71,10 @@ pub struct Settings {
     pub drawn: u64,
     /// ⎕DIV is 1: what is divided by 0 is 0.
     pub div: bool,
+    /// ⎕FR is 325: floats that are made are of 32 bits.
+    pub single: bool,
+    /// ⎕LX: the text that runs when the workspace is loaded.
+    pub latent: Rc<str>,
     /// ⎕TRAP: what functions of lines do on errors.
     pub traps: Rc<[Trap]>,
 }
@@ -95,17 +99,20 @@ pub struct Own {
     ct: f64,
     pp: usize,
     div: bool,
+    single: bool,
 }
 
 impl Settings {
     /// Those of the namespace that runs.
     pub fn own(&self) -> Own {
-        Own { io: self.io, ct: self.ct, pp: self.pp, div: self.div }
+        let Settings { io, ct, pp, div, single, .. } = *self;
+        Own { io, ct, pp, div, single }
     }
 
     /// Makes those of a namespace the ones that hold.
     pub fn set_own(&mut self, own: Own) {
-        (self.io, self.ct, self.pp, self.div) = (own.io, own.ct, own.pp, own.div);
+        (self.io, self.ct, self.pp) = (own.io, own.ct, own.pp);
+        (self.div, self.single) = (own.div, own.single);
     }
 }
 
@@ -119,6 +126,8 @@ impl Default for Settings {
             seed: 0,
             drawn: 0,
             div: false,
+            single: false,
+            latent: "".into(),
             traps: Rc::new([]),
         }
     }
@@ -137,12 +146,20 @@ pub struct Screen {
     pub args: Rc<[String]>,
     /// ⎕SCRIPT: the program's file; empty at the prompt.
     pub script: Rc<str>,
+    /// ⎕WSID: the name of the workspace.
+    pub workspace: Rc<str>,
 }
 
 impl Default for Screen {
     fn default() -> Self {
-        let (view, prompt) = (View::default(), String::new());
-        Screen { view, prompt, exit: None, args: Rc::new([]), script: "".into() }
+        Screen {
+            view: View::default(),
+            prompt: String::new(),
+            exit: None,
+            args: Rc::new([]),
+            script: "".into(),
+            workspace: "".into(),
+        }
     }
 }
 
@@ -190,6 +207,8 @@ pub struct Sys {
     pub span: Span,
     /// The calls of functions and the turns of loops, those that some work told of left out.
     pub calls: usize,
+    /// The files that are tied.
+    pub ties: Vec<super::system::ties::Tie>,
     /// The error that ⎕DMX, ⎕EN and ⎕DM tell of.
     pub error: Option<Rc<aplomb_ground::error::Error>>,
 }
@@ -316,6 +335,6 @@ impl Cx<'_> {
         items: Vec<Array>,
         proto: Option<Array>,
     ) -> Result<Array> {
-        Array::collect(shape, items, proto, self.budget())
+        self.side_by_side(Array::collect(shape, items, proto, self.budget())?)
     }
 }

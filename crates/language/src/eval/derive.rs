@@ -15,6 +15,10 @@ impl Eval<'_> {
             FExpr::Known(f) => f.clone(),
             FExpr::Prim(p) => Rc::new(Func::Prim(p)),
             FExpr::Name(sym) => match self.lookup(at, *sym) {
+                Some(Value::Func(f)) if f.is_niladic() => match self.result_of(&f)? {
+                    Outcome::Func(f) => f,
+                    _ => return Err(syntax("a call gives a value here, not a function")),
+                },
                 Some(Value::Func(f)) => f,
                 _ => {
                     return Err(syntax(format!(
@@ -97,6 +101,10 @@ impl Eval<'_> {
                 Some(Value::Func(f)) if f.hybrid().is_some() => {
                     f.hybrid().map(Oper::Prim).ok_or_else(|| syntax("this is no operator"))
                 }
+                Some(Value::Func(f)) if f.is_niladic() => match self.result_of(&f)? {
+                    Outcome::Oper(op) => Ok(op),
+                    _ => Err(syntax("a call gives a value here, not an operator")),
+                },
                 _ => Err(syntax("this name is no operator here")),
             },
             OpExpr::Curried(op, g) => {
@@ -117,6 +125,10 @@ impl Eval<'_> {
                     f.hybrid().map(Oper::Prim).ok_or_else(|| syntax("this is no operator"))
                 }
                 _ => Err(syntax("this name of a namespace is no operator")),
+            },
+            OpExpr::Alpha => match at.frame.map(|f| f.alpha.borrow().clone()) {
+                Some(Some(Value::Oper(op))) => Ok(op),
+                _ => Err(value("⍺ has no value")),
             },
             OpExpr::DelDel => match at.frame {
                 Some(f) => Ok(Oper::Dfn(f.closure.clone())),

@@ -1,5 +1,6 @@
 //! The world as the evaluator sees it. A session implements it; tests use `testing::Host`.
 
+use super::cx::View;
 use aplomb_ground::chart::Chart;
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::{Budget, Interrupt, Limits};
@@ -40,6 +41,12 @@ pub enum Errand {
     Environment(String),
     /// Runs a command of the system's shell: what it prints.
     Run(String),
+    /// So many bytes of a file, from a place on; fewer where it ends.
+    Part(String, u64, u64),
+    /// Writes bytes over a part of a file, or behind it; a hole before them is filled with 0.
+    Patch(String, u64, Vec<u8>),
+    /// Cuts a file to a size, or fills it with 0.
+    Resize(String, u64),
 }
 
 /// The answer to an errand.
@@ -55,6 +62,8 @@ pub enum Answer {
     Names(Vec<String>),
     /// The facts of a file.
     Facts(Facts),
+    /// Bytes of a file.
+    Bytes(Vec<u8>),
 }
 
 /// The facts of a file.
@@ -125,6 +134,12 @@ pub trait Host {
     /// that was told as `interpreted`.
     fn untold(&self) -> f64 {
         0.0
+    }
+
+    /// A command that sets how results show, such as `box on`: what it tells. None: it is no such
+    /// command. Errors: a sentence.
+    fn setting(&mut self, _command: &str, _view: &mut View) -> Result<Option<String>> {
+        Ok(None)
     }
 
     /// Whether somebody wants to know which statement runs.

@@ -89,6 +89,16 @@ impl Interp {
         self.sys.screen.script = path.into();
     }
 
+    /// Sets ⎕WSID.
+    pub fn set_workspace(&mut self, name: &str) {
+        self.sys.screen.workspace = name.into();
+    }
+
+    /// The text that is to run when the workspace was loaded.
+    pub fn latent(&self) -> String {
+        self.sys.settings.latent.to_string()
+    }
+
     /// Runs a text's statements in order. Errors: the first; what earlier statements did stays.
     pub fn execute(&mut self, source: &Arc<Source>, host: &mut dyn Host) -> Result<()> {
         self.statements(source, host, false).map(|_| ())

@@ -27,6 +27,7 @@ pub mod places;
 mod rounds;
 mod rows;
 mod scalars;
+mod single;
 mod whole;
 
 pub use rounds::Times;
@@ -156,7 +157,7 @@ impl Cx<'_> {
                 return match op {
                     Op::Eq => Ok(Array::bool(same)),
                     Op::Ne => Ok(Array::bool(!same)),
-                    _ => Err(domain("a namespace is no number")),
+                    _ => Err(domain("a reference is no number")),
                 };
             }
             return self.pervade2(op, x, y);
@@ -199,7 +200,7 @@ impl Cx<'_> {
         } else {
             self.sys.settings.ct
         };
-        let (dtype, range) = op.result(&facts);
+        let (dtype, range) = self.result(op, &facts);
         let pending = x.pending().is_some() || y.pending().is_some();
         if self.records(&[&x, &y], n) && (pending || !shape.is_empty()) {
             let node = Node::map(op, ct, [x, y]);
@@ -245,7 +246,7 @@ impl Cx<'_> {
         }
         match y.data() {
             Data::Items(_) => return self.pervade1(op, y),
-            Data::Ref(_) => return Err(domain("a namespace is no number")),
+            Data::Ref(_) => return Err(domain("a reference is no number")),
             _ => {}
         }
         if let Some(split) = y.frame() {
@@ -263,7 +264,7 @@ impl Cx<'_> {
         let n = elements(&shape);
         let fact = known(y);
         let ct = if fact.0 == DType::F32 { 0.0 } else { self.sys.settings.ct };
-        let (dtype, range) = op.result(&[fact]);
+        let (dtype, range) = self.result(op, &[fact]);
         if self.records(&[y], n) {
             let node = Node::map(op, ct, [y.settled()]);
             return self.cell(node, shape, (dtype, range));
@@ -295,7 +296,7 @@ impl Cx<'_> {
         let own = dtype == DType::F32 && (has_own(op) || op == Op::Pow);
         if n == 0 || !own && self.host.apply(op, ct, a, b, &mut out) {
             if dtype == DType::F32 {
-                out.iter_mut().for_each(|x| *x = f64::from(*x as f32));
+                single::all(&mut out)?;
             }
             return Ok(out);
         }
@@ -308,7 +309,8 @@ impl Cx<'_> {
     /// A result in the storage that recording it would have given.
     pub fn stored(&self, op: Op, shape: Shape, out: Vec<f64>, dtype: DType) -> Result<Array> {
         if shape.is_empty() {
-            return Ok(Array::num(out[0]));
+            let single = dtype == DType::F32;
+            return Ok(Array::num(if single { f64::from(out[0] as f32) } else { out[0] }));
         }
         let budget = self.host.budget();
         match (dtype, op.row().gives) {

@@ -219,7 +219,10 @@ impl<'h> Eval<'h> {
         let last = code.ins.len().wrapping_sub(1);
         for (k, ins) in code.ins.iter().enumerate() {
             match &ins.what {
-                Do::Const(a) => self.st.stack.push(a.clone()),
+                Do::Const(a) => {
+                    let a = self.cx.floats(a)?;
+                    self.st.stack.push(a);
+                }
                 Do::Dyad(FExpr::Prim(p)) if p.glyph != '⍎' => {
                     let x = self.pop()?;
                     let y = self.pop()?;
@@ -335,12 +338,17 @@ impl<'h> Eval<'h> {
         Ok(())
     }
 
-    /// The value of a call of a function without arguments.
-    pub fn niladic(&mut self, f: &Rc<Func>) -> Result<Option<Array>> {
+    /// The outcome of a call of a function without arguments: it may be a function.
+    pub(super) fn result_of(&mut self, f: &Rc<Func>) -> Result<Outcome> {
         let Func::Trad(trad) = &**f else {
             return Err(syntax("a function stands where a value is needed"));
         };
-        let done = self.call_trad(trad, &[], None, None)?;
+        self.call_trad(trad, &[], None, None)
+    }
+
+    /// The value of a call of a function without arguments.
+    pub fn niladic(&mut self, f: &Rc<Func>) -> Result<Option<Array>> {
+        let done = self.result_of(f)?;
         self.valued(done)
     }
 

@@ -11,7 +11,7 @@ use super::value::{Closure, Func, Oper, Trad, Value};
 use crate::syntax::Sym;
 use crate::syntax::resolve::{Do, Head, Inner, Ins, Path};
 use crate::syntax::token::Word;
-use aplomb_ground::error::{Result, domain, nonce, syntax, value};
+use aplomb_ground::error::{Result, domain, syntax, value};
 use aplomb_values::array::{Array, Data, Reference, Referent};
 use std::any::Any;
 use std::cell::RefCell;
@@ -20,6 +20,8 @@ use std::rc::{Rc, Weak};
 /// A space of names.
 pub struct Space {
     label: RefCell<String>,
+    /// The text that ⎕DF has it shown as; None: its name.
+    form: RefCell<Option<String>>,
     parent: RefCell<Option<Rc<Space>>>,
     /// Its names, while it is not the current one.
     names: RefCell<Globals>,
@@ -29,7 +31,10 @@ pub struct Space {
 
 impl Referent for Space {
     fn name(&self) -> String {
-        self.label.borrow().clone()
+        match &*self.form.borrow() {
+            Some(form) => form.clone(),
+            None => self.path(),
+        }
     }
 
     fn as_any(self: Rc<Self>) -> Rc<dyn Any> {
@@ -43,10 +48,21 @@ impl Space {
         let names = RefCell::default();
         Rc::new(Space {
             label: RefCell::new("#".into()),
+            form: RefCell::default(),
             parent: RefCell::new(None),
             names,
             born: 0,
         })
+    }
+
+    /// Its name behind those of the spaces that it is a part of.
+    pub fn path(&self) -> String {
+        self.label.borrow().clone()
+    }
+
+    /// Has it shown as a text; None: by its name.
+    pub fn show_as(&self, form: Option<String>) {
+        self.form.replace(form);
     }
 
     /// The number of the statement that made it.
@@ -78,11 +94,12 @@ impl Store {
     /// A new space, shown as a part of the current one: with a name, or as what it is.
     pub fn new_space(&mut self, name: &str) -> Rc<Space> {
         let parent = self.here.clone();
-        let label = format!("{}.{name}", parent.name());
+        let label = format!("{}.{name}", parent.path());
         let names = RefCell::new(Globals::few());
         let born = self.statement;
         let label = RefCell::new(label);
-        let space = Rc::new(Space { label, parent: RefCell::new(Some(parent)), names, born });
+        let (form, parent) = (RefCell::default(), RefCell::new(Some(parent)));
+        let space = Rc::new(Space { label, form, parent, names, born });
         self.spaces.push(Rc::downgrade(&space));
         if self.spaces.len() > 64 && self.spaces.len().is_power_of_two() {
             self.spaces.retain(|s| s.strong_count() > 0);
@@ -546,8 +563,19 @@ impl Eval<'_> {
                 let inner = At { ast: at.ast, frame: None };
                 match Space::of(&to) {
                     Some(space) => self.in_space(&space, |ev| ev.assignment(inner, ins)),
-                    None if matches!(ins.what, Do::Positions(_)) => {
-                        Err(nonce("a selection from a name of several namespaces"))
+                    None if let Do::Positions(sym) | Do::AssignSelected { sym, .. } = &ins.what => {
+                        // The selection is one from the values of all: they stand in a space of
+                        // the moment as one array.
+                        let all = self.member_of(&to, *sym)?;
+                        let moment = self.new_space("[Namespace]");
+                        self.st.give(&moment, *sym, Value::Array(all));
+                        self.in_space(&moment, |ev| ev.assignment(inner, ins))?;
+                        match (&ins.what, self.st.member(&moment, *sym)) {
+                            (Do::AssignSelected { .. }, Some(new)) => {
+                                self.set_member(&to, *sym, new)
+                            }
+                            _ => Ok(()),
+                        }
                     }
                     None => {
                         // Each gets its item of the value, which lies below what else there is.

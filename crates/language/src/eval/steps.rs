@@ -9,10 +9,10 @@ use super::run::{At, Eval, Holds, Outcome};
 use super::space::Space;
 use super::value::{Func, Oper, Trad, Value};
 use crate::functions::search::matches;
-use crate::syntax::Ast;
 use crate::syntax::ast::{PhraseId, TradId};
 use crate::syntax::resolve::Pattern;
 use crate::syntax::steps::{Act, Steps};
+use crate::syntax::{Ast, Sym};
 use aplomb_ground::error::{
     Error, Kind, Result, bug, domain, leaving, length, rank, syntax, untraced, value,
 };
@@ -208,7 +208,7 @@ impl Eval<'_> {
             Act::Branch(to) => self.branch(at, steps, walk, *to)?,
             Act::Define(id) => {
                 let made = self.tradfn(at.ast, *id);
-                self.set(at, at.ast.tradfn(*id).name, made)?;
+                self.define(at, at.ast.tradfn(*id).name, made)?;
             }
             Act::Select { slot, of } => {
                 let of = self.worth(at, *of)?;
@@ -410,6 +410,28 @@ impl Eval<'_> {
             None => steps.steps.len(),
         };
         Ok(())
+    }
+
+    /// Gives a name a function of lines. Names that held the function which it was until now hold
+    /// the new one, too.
+    pub fn define(&mut self, at: At<'_>, sym: Sym, made: Value) -> Result<()> {
+        let lines = |v: &Value| match v {
+            Value::Func(f) => match &**f {
+                Func::Trad(t) => Some(t.clone()),
+                _ => None,
+            },
+            Value::Oper(Oper::Trad(t)) => Some(t.clone()),
+            _ => None,
+        };
+        if let Some(old) = self.st.globals.get(sym).and_then(lines) {
+            let is_old = |v: &Value| lines(v).is_some_and(|t| Rc::ptr_eq(&t, &old));
+            let names = self.st.globals.iter().filter(|(other, v)| *other != sym && is_old(v));
+            let names: Vec<Sym> = names.map(|(other, _)| other).collect();
+            for other in names {
+                self.set_global(other, Some(made.clone()));
+            }
+        }
+        self.set(at, sym, made)
     }
 
     /// A function of lines as a value.

@@ -23,6 +23,8 @@ pub struct Call {
     pub trad: Rc<Trad>,
     /// The line that runs.
     pub line: u32,
+    /// Whether it has a left argument.
+    pub dyadic: bool,
     /// The call of a dfn that called it.
     pub caller: Option<Rc<Frame>>,
     /// A dfn stands below, whose names it sees.
@@ -74,6 +76,7 @@ impl Eval<'_> {
         self.st.calls.push(Call {
             trad: trad.clone(),
             line: 0,
+            dyadic: x.is_some(),
             caller,
             dfns_below,
             framing: self.cx.sys.scope.frames(),

@@ -180,7 +180,7 @@ pub fn inverse(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     let unit: Vec<f64> =
         (0..m).flat_map(|c| (0..m).map(move |r| f64::from(u8::from(r == c)))).collect();
     let out = divided(cx, (m, n), &items, m, &unit)?;
-    Array::numbers(shape, out, cx.budget())
+    cx.floats(&Array::numbers(shape, out, cx.budget())?)
 }
 
 /// `X⌹Y`: the numbers for which Y+.×them is X, or nearest to it. The shape is (1↓⍴Y),1↓⍴X.
@@ -211,5 +211,5 @@ pub fn divide(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arra
     let columns: Vec<f64> =
         (0..k).flat_map(|c| (0..m).map(move |r| (r, c))).map(|(r, c)| b[r * k + c]).collect();
     let out = divided(cx, (m, n), &a, k, &columns)?;
-    Array::numbers(shape, out, cx.budget())
+    cx.floats(&Array::numbers(shape, out, cx.budget())?)
 }

@@ -117,7 +117,8 @@ pub fn roll(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     cx.sys.settings.drawn += n as u64;
     drop(held);
     if float || one == Some(0.0) {
-        Array::floats(y.shape(), out, cx.budget())
+        let made = Array::floats(y.shape(), out, cx.budget())?;
+        cx.floats(&made)
     } else {
         Array::numbers(y.shape(), out, cx.budget())
     }

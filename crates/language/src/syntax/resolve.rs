@@ -303,7 +303,6 @@ pub(crate) fn glyph(c: char, ast: &Ast, at: Span) -> Result<&'static Prim> {
             '→' => {
                 syntax("→ goes to a line of a ∇ function; a dfn has guards: {cond:expr ⋄ expr}")
             }
-            '⌶' => nonce("⌶ (I-beam)"),
             '&' => nonce("& (spawn)"),
             c => nonce(c),
         }

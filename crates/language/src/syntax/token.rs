@@ -155,8 +155,8 @@ fn token(chars: &[char], at: usize) -> (Kind, usize) {
         '⎕' if is_name_start(next) => {
             let mut end = run(at + 1, is_name_part);
             let mut name = chars[at + 1..end].iter().collect::<String>().to_uppercase();
-            // ⎕DMX is the only space of names there is: a property of it is one name.
-            if name == "DMX"
+            // ⎕DMX and ⎕SE are the only spaces of names there are: a name of theirs is one name.
+            if matches!(name.as_str(), "DMX" | "SE")
                 && chars.get(end) == Some(&'.')
                 && chars.get(end + 1).is_some_and(|c| is_name_start(*c))
             {

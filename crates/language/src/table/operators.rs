@@ -6,6 +6,7 @@ use super::{Meaning, NONE, PAIR, Prim, Role, SAME, meaning, with_axis};
 use crate::eval::operators::{
     at, compose, each, key, power, products, rank, reduce, stencil, variant,
 };
+use crate::eval::system::ibeam;
 use crate::functions::select;
 use aplomb_ground::error::Kind::{Domain, Index, Length, Rank};
 
@@ -140,6 +141,21 @@ pub static ROWS: &[Prim] = &[
             ("2-⍨5", "3"),
             Operator,
             Does(compose::commute),
+        ),
+    ),
+    monadic(
+        '⌶',
+        Some('!'),
+        &["i-beam"],
+        meaning(
+            "i-beam",
+            "The service of number n: 819 case, 900 whether a call has one argument, 1200 times as \
+             text, and others.",
+            "that of the service",
+            NONE,
+            ("819⌶'ABC'", "abc"),
+            Operator,
+            Does(ibeam::serve),
         ),
     ),
     dyadic(

@@ -368,7 +368,6 @@ pub static ROWS: &[Prim] = &[
             Two(matrix::divide),
         ),
     ),
-    missing('⌶', Some('!'), &["i-beam"]),
     missing('&', None, &["spawn"]),
     missing('→', None, &["branch"]),
     missing('#', None, &["namespace"]),

@@ -255,6 +255,11 @@ impl Flat<'_, '_> {
                 let f = self.function(call, f)?;
                 call.frame.set(*sym, Value::Func(f));
             }
+            Do::AssignAlphaOper(op) => {
+                let at = At { ast: &call.frame.closure.ast, frame: Some(&call.frame) };
+                let op = self.ev.operator(at, op)?;
+                *call.frame.alpha.borrow_mut() = Some(Value::Oper(op));
+            }
             Do::AssignOper(sym, op) => {
                 let at = At { ast: &call.frame.closure.ast, frame: Some(&call.frame) };
                 let op = self.ev.operator(at, op)?;

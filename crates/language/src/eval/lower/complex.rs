@@ -3,7 +3,7 @@
 //!
 //! Complex arrays are never recorded, so no device sees one.
 
-use super::{Cx, Lanes, failed, item, lanes};
+use super::{Cx, Lanes, failed, item, lanes, single};
 use aplomb_ground::error::{Result, bug};
 use aplomb_values::array::{Array, Complex64, DType, Data, Shape, View, elements};
 use aplomb_values::prim::op::Op;
@@ -56,7 +56,7 @@ impl Cx<'_> {
     pub fn number2(&self, op: Op, x: f64, y: f64) -> Result<Array> {
         match self.scalar2(op, x, y) {
             Err(e) if e.leaves_reals() => self.complex2(op, x.into(), y.into()),
-            done => done.map(Array::num),
+            done => self.made(op, &[x, y], done?).map(Array::num),
         }
     }
 
@@ -64,12 +64,14 @@ impl Cx<'_> {
     pub fn number1(&self, op: Op, y: f64) -> Result<Array> {
         match self.scalar1(op, y) {
             Err(e) if e.leaves_reals() => self.complex2(op, y.into(), Complex64::ZERO),
-            done => done.map(Array::num),
+            done => self.made(op, &[y], done?).map(Array::num),
         }
     }
 
     fn complex2(&self, op: Op, x: Complex64, y: Complex64) -> Result<Array> {
-        self.complex_step(op, x, y).map(Array::complex)
+        let z = self.complex_step(op, x, y)?;
+        let z = if self.sys.settings.single { single::pair(z)? } else { z };
+        Ok(Array::complex(z))
     }
 
     /// The number itself, for loops of one's own.
@@ -106,7 +108,8 @@ impl Cx<'_> {
             if k % PIECE == 0 {
                 self.host.interrupt().check()?;
             }
-            out.push(complex::eval(op, ct, a.at(k), b.at(k)).map_err(failed)?);
+            let z = complex::eval(op, ct, a.at(k), b.at(k)).map_err(failed)?;
+            out.push(if self.sys.settings.single { single::pair(z)? } else { z });
         }
         Array::complexes(shape, out, self.budget())
     }

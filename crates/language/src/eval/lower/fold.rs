@@ -60,6 +60,15 @@ impl Cx<'_> {
             }
             return Err(domain(format!("{}/ takes numbers, not characters", op.glyph())));
         }
+        let singles;
+        let y = match self.adds_singles(op, y) {
+            // A sum of f32 is of f32.
+            true => {
+                singles = self.map1(Op::Conj, y)?;
+                &singles
+            }
+            false => y,
+        };
         let record = self.records(&[y], y.len());
         if op == Op::Sub && (record || n > 2) {
             // -/ is +/ of alternating signs.
@@ -70,7 +79,7 @@ impl Cx<'_> {
             return self.taps(op, y, axis, shape);
         }
         if record && op.is_associative() {
-            let (dtype, range) = reduced(op, y.dtype(), super::known(y).1, n);
+            let (dtype, range) = self.reduced(op, y.dtype(), super::known(y).1, n);
             let node = Node::Reduce(kinds::Reduce { op, axis: axis as u8, src: y.settled() });
             return self.cell(node, shape, (dtype, range));
         }
@@ -138,7 +147,7 @@ impl Cx<'_> {
             return self.fold_complex(op, ct, &y, axis, shape);
         }
         let items = buffer.view().numbers_within(self.budget())?;
-        let (dtype, _) = reduced(op, y.dtype(), y.dtype().range(), n);
+        let (dtype, _) = self.reduced(op, y.dtype(), y.dtype().range(), n);
         let out = match reduce::along(op, ct, &items, y.shape(), axis, dtype) {
             Err((_, Fail::Complex)) => return self.fold_complex(op, ct, &y, axis, shape),
             out => out.map_err(|(_, f)| super::failed(f))?,
@@ -149,7 +158,7 @@ impl Cx<'_> {
 
 /// The dtype and the interval of `op/` over n items. An i32 without an interval may turn out to be
 /// beyond i32.
-pub fn reduced(
+pub(super) fn reduced(
     op: Op,
     dtype: DType,
     range: Option<(f64, f64)>,

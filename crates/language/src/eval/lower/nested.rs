@@ -1,7 +1,6 @@
 //! Scalar functions on nested arrays: item by item, but at once where the items are parts of one
 //! array, its cells or its pieces.
 
-use super::fold::reduced;
 use crate::eval::cx::Cx;
 use aplomb_ground::error::Result;
 use aplomb_values::array::{Array, DType, Data, Ragged, Shape, elements};
@@ -144,7 +143,7 @@ impl Cx<'_> {
         if failed {
             return Ok(None);
         }
-        let (dtype, _) = reduced(op, flat.dtype(), flat.dtype().range(), longest);
+        let (dtype, _) = self.reduced(op, flat.dtype(), flat.dtype().range(), longest);
         Ok(pieces.with(self.stored(op, flat.shape().into(), items, dtype)?))
     }
 

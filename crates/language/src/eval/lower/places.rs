@@ -5,7 +5,6 @@
 //! ready, nested, complex, characters among numbers. Only a mask is forced, for the extent of a
 //! selection depends on it.
 
-use super::fold::reduced;
 use super::known;
 use crate::eval::cx::{Cx, SMALL};
 use crate::functions::cells::joined as joined_now;
@@ -187,7 +186,7 @@ impl Cx<'_> {
         if !scan::runs(op, bools) {
             return Ok(None);
         }
-        let (dtype, range) = reduced(op, y.dtype(), known(y).1, y.shape()[axis]);
+        let (dtype, range) = self.reduced(op, y.dtype(), known(y).1, y.shape()[axis]);
         let node = Node::Scan(kinds::Scan { op, axis: axis as u8, src: y.settled() });
         self.cell(node, y.shape().into(), (dtype, range)).map(Some)
     }
@@ -209,7 +208,7 @@ impl Cx<'_> {
         if let Some((_, fail)) = first {
             return Err(fail.error());
         }
-        let (dtype, _) = reduced(op, y.dtype(), y.dtype().range(), y.shape()[axis]);
+        let (dtype, _) = self.reduced(op, y.dtype(), y.dtype().range(), y.shape()[axis]);
         self.stored(op, y.shape().into(), items, dtype)
     }
 

@@ -148,7 +148,7 @@ impl Eval<'_> {
             Times::Count(n) => (2..=ROUNDS).contains(&n),
             Times::Until(_) | Times::Calls | Times::CallsOfBoth => true,
         };
-        if !worth || self.cx.sys.scope.in_round() || !self.cx.host.is_on("loops") {
+        if !worth || self.cx.sys.scope.in_round() || !self.cx.loops() {
             return Ok(None);
         }
         let longest =
@@ -215,7 +215,7 @@ impl Eval<'_> {
     ) -> Result<Option<Array>> {
         let plain = y.is_of_f64() && y.frame().is_none();
         let framed = self.cx.sys.scope.is_framed() || self.cx.sys.scope.in_round();
-        if !plain || framed || !self.cx.host.is_on("loops") || !self.cx.records(&[y], y.len()) {
+        if !plain || framed || !self.cx.loops() || !self.cx.records(&[y], y.len()) {
             return Ok(None);
         }
         let from = self.cx.sys.tape.mark();

@@ -4,7 +4,6 @@
 //! Rows: ACC-05, ACC-27, ACC-28, ACL-27. Each function says None where the host should do it.
 
 use super::body::in_rounds;
-use super::fold::reduced;
 use super::known;
 use super::places::{Spots, joined};
 use crate::eval::cx::{Cx, SMALL};
@@ -32,7 +31,7 @@ impl Cx<'_> {
         shape: Shape,
     ) -> Result<Array> {
         let ct = if y.dtype() == DType::F32 { 0.0 } else { self.sys.settings.ct };
-        let (dtype, range) = reduced(op, y.dtype(), known(y).1, y.shape()[axis]);
+        let (dtype, range) = self.reduced(op, y.dtype(), known(y).1, y.shape()[axis]);
         // What is folded first is an item: the sum has a type only where it is the items'.
         let own = if y.dtype() == dtype { in_rounds(dtype) } else { DType::F64 };
         let body = Arc::new(Rounds::once(op, ct, own));
@@ -125,7 +124,7 @@ impl Cx<'_> {
         let shape: Shape = [parts.len()].as_slice().into();
         let mut bounds = self.budget().room(parts.len().saturating_mul(2))?;
         bounds.extend(parts.iter().flat_map(|p| [p.start as f64, p.end as f64]));
-        let (dtype, range) = reduced(op, y.dtype(), known(y).1, y.len());
+        let (dtype, range) = self.reduced(op, y.dtype(), known(y).1, y.len());
         let bounds = Array::floats([parts.len(), 2].as_slice(), bounds, self.budget())?;
         let what = Whole::Segmented { op };
         let args = Args::from_iter([bounds, y.settled()]);

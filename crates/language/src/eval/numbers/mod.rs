@@ -173,10 +173,13 @@ impl Eval<'_> {
     }
 
     /// Whether anything runs in registers here: neither where names hold what differs from cell to
-    /// cell, nor where ÷ has a meaning of its own.
+    /// cell, nor where ÷ has a meaning of its own or floats are of 32 bits.
     fn runs_numbers(&self) -> bool {
         let sys = &self.cx.sys;
-        !sys.settings.div && !sys.scope.is_once_a_cell() && self.cx.host.is_on("numbers")
+        !sys.settings.div
+            && !sys.settings.single
+            && !sys.scope.is_once_a_cell()
+            && self.cx.host.is_on("numbers")
     }
 
     /// The calls that may still stand within each other.

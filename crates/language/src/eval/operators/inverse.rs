@@ -290,7 +290,8 @@ fn unfactored(ev: &mut Eval<'_>, x: Option<&Array>, y: &Array) -> Result<Array> 
         let is_whole = (near - high).abs() < 1e-6 && at(near).is_ok_and(|z| z == v);
         out.push(if is_whole { near } else { high });
     }
-    Array::numbers(y.shape(), out, ev.cx.budget())
+    let made = Array::numbers(y.shape(), out, ev.cx.budget())?;
+    ev.cx.floats(&made)
 }
 
 /// `(x,)⍣¯1`: what follows x.

@@ -11,7 +11,6 @@ use crate::table::Does;
 use aplomb_ground::error::{Result, length, limit, syntax};
 use aplomb_values::array::{Array, Shape, checked_elements, elements};
 use aplomb_values::prim::moves::Move;
-use aplomb_values::prim::op::Op;
 use std::rc::Rc;
 
 /// `X∘.f Y`: f of all pairs of items.
@@ -166,7 +165,7 @@ pub fn inner(
     checked_elements(&full)?;
     // All pairs at once, where an array can hold them.
     let pervades = pervades(&f[1], 2);
-    let fold = scalar_op(&f[0]).filter(|op| !(ev.cx.sys.settings.div && *op == Op::Div));
+    let fold = scalar_op(&f[0]).filter(|op| ev.cx.folds(*op));
     let empty = elements(&full) == 0;
     if x.is_uniform() && y.is_uniform() && (!empty || k == 0 && pervades && fold.is_some()) {
         let wide = |ev: &mut Eval<'_>, a: &Array, at: Vec<Option<usize>>| match a.rank() {

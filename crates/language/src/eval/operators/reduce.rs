@@ -67,9 +67,7 @@ fn reduce(
         return as_primitive(ev, f, &y, move |ev, f, y| windows(ev, f, &x, y, axis));
     }
     as_primitive(ev, f, &y, move |ev, f, y| match scalar_op(f) {
-        Some(op) if y.is_uniform() && !(ev.cx.sys.settings.div && op == Op::Div) => {
-            ev.cx.reduce(op, y, axis)
-        }
+        Some(op) if y.is_uniform() && ev.cx.folds(op) => ev.cx.reduce(op, y, axis),
         _ => fold_items(ev, f, y, axis),
     })
 }
@@ -127,6 +125,11 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
         read.ix.insert(axis, Ix::constant(if side == '⊣' { 0 } else { n as i64 - 1 }));
         return ev.cx.apply_move(y, Move { name: "[]", shape, read, onto: false });
     }
+    // An operation that goes one by one here has its items there.
+    let y = &match scalar_op(f) {
+        Some(_) => ev.cx.ready_outer(y)?,
+        None => y.clone(),
+    };
     // Parts of one array one behind the other: that array.
     match (y.split(), y.pieces()) {
         (Some(rows), _)
@@ -500,7 +503,7 @@ fn scanned(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<Arr
         return Ok(y.clone());
     }
     let op = scalar_op(f);
-    if let Some(op) = op.filter(|op| !(ev.cx.sys.settings.div && *op == Op::Div))
+    if let Some(op) = op.filter(|op| ev.cx.folds(*op))
         && let Some(made) = ev.cx.scan(op, y, axis)?
     {
         return Ok(made);

@@ -25,8 +25,7 @@ fn decides(op: Op) -> bool {
 impl Cx<'_> {
     /// The scan of ready real numbers along an axis.
     pub fn scan_by_steps(&mut self, op: Op, y: &Array, axis: usize) -> Result<Option<Array>> {
-        if y.is_char() || y.is_complex() || !decides(op) && (op != Op::Div || self.sys.settings.div)
-        {
+        if y.is_char() || y.is_complex() || !decides(op) && (op != Op::Div || !self.folds(op)) {
             return Ok(None);
         }
         let Some(mut items) = y.to_numbers() else { return Ok(None) };

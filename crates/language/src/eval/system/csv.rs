@@ -7,9 +7,9 @@ use super::{Args, Row, misused, optional, text_matrix, text_vector, texts};
 use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
 use aplomb_ground::error::{Error, Result, domain, length, nonce};
-use aplomb_ground::limits::Budget;
+use aplomb_ground::limits::{Budget, Charge};
 use aplomb_values::array::{Array, Data};
-use records::{Form, Record, records};
+use records::{Form, Record, cut, records};
 
 pub static ROWS: &[Row] = &[optional(
     "CSV",
@@ -39,9 +39,15 @@ header row; text with 'S', lines with 'N'. X⎕CSV path writes, X⎕CSV'' gives 
 )];
 
 fn csv(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
-    if a.options.get("Widths").is_some_and(|w| !w.is_empty()) {
-        return Err(nonce("⎕CSV with columns of fixed widths"));
-    }
+    let widths = match a.options.get("Widths").filter(|w| !w.is_empty()) {
+        None => Vec::new(),
+        Some(w) => {
+            let width = |k: i64| usize::try_from(k).ok().filter(|k| *k > 0);
+            let all = ev.cx.integers(w, "a width of a column")?.into_iter().map(width);
+            let all: Option<Vec<usize>> = all.collect();
+            all.ok_or_else(|| domain("a column is at least 1 wide"))?
+        }
+    };
     let form = Form {
         separator: a
             .options
@@ -53,6 +59,7 @@ fn csv(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         trim: a.options.flag("Trim", true)?,
         decimal: a.options.character("Decimal", Some('.'))?.unwrap_or('.'),
         thousands: a.options.character("Thousands", None)?,
+        widths,
     };
     let marks = [Some(form.separator), form.quote, form.escape];
     if (0..3).any(|k| marks[k].is_some() && marks[k + 1..].contains(&marks[k])) {
@@ -135,8 +142,18 @@ fn read(ev: &mut Eval<'_>, a: &Args<'_>, form: &Form) -> Result<Array> {
     let most = usize::try_from(a.options.whole("Records", 0)?)
         .map_err(|_| domain("option 'Records' is a count"))?;
     let most = if most > 0 { most + usize::from(header) } else { 0 };
-    let (found, _held) = records(&ev.cx, &text, form, most).map_err(|e| of_file(&name, e))?;
+    let (found, _held) = all_records(&ev.cx, &text, form, most).map_err(|e| of_file(&name, e))?;
     table(ev, a, form, &name, found, types, header)
+}
+
+/// Records by separators, or by the widths of their fields.
+fn all_records(
+    cx: &Cx<'_>,
+    text: &str,
+    form: &Form,
+    most: usize,
+) -> Result<(Vec<Record>, Vec<Charge>)> {
+    if form.widths.is_empty() { records(cx, text, form, most) } else { cut(cx, text, form, most) }
 }
 
 /// The file before what was wrong in it.
@@ -379,7 +396,7 @@ fn write(ev: &mut Eval<'_>, a: &Args<'_>, x: &Array, form: &Form) -> Result<Opti
     if !names.is_empty() {
         let fields =
             names.iter().map(|n| quoted(n, form, force >= 1)).collect::<Result<Vec<_>>>()?;
-        out += &fields.join(&form.separator.to_string());
+        out += &line(fields, form)?;
         out += &end;
     }
     for (r, row) in cells(&data, ev.cx.budget())?.iter().enumerate() {
@@ -387,7 +404,7 @@ fn write(ev: &mut Eval<'_>, a: &Args<'_>, x: &Array, form: &Form) -> Result<Opti
             ev.cx.host.interrupt().check()?;
         }
         let fields = row.iter().map(|c| written(c, form, force)).collect::<Result<Vec<_>>>()?;
-        out += &fields.join(&form.separator.to_string()).replace('\n', &end);
+        out += &line(fields, form)?.replace('\n', &end);
         out += &end;
     }
     let to = match a.y.is_simple() {
@@ -408,6 +425,25 @@ fn write(ev: &mut Eval<'_>, a: &Args<'_>, x: &Array, form: &Form) -> Result<Opti
     }
     ev.cx.world("a file")?.write_file(&name, out.as_bytes())?;
     ev.shy(Array::num(out.len() as f64))
+}
+
+/// Fields as a line: with separators, or each as wide as its column. Errors: LENGTH for fewer or
+/// more fields than columns, DOMAIN for one that is wider.
+fn line(fields: Vec<String>, form: &Form) -> Result<String> {
+    if form.widths.is_empty() {
+        return Ok(fields.join(&form.separator.to_string()));
+    }
+    if fields.len() != form.widths.len() {
+        return Err(length(format!("{} fields for {} widths", fields.len(), form.widths.len())));
+    }
+    let mut out = String::new();
+    for (field, &width) in fields.iter().zip(&form.widths) {
+        if field.chars().count() > width {
+            return Err(domain(format!("'{field}' is wider than its column, {width}")));
+        }
+        out += &format!("{field:width$}");
+    }
+    Ok(out)
 }
 
 fn is_names(a: &Array) -> bool {

@@ -88,7 +88,9 @@ pub fn path(y: &Array) -> Result<String> {
 
 /// `path`, or `path flag`, one of `flags`.
 fn path_and_flag(y: &Array, name: &str, flags: &[i64]) -> Result<(String, i64)> {
-    if y.is_simple() {
+    // A name of one letter before a flag is no vector of its own.
+    let is_letter = |y: &Array| y.len() == 2 && y.item(0).is_char() && !y.item(1).is_char();
+    if y.is_simple() && !is_letter(y) {
         return Ok((path(y)?, 0));
     }
     let flag = |a: &Array| {

@@ -4,6 +4,9 @@
 //! written as objects. A name that is none in APL is spelled with its code points, `⍙a⍙32⍙b`.
 //! `true`, `false` and `null` are enclosed texts, as in Dyalog.
 
+mod json5;
+
+use super::variables::{is_null, null};
 use super::{Args, Row, misused, optional, texts};
 use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
@@ -95,12 +98,14 @@ impl<'de> Deserialize<'de> for Json {
 
 fn json(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let rows = a.options.word("Format", &["D", "M"])? == "M";
-    if a.options.word("Dialect", &["JSON", "JSON5"])? == "JSON5" {
-        return Err(nonce("JSON5"));
-    }
-    if a.options.get("Null").is_some_and(|v| v.to_text().as_deref() != Some("null")) {
-        return Err(nonce("another null of ⎕JSON"));
-    }
+    let five = a.options.word("Dialect", &["JSON", "JSON5"])? == "JSON5";
+    let nulls = match a.options.get("Null") {
+        Some(v) if v.to_reference().is_some_and(is_null) => true,
+        Some(v) if v.to_text().as_deref() != Some("null") => {
+            return Err(domain("option 'Null' is 'null' or ⎕NULL"));
+        }
+        _ => false,
+    };
     let export = match a.x {
         Some(x) => match ev.cx.one_integer(x, "the left argument of ⎕JSON")? {
             0 => false,
@@ -127,9 +132,11 @@ fn json(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     }
     let text = texts(a.y, "the argument of ⎕JSON")?.join("\n");
     let _held = ev.cx.budget().charge(text.len() as u64 * 4)?;
+    let text = if five { json5::plain(&text) } else { text };
     let read: Json = serde_json::from_str(&text).map_err(|e| wrong(&text, &e))?;
     let matrix = a.options.word("Objects", &["Namespace", "Matrix"])? == "Matrix";
-    let made = if rows { table(&ev.cx, read)? } else { value(ev, read, matrix)? };
+    let form = Form { matrix, nulls };
+    let made = if rows { table(&ev.cx, read)? } else { value(ev, read, form)? };
     Ok(Some(made))
 }
 
@@ -146,21 +153,30 @@ fn raw(cx: &Cx<'_>, word: &str) -> Result<Array> {
     Ok(Array::items([].as_slice(), vec![cx.text(word)?], None))
 }
 
+/// The form of values that are read.
+#[derive(Clone, Copy)]
+struct Form {
+    /// An object is a matrix of names and values.
+    matrix: bool,
+    /// null is ⎕NULL.
+    nulls: bool,
+}
+
 /// An object: a namespace, or a matrix of names and values.
-fn object(ev: &mut Eval<'_>, members: Vec<(String, Json)>, matrix: bool) -> Result<Array> {
-    if matrix {
+fn object(ev: &mut Eval<'_>, members: Vec<(String, Json)>, form: Form) -> Result<Array> {
+    if form.matrix {
         let n = members.len();
         let mut cells = ev.cx.budget().room(2 * n)?;
         for (name, v) in members {
             cells.push(ev.cx.text(&name)?);
-            cells.push(value(ev, v, matrix)?);
+            cells.push(value(ev, v, form)?);
         }
         let proto = if n == 0 { Some(ev.cx.text("")?) } else { None };
         return Ok(Array::items([n, 2].as_slice(), cells, proto));
     }
     let space = ev.st.new_space("[JSON object]");
     for (name, v) in members {
-        let v = value(ev, v, matrix)?;
+        let v = value(ev, v, form)?;
         let sym = ev.st.symbols.intern(&spelled(&name));
         ev.set_member(&space.value(), sym, Value::Array(v))?;
     }
@@ -221,17 +237,18 @@ fn plain(ev: &mut Eval<'_>, a: &Array, depth: usize) -> Result<Array> {
     Ok(Array::items(a.shape(), items, None))
 }
 
-fn value(ev: &mut Eval<'_>, json: Json, matrix: bool) -> Result<Array> {
+fn value(ev: &mut Eval<'_>, json: Json, form: Form) -> Result<Array> {
     match json {
+        Json::Raw("null") if form.nulls => Ok(null()),
         Json::Raw(word) => raw(&ev.cx, word),
         Json::Number(x) => Ok(Array::num(x)),
         Json::Text(t) => ev.cx.text(&t),
         Json::List(items) => {
-            let items = items.into_iter().map(|v| value(ev, v, matrix));
+            let items = items.into_iter().map(|v| value(ev, v, form));
             let items = items.collect::<Result<Vec<_>>>()?;
             ev.cx.collect(&[items.len()], items, None)
         }
-        Json::Object(members) => object(ev, members, matrix),
+        Json::Object(members) => object(ev, members, form),
     }
 }
 
@@ -339,6 +356,10 @@ fn write(a: &Array, style: &Style, depth: usize, out: &mut String) -> Result<()>
     style.ticks.borrow_mut().tick()?;
     if out.capacity() - out.len() < WORD {
         style.budget.grow(out, WORD)?;
+    }
+    if a.to_reference().is_some_and(is_null) {
+        out.push_str("null");
+        return Ok(());
     }
     if let Data::Items(held) = a.data()
         && a.rank() == 0

@@ -3,7 +3,7 @@
 //! A name is a file of `dfns/`, whose first line is a comment on it; the rest defines the name and
 //! no other. The build makes the table of the folder.
 
-use super::{Row, function, texts};
+use super::{Row, optional, texts};
 use crate::eval::run::Eval;
 use crate::eval::space::Space;
 use aplomb_ground::error::{Error, Result, domain};
@@ -17,12 +17,14 @@ static FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/dfns.rs"));
 pub const LIBRARY: &str = "dfns";
 
 /// ⎕CY.
-pub static ROWS: &[Row] = &[function(
+pub static ROWS: &[Row] = &[optional(
     "CY",
     "Copies the names X of a saved workspace, or of the library 'dfns', here; without X all of \
-     them.",
+     them. With ⍠'Protect' 1 names that are here stay as they are.",
     ("'to'⎕CY'dfns' ⋄ 2 to 5", "2 3 4 5"),
+    &["Protect"],
     |ev, a| {
+        let protects = a.options.flag("Protect", false)?;
         let name = a.y.to_text().ok_or_else(|| domain("⎕CY takes the name of a workspace"))?;
         let wanted = a.x.map(|x| texts(x, "a name")).transpose()?;
         // A text may hold several, with blanks between them.
@@ -33,12 +35,12 @@ pub static ROWS: &[Row] = &[function(
         let world = ev.cx.world("a file")?;
         let file = if world.exists(&name) { name.clone() } else { format!("{name}.apw") };
         if is_library(&name) && !world.exists(&file) {
-            ev.copy_library(wanted.as_deref())?;
-            return Ok(None);
+            ev.copy_library(wanted.as_deref(), protects)?;
+            return ev.nothing();
         }
         let bytes = world.read_file(&file)?;
-        ev.copy_workspace(&bytes, wanted.as_deref())?;
-        Ok(None)
+        ev.copy_workspace(&bytes, wanted.as_deref(), protects)?;
+        ev.nothing()
     },
 )];
 
@@ -63,11 +65,12 @@ fn missing(names: &[&str]) -> Error {
 }
 
 impl Eval<'_> {
-    /// Copies names of the library into the space that runs; None: all. Errors: DOMAIN where a name
+    /// Copies names of the library into the space that runs, those that are there already too but
+    /// where it `protects` them; None: all. Errors: DOMAIN where a name
     /// is not there, and then nothing is copied.
-    pub fn copy_library(&mut self, names: Option<&[String]>) -> Result<()> {
+    pub fn copy_library(&mut self, names: Option<&[String]>, protects: bool) -> Result<()> {
         let find = |name: &str| FILES.iter().find(|(n, _)| *n == name);
-        let found: Vec<&(&str, &str)> = match names {
+        let mut found: Vec<&(&str, &str)> = match names {
             None => FILES.iter().collect(),
             Some(names) => {
                 let unknown = names.iter().map(String::as_str).filter(|n| find(n).is_none());
@@ -78,6 +81,7 @@ impl Eval<'_> {
                 names.iter().filter_map(|name| find(name)).collect()
             }
         };
+        found.retain(|(name, _)| !(protects && self.named(name).is_some()));
         let here = self.st.here.clone();
         self.carried(&here, &found)
     }

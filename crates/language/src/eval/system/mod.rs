@@ -1,11 +1,13 @@
 //! SYSTEM: a row per system name, by files of rows. Lexer classes, dispatch, help, completion and
 //! the example test read it; what a name does stands beside its row.
 
+mod bytes;
 mod csv;
 mod errors;
 mod files;
 mod fmt;
 mod folders;
+pub mod ibeam;
 mod input;
 mod json;
 pub mod library;
@@ -14,10 +16,12 @@ mod names;
 mod namespaces;
 mod regex;
 mod show;
+mod stamps;
 mod text;
+pub mod ties;
 mod time;
 pub mod trap;
-mod variables;
+pub mod variables;
 mod xml;
 
 pub use names::is_name;
@@ -109,6 +113,7 @@ pub static SYSTEM: &[&[Row]] = &[
     csv::ROWS,
     files::ROWS,
     folders::ROWS,
+    ties::ROWS,
     time::ROWS,
     errors::ROWS,
     names::ROWS,
@@ -126,25 +131,22 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
 }
 
 /// Names that Dyalog has and Aplomb has not: they are NONCE ERROR, any other name is SYNTAX ERROR.
-const ABSENT: &str = "AN ARBIN ARBOUT AT ATX AVU BASE CLASS CLEAR CMD CONV CS DCT DF DQ ED \
-                      EXCEPTION EXPORT FAPPEND FAVAIL \
-FCHK FCOPY FCREATE FDROP FERASE FHIST FHOLD FLIB FNAMES FNUMS FPROPS FRDAC FRDCI FREAD FRENAME \
-FREPLACE FRESIZE FSIZE FSTAC \
-FSTIE FTIE FUNTIE INSTANCES KL LOAD LOCK LX MAP MONITOR NA NAPPEND NATTRIBUTES \
-NCREATE NERASE NEW \
-NLOCK NNAMES NNUMS NREAD NRENAME NREPLACE NRESIZE NSI NSIZE NTIE NULL NUNTIE \
-NXLATE OPT OR PATH PFKEY \
-PROFILE REFS RSI RTL SAVE SD SE SHADOW SHELL SIZE SM SR SRC STACK STATE STOP SVC SVO SVQ SVR \
-SVS TALLOC TCNUMS TGET \
-TID TKILL TNAME TNUMS TPOOL TPUT TRACE TREQ TSYNC USING VERIFY WC WG WN WS \
-WSID WX XSI XT";
+const ABSENT: &str = "ARBIN ARBOUT AT ATX BASE CLASS CLEAR CMD CONV CS DCT DQ ED EXCEPTION \
+                      EXPORT FAPPEND FAVAIL FCHK FCOPY FCREATE FDROP FERASE FHIST FHOLD FLIB \
+                      FNAMES FNUMS FPROPS FRDAC FRDCI FREAD FRENAME FREPLACE FRESIZE FSIZE \
+                      FSTAC FSTIE FTIE FUNTIE INSTANCES KL LOAD LOCK MAP MONITOR NA \
+                      NATTRIBUTES NEW NLOCK NSI NXLATE OPT OR PATH PFKEY PROFILE REFS RSI RTL \
+                      SAVE SD SE SHADOW SHELL SIZE SM SR SRC STACK STATE STOP SVC SVO SVQ SVR \
+                      SVS TALLOC TCNUMS TGET TKILL TNAME TPOOL TPUT TRACE TREQ TSYNC USING \
+                      VERIFY WC WG WN WS WX XT";
 
 /// The row of a name as the lexer gives it. Errors: NONCE for what Dyalog has, else SYNTAX.
 pub fn find(name: &str) -> Result<&'static Row> {
     let found = rows()
         .find(|r| r.name == name)
         .or_else(|| rows().find(|r| r.name.eq_ignore_ascii_case(name)));
-    found.ok_or_else(|| match ABSENT.split_whitespace().any(|absent| absent == name) {
+    let first = name.split('.').next();
+    found.ok_or_else(|| match ABSENT.split_whitespace().any(|absent| Some(absent) == first) {
         true => nonce(format!("⎕{name}")),
         false => syntax(format!("there is no ⎕{name}")),
     })
@@ -379,6 +381,12 @@ impl Eval<'_> {
         let value = call(self, &Args { operands, options, x: x.as_ref(), y: &y })?;
         value.iter().for_each(|z| self.tell_interpreted(work.clone(), z));
         Ok(value.map_or(Outcome::Nothing, Outcome::Array))
+    }
+
+    /// The value of what only does something: an empty vector that does not print.
+    fn nothing(&mut self) -> Result<Option<Array>> {
+        let none = self.cx.vector(vec![])?;
+        self.shy(none)
     }
 
     /// Marks the value of this call as one that does not print by itself.

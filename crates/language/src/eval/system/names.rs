@@ -87,6 +87,17 @@ pub static ROWS: &[Row] = &[
         |ev| running(ev, |ev, call| ev.cx.text(&ev.st.symbols.name(call.trad.tradfn().name))),
     ),
     live(
+        "XSI",
+        "The names of the ∇ functions that run with those of their namespaces, the last one first.",
+        ("∇r←f\n r←⎕XSI\n∇\nf", " #.f "),
+        |ev| {
+            running(ev, |ev, call| {
+                let name = ev.st.symbols.name(call.trad.tradfn().name);
+                ev.cx.text(&format!("{}.{name}", call.trad.home.path()))
+            })
+        },
+    ),
+    live(
         "LC",
         "The lines of the ∇ functions that run, the last one first.",
         ("∇r←f\n r←⎕LC\n∇\nf", "1"),
@@ -191,7 +202,7 @@ fn class_of(ev: &mut Eval<'_>, name: &str) -> f64 {
         },
     };
     match held {
-        Some(Value::Array(a)) if a.to_reference().is_some() => 9.1,
+        Some(Value::Array(a)) if Space::of(&a).is_some() => 9.1,
         Some(Value::Array(_)) => 2.1,
         Some(Value::Func(f)) => match &*f {
             Func::Trad(_) => 3.1,
@@ -365,7 +376,7 @@ pub fn defined(ev: &mut Eval<'_>, source: &Arc<Source>) -> Result<Result<Rc<str>
             let (ast, frame) = (Rc::new(ast), ev.st.frame.clone());
             let value = ev.tradfn(&ast, id);
             let sym = ast.tradfn(id).name;
-            ev.set(At { ast: &ast, frame: frame.as_ref() }, sym, value)?;
+            ev.define(At { ast: &ast, frame: frame.as_ref() }, sym, value)?;
             Ok(Ok(ev.st.symbols.name(sym)))
         }
         Err(e) => Ok(match dfn(ev, source, &limits)? {

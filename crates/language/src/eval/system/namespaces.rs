@@ -69,6 +69,22 @@ pub static ROWS: &[Row] = &[
             ev.shy(a.y.clone())
         },
     ),
+    function(
+        "DF",
+        "Has the namespace in which it runs shown as the text Y; ⎕NULL: by its name.",
+        ("n←⎕NS'' ⋄ n.⎕DF'mine' ⋄ n", "mine"),
+        |ev, a| {
+            let form = match a.y.to_reference().is_some_and(super::variables::is_null) {
+                true => None,
+                false => Some(a.y.to_text().ok_or_else(|| domain("⎕DF takes text, or ⎕NULL"))?),
+            };
+            ev.cx.unframed("⎕DF")?;
+            let here = ev.st.here.clone();
+            let old = ev.cx.text(&aplomb_values::array::Referent::name(&*here))?;
+            here.show_as(form);
+            ev.shy(old)
+        },
+    ),
     live("THIS", "The namespace that runs: # is the workspace.", ("⎕THIS", "#"), |ev| {
         Ok(ev.st.here.value())
     }),
@@ -94,7 +110,7 @@ fn namespace(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     match name {
         None => Ok(Some(space.value())),
         Some(_) => {
-            let name = ev.cx.text(&aplomb_values::array::Referent::name(&*space))?;
+            let name = ev.cx.text(&space.path())?;
             ev.shy(name)
         }
     }

@@ -2,12 +2,12 @@
 //!
 //! Both are output, like ⎕←: a front end that knows the kind shows it, any other says what it was.
 
-use super::{Args, Options, Row, misused, optional, texts};
+use super::{Args, Options, Row, function, misused, optional, texts};
 use crate::eval::host::Page;
 use crate::eval::run::Eval;
 use aplomb_ground::calendar::{days, is_date};
 use aplomb_ground::chart::{Chart, KINDS, Kind, Series};
-use aplomb_ground::error::{Result, count, domain, length, limit, rank};
+use aplomb_ground::error::{Result, count, domain, length, limit, nonce, rank};
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::Array;
 use aplomb_values::prim::scalar::near_integer;
@@ -22,6 +22,25 @@ pub static ROWS: &[Row] = &[
         ("'text/html'⎕SHOW'<b>3</b>'", "(text/html, 8 bytes: a page shows it)"),
         &["Id", "Clear"],
         show,
+    ),
+    function(
+        "SE.UCMD",
+        "Runs a command that sets how results show, such as 'box on -style=mid' or 'rows on': what \
+         it tells.",
+        ("{16::'no such setting' ⋄ ⎕SE.UCMD'nosuch'}0", "no such setting"),
+        |ev, a| {
+            let text = a.y.to_text().ok_or_else(|| domain("a command is text"))?;
+            let command = text.trim().trim_start_matches(']');
+            ev.cx.unframed("a command")?;
+            match ev.cx.host.setting(command, &mut ev.cx.sys.screen.view)? {
+                Some(told) => ev.cx.text(&told).map(Some),
+                None => {
+                    let name: String = command.chars().take_while(|c| !c.is_whitespace()).collect();
+                    let error = nonce(format!("]{name} by ⎕SE.UCMD"));
+                    Err(error.hint(format!("]{name} at the begin of a line runs it")))
+                }
+            }
+        },
     ),
     optional(
         "PLOT",

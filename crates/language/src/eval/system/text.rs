@@ -1,9 +1,9 @@
 //! Text and storage: ⎕UCS ⎕C ⎕VFI ⎕DR ⎕AS.
 
-use super::{Args, Row, function, mapping, misused};
+use super::{Args, Row, bytes, function, mapping, misused};
 use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
-use aplomb_ground::error::{Result, domain, nonce, rank, syntax};
+use aplomb_ground::error::{Result, domain, rank, syntax};
 use aplomb_values::array::{Array, Buf, DType, Data};
 use std::sync::Arc;
 
@@ -30,8 +30,8 @@ pub static ROWS: &[Row] = &[
     function(
         "DR",
         "How an array is stored: 11 bool, 83 163 323 ints, 325 f32, 645 f64, 1289 complex, 80 160 \
-         320 text, 326 nested.",
-        ("⎕DR 1 2 3", "83"),
+         320 text, 326 nested. X⎕DR Y: the bits of Y as items of the type X.",
+        ("⎕DR 1 2 3 ⋄ 11⎕DR'a'", "83\n0 1 1 0 0 0 0 1"),
         representation,
     ),
     function(
@@ -188,6 +188,16 @@ fn case(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
             _ => return Err(domain("the left argument of ⎕C is 1, ¯1 or ¯3")),
         },
     };
+    cased(&ev.cx, a.y, map).map(Some)
+}
+
+/// `819⌶`: upper or lower case.
+pub fn mapped_case(cx: &Cx<'_>, y: &Array, upper: bool) -> Result<Array> {
+    cased(cx, y, if upper { |c| mapped(c, true) } else { |c| mapped(c, false) })
+}
+
+/// Each character by itself.
+fn cased(cx: &Cx<'_>, y: &Array, map: fn(char) -> char) -> Result<Array> {
     let leaf = |cx: &Cx<'_>, a: &Array| match a.to_chars() {
         Some(mut chars) if a.is_char() => {
             for stretch in chars.chunks_mut(1 << 16) {
@@ -198,7 +208,7 @@ fn case(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         }
         _ => Ok(a.clone()),
     };
-    pervade(&ev.cx, a.y, &leaf).map(Some)
+    pervade(cx, y, &leaf)
 }
 
 /// A number as APL writes it; `-` is no part of one.
@@ -230,13 +240,20 @@ fn verify(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     ev.cx.collect(&[2], vec![valid, values], None).map(Some)
 }
 
-fn representation(_: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
-    if a.x.is_some() {
-        return Err(nonce("⎕DR with a left argument")
-            .hint("'f32'⎕AS Y converts numbers, 'UTF-8'⎕UCS Y text"));
+fn representation(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
+    let own = code(&ev.cx, a.y)?;
+    match a.x {
+        None => Ok(Some(Array::num(own))),
+        Some(x) => {
+            let to = ev.cx.one_integer(x, "the type that ⎕DR makes")?;
+            bytes::reinterpreted(&mut ev.cx, to, own as i64, a.y).map(Some)
+        }
     }
-    let y = a.y;
-    let code = match y.dtype() {
+}
+
+/// The number of the type of an array.
+pub fn code(cx: &Cx<'_>, y: &Array) -> Result<f64> {
+    Ok(match y.dtype() {
         DType::Char => match y.ready_chars()?.into_iter().map(u32::from).max().unwrap_or(0) {
             0..256 => 80.0,
             256..65_536 => 160.0,
@@ -248,11 +265,14 @@ fn representation(_: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         DType::I16 => 163.0,
         DType::I32 => 323.0,
         DType::F32 => 325.0,
-        DType::F64 => 645.0,
+        // A number alone has no type of its own.
+        DType::F64 => match y.number_scalar().filter(|_| y.rank() == 0) {
+            Some(x) if cx.sys.settings.single && f64::from(x as f32) == x => 325.0,
+            _ => 645.0,
+        },
         DType::Complex => 1289.0,
         DType::Nested => 326.0,
-    };
-    Ok(Some(Array::num(code)))
+    })
 }
 
 fn convert(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
@@ -263,9 +283,11 @@ fn convert(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let dtype =
         dtype.ok_or_else(|| domain("⎕AS converts to 'f32' 'f64' 'i32' 'i16' 'i8' 'bool'"))?;
     let items = ev.cx.numbers(y, "the argument of ⎕AS")?;
-    if let Some((lo, hi)) = dtype.range()
-        && items.iter().any(|&x| x != x.trunc() || x < lo || x > hi)
-    {
+    let outside = |x: &f64| match dtype.range() {
+        Some((lo, hi)) => *x != x.trunc() || *x < lo || *x > hi,
+        None => dtype == DType::F32 && x.is_finite() && !(*x as f32).is_finite(),
+    };
+    if items.iter().any(outside) {
         return Err(domain(format!("not all of these numbers are of type {}", dtype.name())));
     }
     if y.rank() == 0 {

@@ -57,19 +57,19 @@ const DAY: i128 = 86_400_000_000_000;
 
 /// Nanoseconds since 1970-01-01 00:00 in the proleptic Gregorian calendar.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Moment(i128);
+pub(super) struct Moment(i128);
 
 impl Moment {
     fn of_ms(ms: i64) -> Moment {
         Moment(i128::from(ms) * 1_000_000)
     }
 
-    fn day(self) -> i64 {
+    pub(super) fn day(self) -> i64 {
         self.0.div_euclid(DAY) as i64
     }
 
     /// Hour, minute, second, nanosecond.
-    fn clock(self) -> [i64; 4] {
+    pub(super) fn clock(self) -> [i64; 4] {
         let t = self.0.rem_euclid(DAY) as i64;
         let s = t / 1_000_000_000;
         [s / 3_600, s / 60 % 60, s % 60, t % 1_000_000_000]
@@ -138,7 +138,7 @@ fn number(code: i64) -> Option<Number> {
 /// Excel counts a 29 February 1900 that never was.
 const EXCEL_GAP: i64 = 60;
 
-fn of_number(code: i64, x: f64) -> Option<Moment> {
+pub(super) fn of_number(code: i64, x: f64) -> Option<Moment> {
     if !x.is_finite() || x.abs() > 1e20 {
         return None;
     }

@@ -2,10 +2,14 @@
 
 use super::{Does, Row, constant, misused, text_vector};
 use crate::eval::cx::Cx;
+use crate::eval::host::{Answer, Errand};
 use aplomb_ground::error::{Result, domain, length, nonce};
-use aplomb_values::array::Array;
+use aplomb_values::array::{Array, Reference, Referent};
 use aplomb_values::prim::scalar::near_integer;
+use std::any::Any;
+use std::rc::Rc;
 
+/// The rows.
 pub static ROWS: &[Row] = &[
     variable(
         "IO",
@@ -66,12 +70,52 @@ pub static ROWS: &[Row] = &[
     ),
     variable(
         "FR",
-        "How numbers are computed: always 645, 64-bit floats.",
-        ("⎕FR", "645"),
-        |_| Ok(Array::num(645.0)),
+        "The floats that functions and literals make: 645, of 64 bits; 325, of 32.",
+        ("⎕FR←325 ⋄ ÷3", "0.3333333433"),
+        |cx| Ok(Array::num(if cx.sys.settings.single { 325.0 } else { 645.0 })),
         fr,
         true,
     ),
+    variable(
+        "LX",
+        "A text that runs when the workspace is loaded.",
+        ("⎕LX←'main' ⋄ ⎕LX", "main"),
+        |cx| {
+            let latent = cx.sys.settings.latent.clone();
+            cx.text(&latent)
+        },
+        |cx, v| {
+            let text = v.to_text().filter(|_| v.is_char() || v.is_empty());
+            cx.sys.settings.latent = text.ok_or_else(|| domain("⎕LX is text"))?.into();
+            Ok(())
+        },
+        true,
+    ),
+    constant(
+        "NULL",
+        "A thing that stands for no value, and is equal to itself.",
+        ("⎕NULL", "[Null]"),
+        |_| Ok(null()),
+    ),
+    constant("AVU", "The code points of ⎕AV.", ("⍴⎕AVU", "256"), |cx| {
+        cx.vector(AV.chars().map(|c| f64::from(u32::from(c))).collect())
+    }),
+    constant("AN", "The name of who runs the program.", ("⍴⎕AN", "0"), |cx| {
+        match cx.world("the environment")?.errand(&Errand::Environment("USER".into()))? {
+            Answer::Text(name) => cx.text(&name),
+            _ => cx.text(""),
+        }
+    }),
+    constant("TID", "The number of the thread: there is one, 0.", ("⎕TID", "0"), |_| {
+        Ok(Array::num(0.0))
+    }),
+    constant("TNUMS", "The numbers of the threads: there is one, 0.", ("⎕TNUMS", "0"), |cx| {
+        cx.vector(vec![0.0])
+    }),
+    constant("WSID", "The name of the workspace.", ("⎕WSID", "CLEAR WS"), |cx| {
+        let name = cx.sys.screen.workspace.clone();
+        cx.text(if name.is_empty() { "CLEAR WS" } else { &name })
+    }),
     constant("A", "The letters A to Z.", ("⎕A", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"), |cx| {
         cx.text("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
     }),
@@ -84,10 +128,41 @@ pub static ROWS: &[Row] = &[
         let words = cx.sys.screen.args.to_vec();
         text_vector(cx, &words)
     }),
-    constant("WA", "Bytes that are free.", ("0<⎕WA", "1"), |cx| {
-        Ok(Array::num(cx.budget().free() as f64))
-    }),
+    constant("WA", "Bytes that are free.", ("0<⎕WA", "1"), |cx| free(cx)),
 ];
+
+/// The bytes that are free.
+pub fn free(cx: &Cx<'_>) -> Result<Array> {
+    Ok(Array::num(cx.budget().free() as f64))
+}
+
+/// The referent of ⎕NULL.
+struct Null;
+
+impl Referent for Null {
+    fn name(&self) -> String {
+        "[Null]".into()
+    }
+
+    fn as_any(self: Rc<Self>) -> Rc<dyn Any> {
+        self
+    }
+}
+
+thread_local! {
+    /// The one ⎕NULL: it is equal to itself alone.
+    static NULL: Reference = Reference::new(Rc::new(Null));
+}
+
+/// ⎕NULL.
+pub fn null() -> Array {
+    Array::reference(NULL.with(Reference::clone))
+}
+
+/// Whether a reference is ⎕NULL.
+pub fn is_null(to: &Reference) -> bool {
+    to.to::<Null>().is_some()
+}
 
 /// The atomic vector as Dyalog's ⎕AVU gives it.
 const AV: &str = concat!(
@@ -180,10 +255,11 @@ fn div(cx: &mut Cx<'_>, v: &Array) -> Result<()> {
 
 fn fr(cx: &mut Cx<'_>, v: &Array) -> Result<()> {
     match whole(cx, v, "FR")? {
-        Some(645) => Ok(()),
-        Some(k @ (325 | 1287)) => Err(nonce(format!("⎕FR←{k}")).hint("'f32'⎕AS Y converts")),
-        _ => Err(domain("⎕FR is 645")),
+        Some(k @ (325 | 645)) => cx.sys.settings.single = k == 325,
+        Some(k @ 1287) => return Err(nonce(format!("⎕FR←{k}")).hint("numbers have 64 or 32 bits")),
+        _ => return Err(domain("⎕FR is 645 or 325")),
     }
+    Ok(())
 }
 
 fn seed(cx: &mut Cx<'_>) -> Result<Array> {

@@ -3,6 +3,7 @@
 mod complex;
 mod definitions;
 mod help;
+mod laws;
 mod panics;
 mod random;
 
@@ -352,7 +353,7 @@ fn what_is_absent_says_so_by_name() {
     for (line, word) in [
         (":If 1", ":If"),
         ("∇r←f x", "∇"),
-        ("3⌶5", "⌶"),
+        ("3⌶5", "3⌶"),
         ("→5", "→"),
         (":Class x", ":Class"),
         ("⎕NA 1", "⎕NA"),

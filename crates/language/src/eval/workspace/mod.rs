@@ -17,7 +17,7 @@ use aplomb_ground::error::{Error, Result, domain};
 
 /// The first bytes of such a file, with the version of what follows.
 const MAGIC: &[u8; 16] = b"aplomb workspace";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const HEAD: usize = MAGIC.len() + 4 + 8 + 8;
 
 /// The kinds of what stands in the file, a byte each.
@@ -29,6 +29,7 @@ mod tag {
     pub const CHARS: u8 = 5;
     pub const ITEMS: u8 = 6;
     pub const REFERENCE: u8 = 7;
+    pub const NULL: u8 = 8;
     pub const PRIMITIVE: u8 = 16;
     pub const SYSTEM: u8 = 17;
     pub const DFN: u8 = 18;
@@ -129,9 +130,15 @@ impl Interp {
 }
 
 impl Eval<'_> {
-    /// Copies names of a workspace into the space that runs; None: all that it has. Errors: VALUE
+    /// Copies names of a workspace into the space that runs, those that are there already too but
+    /// where it `protects` them; None: all that it has. Errors: VALUE
     /// where one is not there, DOMAIN, and then nothing is copied.
-    pub fn copy_workspace(&mut self, bytes: &[u8], names: Option<&[String]>) -> Result<()> {
+    pub fn copy_workspace(
+        &mut self,
+        bytes: &[u8],
+        names: Option<&[String]>,
+        protects: bool,
+    ) -> Result<()> {
         // Its spaces belong to this workspace from now on.
         let root = self.st.root.clone();
         let found = read::names(body(bytes)?, self.cx.host, self.st, &root)?;
@@ -145,6 +152,9 @@ impl Eval<'_> {
         let here = self.st.here.clone();
         for (name, value) in found.into_iter().filter(|(name, _)| is_wanted(name)) {
             let sym = self.st.symbols.intern(&name);
+            if protects && self.st.member(&here, sym).is_some() {
+                continue;
+            }
             self.copied(&here, sym, value)?;
         }
         Ok(())

@@ -98,8 +98,8 @@ impl Reader<'_> {
     }
 
     fn settings(&mut self) -> Result<Settings> {
-        let [io, ct, pp, pw, div] = [(); 5].map(|()| self.float());
-        let (io, ct, pp, pw, div) = (io?, ct?, pp?, pw?, div?);
+        let [io, ct, pp, pw, ways] = [(); 5].map(|()| self.float());
+        let (io, ct, pp, pw, ways) = (io?, ct?, pp?, pw?, ways? as u8);
         let fits = (io == 0.0 || io == 1.0)
             && (0.0..=2f64.powi(-32)).contains(&ct)
             && (1.0..=34.0).contains(&pp)
@@ -107,9 +107,11 @@ impl Reader<'_> {
         if !fits {
             return Err(damaged());
         }
-        let (pp, pw, div) = (pp as usize, pw as usize, div == 1.0);
+        let (pp, pw) = (pp as usize, pw as usize);
+        let (div, single) = (ways & 1 == 1, ways & 2 == 2);
         let (seed, drawn) = (self.number()?, self.number()?);
-        Ok(Settings { io, ct, pp, pw, div, seed, drawn, ..Settings::default() })
+        let latent = self.text()?.into();
+        Ok(Settings { io, ct, pp, pw, div, single, seed, drawn, latent, ..Settings::default() })
     }
 
     /// All namespaces; the names of the root.
@@ -195,6 +197,7 @@ impl Reader<'_> {
             return Err(cut_short());
         }
         let whole = match kind {
+            tag::NULL if axes == 0 => return Ok(crate::eval::system::variables::null()),
             tag::REFERENCE if axes == 0 => return self.numbered_space().map(|s| s.value()),
             tag::ITEMS => {
                 let _held = self.budget().charge_elements(n, size_of::<Array>())?;

@@ -3,9 +3,10 @@
 use super::{DEEPEST, tag};
 use crate::eval::run::Eval;
 use crate::eval::space::Space;
+use crate::eval::system::variables;
 use crate::eval::value::{Closure, Func, Oper, Operand, Trad, Value};
 use aplomb_ground::error::{Result, domain, limit};
-use aplomb_values::array::{Array, DType, Data, Referent};
+use aplomb_values::array::{Array, DType, Data};
 use std::rc::Rc;
 
 /// The bytes so far, and the namespaces that were met.
@@ -27,7 +28,7 @@ pub fn workspace(ev: &mut Eval<'_>) -> Result<Vec<u8>> {
     while let Some(space) = w.spaces.get(done).cloned() {
         done += 1;
         let parent = w.space(&space.parent());
-        w.text(&space.name());
+        w.text(&space.path());
         w.number(parent as u64);
         let mut members = ev.st.members(&space);
         members.sort_by_key(|(sym, _)| ev.st.symbols.name(*sym));
@@ -45,11 +46,18 @@ pub fn workspace(ev: &mut Eval<'_>) -> Result<Vec<u8>> {
 impl Writer {
     fn settings(&mut self, ev: &Eval<'_>) {
         let s = &ev.cx.sys.settings;
-        for x in [s.io, s.ct, s.pp as f64, s.pw as f64, f64::from(u8::from(s.div))] {
+        for x in [
+            s.io,
+            s.ct,
+            s.pp as f64,
+            s.pw as f64,
+            f64::from(u8::from(s.div) | u8::from(s.single) << 1),
+        ] {
             self.out.extend(x.to_le_bytes());
         }
         self.number(s.seed);
         self.number(s.drawn);
+        self.text(&s.latent.clone());
     }
 
     fn byte(&mut self, tag: u8) {
@@ -109,6 +117,7 @@ impl Writer {
     fn array(&mut self, ev: &mut Eval<'_>, a: &Array) -> Result<()> {
         ev.cx.host.interrupt().check()?;
         let kind = match a.data() {
+            Data::Ref(to) if variables::is_null(to) => tag::NULL,
             Data::Ref(_) => tag::REFERENCE,
             Data::Items(_) => tag::ITEMS,
             _ if a.is_char() => tag::CHARS,
@@ -121,6 +130,7 @@ impl Writer {
         self.number(a.rank() as u64);
         a.shape().iter().for_each(|n| self.number(*n as u64));
         match a.data() {
+            Data::Ref(to) if variables::is_null(to) => {}
             Data::Ref(to) => {
                 let space = to.to::<Space>().ok_or_else(|| {
                     domain(format!("{} holds a reference that is no namespace", self.name))

@@ -28,7 +28,7 @@ impl Code {
     pub fn is_default(&self) -> bool {
         matches!(
             self.ins.last().map(|ins| &ins.what),
-            Some(Do::AssignAlpha | Do::AssignAlphaFunc(_))
+            Some(Do::AssignAlpha | Do::AssignAlphaFunc(_) | Do::AssignAlphaOper(_))
         )
     }
 }
@@ -118,6 +118,8 @@ pub enum Do {
     AssignFunc(Sym, FExpr),
     /// `⍺←` a function.
     AssignAlphaFunc(FExpr),
+    /// `⍺←` an operator.
+    AssignAlphaOper(OpExpr),
     /// `o←` an operator.
     AssignOper(Sym, OpExpr),
     /// `(a b)←`: the items go to the names; `(a b)f←`: each name becomes `name f item`.
@@ -372,6 +374,8 @@ pub enum OpExpr {
     Name(Sym),
     /// `∇∇`: the operator that runs.
     DelDel,
+    /// ⍺, which got an operator for its default.
+    Alpha,
     /// A dop, which takes the scope where it stands.
     Dfn(DfnId),
     /// A ⎕ name.

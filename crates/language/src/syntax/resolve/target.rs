@@ -345,6 +345,12 @@ impl<'a> Resolver<'a> {
                     push(ins, Do::AssignOper(sym, op), y);
                     Ok(Right::Oper(super::OpExpr::Name(sym), at.join(y)))
                 }
+                Target::Alpha => {
+                    let class = if self.is_dyadic(&op) { Class::Dyadic } else { Class::Monadic };
+                    self.given.insert(Key::Word(Word::Alpha), class);
+                    push(ins, Do::AssignAlphaOper(op.clone()), y);
+                    Ok(Right::Oper(op, at.join(y)))
+                }
                 Target::Print { line } => {
                     push(ins, Do::PrintOper { op: op.clone(), line }, y);
                     Ok(Right::Oper(op, at.join(y)))

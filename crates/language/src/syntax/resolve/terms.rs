@@ -160,6 +160,8 @@ impl Resolver<'_> {
             What::Word(w) => match self.class_of(Key::Word(*w)) {
                 Class::Array if *w == Word::Alpha => Self::push(Do::Alpha, at),
                 Class::Array => Self::push(Do::Word(*w), at),
+                Class::Monadic => Ent::Mon(OpExpr::Alpha),
+                Class::Dyadic => Ent::Dya(OpExpr::Alpha),
                 _ => Ent::Func(FExpr::Word(*w)),
             },
             What::System(name) => match system::find(name) {
@@ -273,6 +275,7 @@ impl Resolver<'_> {
         match op {
             OpExpr::Prim(p) => p.role == Role::Dyadic,
             OpExpr::Name(sym) => self.class_of(Key::Sym(*sym)) == Class::Dyadic,
+            OpExpr::Alpha => self.class_of(Key::Word(Word::Alpha)) == Class::Dyadic,
             OpExpr::DelDel => self.class_of(Key::Word(Word::DelDel)) == Class::Dyadic,
             OpExpr::Dfn(d) => self.ast.dfn(*d).operands > 1,
             OpExpr::System(row) => row.class() == Class::Dyadic,

@@ -13,6 +13,8 @@ pub struct Form {
     pub trim: bool,
     pub decimal: char,
     pub thousands: Option<char>,
+    /// The widths of fields; none where a separator ends them.
+    pub widths: Vec<usize>,
 }
 
 /// A record: the line it begins on, its fields.
@@ -20,6 +22,29 @@ pub type Record = (usize, Vec<String>);
 
 /// Bytes that a field takes beside its text.
 const FIELD: u64 = 48;
+
+/// Records of fields of fixed widths, a line each; the last field has what is left.
+pub fn cut(
+    cx: &Cx<'_>,
+    text: &str,
+    form: &Form,
+    most: usize,
+) -> Result<(Vec<Record>, Vec<Charge>)> {
+    let mut out: Vec<Record> = Vec::new();
+    let held = vec![cx.budget().charge(text.len() as u64 + FIELD * form.widths.len() as u64)?];
+    for (k, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty()) {
+        cx.host.interrupt().check()?;
+        let mut chars = line.chars();
+        let field = |width: &usize| -> String { chars.by_ref().take(*width).collect() };
+        let fields: Vec<String> = form.widths.iter().map(field).collect();
+        let fields = fields.into_iter().map(|f| if form.trim { f.trim().into() } else { f });
+        out.push((k + 1, fields.collect()));
+        if most > 0 && out.len() >= most {
+            break;
+        }
+    }
+    Ok((out, held))
+}
 
 /// Records of a text, and their hold on the budget. Errors: DOMAIN for a quote that is never
 /// closed, with its line.

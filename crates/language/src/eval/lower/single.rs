@@ -1,0 +1,127 @@
+//! Floats of 32 bits: what ⎕FR←325 makes of literals and of the results of scalar functions.
+//!
+//! A number alone has no type, so its value is rounded; a vector of such numbers is of 32 bits.
+//! Whole numbers stay exact, and so do values that are there already. What computes many steps in
+//! one (registers, loops of a device, folds by ÷ and its kin) computes in 64 bits, so with ⎕FR 325
+//! such steps are taken one by one.
+
+use super::fold::reduced;
+use super::{Fact, failed};
+use crate::eval::cx::Cx;
+use aplomb_ground::error::Result;
+use aplomb_values::array::{Array, Buf, Complex64, DType, Data};
+use aplomb_values::prim::op::{Gives, Op};
+use aplomb_values::prim::scalar::Fail;
+use std::sync::Arc;
+
+/// The nearest number of 32 bits. Errors: DOMAIN beyond the largest.
+pub fn of(x: f64) -> Result<f64> {
+    let short = f64::from(x as f32);
+    match x.is_finite() && !short.is_finite() {
+        true => Err(failed(Fail::Overflow)),
+        false => Ok(short),
+    }
+}
+
+/// The same of many in place.
+pub fn all(items: &mut [f64]) -> Result<()> {
+    items.iter_mut().try_for_each(|x| of(*x).map(|short| *x = short))
+}
+
+/// A complex number of two such numbers.
+pub fn pair(z: Complex64) -> Result<Complex64> {
+    Ok(Complex64::new(of(z.re)?, of(z.im)?))
+}
+
+impl Cx<'_> {
+    /// The type of a scalar function's result, and the interval of an integer.
+    pub(super) fn result(&self, op: Op, facts: &[Fact]) -> Fact {
+        match op.result(facts) {
+            (DType::F64, _) if self.sys.settings.single => (DType::F32, None),
+            fact => fact,
+        }
+    }
+
+    /// The type of a fold's or a scan's result, and the interval of an integer.
+    pub(super) fn reduced(
+        &self,
+        op: Op,
+        dtype: DType,
+        range: Option<(f64, f64)>,
+        n: usize,
+    ) -> Fact {
+        match reduced(op, dtype, range, n) {
+            (DType::F64, _) if self.sys.settings.single && !dtype.is_integer() => {
+                (DType::F32, None)
+            }
+            fact => fact,
+        }
+    }
+
+    /// Whether a fold adds floats of 64 bits to one of 32.
+    pub(super) fn adds_singles(&self, op: Op, y: &Array) -> bool {
+        self.sys.settings.single && op == Op::Add && y.dtype() == DType::F64
+    }
+
+    /// A number that a scalar function of numbers gave, in the precision of ⎕FR.
+    pub(super) fn made(&self, op: Op, args: &[f64], z: f64) -> Result<f64> {
+        let whole = |x: &f64| Array::num(*x).dtype().is_integer();
+        let exact = || match op.row().gives {
+            Gives::Bool | Gives::Whole => true,
+            Gives::Arith => args.iter().all(whole),
+            Gives::Float => false,
+        };
+        if !self.sys.settings.single || exact() { Ok(z) } else { of(z) }
+    }
+
+    /// Floats that are made, or stand in the text, in the precision of ⎕FR.
+    pub fn floats(&self, a: &Array) -> Result<Array> {
+        if !self.sys.settings.single {
+            return Ok(a.clone());
+        }
+        match a.data() {
+            Data::Num(_) if a.dtype().is_integer() => Ok(a.clone()),
+            Data::Num(x) => of(*x).map(Array::num),
+            Data::Complex(z) => pair(*z).map(Array::complex),
+            Data::Items(items) if !a.is_empty() => {
+                let made: Result<Vec<_>> = items.iter().map(|i| self.floats(&i)).collect();
+                self.collect(a.shape(), made?, None)
+            }
+            _ if a.is_complex() => {
+                let Some(all) = a.to_complexes() else { return Ok(a.clone()) };
+                let all = all.into_iter().map(pair).collect::<Result<Vec<_>>>()?;
+                Array::complexes(a.shape(), all, self.budget())
+            }
+            _ => match a.to_numbers().filter(|_| a.dtype() == DType::F64) {
+                None => Ok(a.clone()),
+                Some(mut items) => {
+                    all(&mut items)?;
+                    let stored = Buf::stored(&items, DType::F32, self.budget())?;
+                    Ok(Array::dense(a.shape(), Arc::new(stored)))
+                }
+            },
+        }
+    }
+
+    /// Items that were put side by side: singles are of 32 bits.
+    pub(in crate::eval) fn side_by_side(&self, a: Array) -> Result<Array> {
+        let short = |x: &f64| f64::from(*x as f32) == *x;
+        let singles = || a.to_numbers().is_some_and(|all| all.iter().all(short));
+        if self.sys.settings.single && a.dtype() == DType::F64 && a.rank() > 0 && singles() {
+            return self.floats(&a);
+        }
+        Ok(a)
+    }
+
+    /// Whether a fold by an operation may take a way of its own: each of its steps has the
+    /// operation's plain meaning, in 64 bits.
+    pub fn folds(&self, op: Op) -> bool {
+        let s = &self.sys.settings;
+        !(s.div && op == Op::Div || s.single && op.row().gives == Gives::Float)
+    }
+
+    /// Whether rounds of a function may become a loop of a device.
+    pub fn loops(&self) -> bool {
+        self.host.is_on("loops") && !self.sys.settings.single
+    }
+}
