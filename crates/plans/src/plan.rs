@@ -12,6 +12,7 @@ mod math;
 pub mod product;
 pub mod tiling;
 mod traffic;
+mod warps;
 
 pub use math::{Math, Order};
 pub use traffic::{Traffic, product};
