@@ -60,7 +60,10 @@ impl Multiprocessor {
             return 0;
         }
         let own = self.granule * (shared + self.reserved).div_ceil(self.granule);
-        let by_shared = if own == 0 { self.blocks } else { self.shared / own };
+        let by_shared = match self.shared.checked_div(own) {
+            Some(blocks) => blocks,
+            None => self.blocks,
+        };
         (self.warps / warps).min(self.blocks).min(4 * (16_384 / each) / warps).min(by_shared)
     }
 

@@ -101,7 +101,7 @@ pub fn of_plan(
         ("embed", "same-pass") => {
             let src = work.dag.node(at).consumes().map(|c| c.0);
             let beside = |g: &&super::schedule::Group| {
-                g.reduces.contains(&at) && src.is_some_and(|src| g.body.contains(&src))
+                g.reduces.contains(&at) && src.is_some_and(|src| g.body.contains(src))
             };
             home().filter(beside).map(|_| d.clone())
         }

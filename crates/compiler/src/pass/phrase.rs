@@ -27,7 +27,7 @@ pub fn name(dag: &Dag, written: &[NodeId]) -> Option<String> {
     let of_last = phrases.last()?.clone();
     let hull = phrases.iter().fold(of_last.clone(), |a, b| a.start.min(b.start)..a.end.max(b.end));
     let hull = balanced(&text, hull);
-    let whole = phrases.iter().any(|p| *p == hull);
+    let whole = phrases.contains(&hull);
     let one = !text[hull.clone()].iter().any(|c| matches!(c, '\n' | '⋄' | '{' | '}'));
     let told = if whole || one && hull.len() <= TOGETHER { hull } else { of_last };
     let told = assigned(&text, told);
