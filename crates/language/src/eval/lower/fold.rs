@@ -138,11 +138,11 @@ impl Cx<'_> {
             return self.fold_complex(op, ct, &y, axis, shape);
         }
         let items = buffer.view().numbers_within(self.budget())?;
-        let out = match reduce::along(op, ct, &items, y.shape(), axis) {
+        let (dtype, _) = reduced(op, y.dtype(), y.dtype().range(), n);
+        let out = match reduce::along(op, ct, &items, y.shape(), axis, dtype) {
             Err((_, Fail::Complex)) => return self.fold_complex(op, ct, &y, axis, shape),
             out => out.map_err(|(_, f)| super::failed(f))?,
         };
-        let (dtype, _) = reduced(op, y.dtype(), y.dtype().range(), n);
         self.stored(op, shape, out, dtype)
     }
 }

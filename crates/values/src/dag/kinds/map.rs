@@ -107,8 +107,8 @@ impl InDag for Map<NodeId> {
         let n = oracle.len();
         let element = |i| {
             let y = args.get(1).map_or(0.0, |b| oracle.item(*b, i));
-            match scalar::eval(*op, *ct, oracle.item(args[0], i), y) {
-                Ok(x) => oracle.rounded(x),
+            match scalar::eval_as(oracle.dtype(), *op, *ct, oracle.item(args[0], i), y) {
+                Ok(x) => x,
                 Err(fail) => oracle.note(i, fail),
             }
         };
