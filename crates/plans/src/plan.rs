@@ -13,6 +13,7 @@ mod passes;
 pub mod product;
 pub mod tiling;
 mod traffic;
+mod warps;
 
 pub use math::{Math, Order};
 pub use passes::Pass;
