@@ -218,8 +218,9 @@ pub static COMMANDS: &[Command] = &[
     ),
     looking_on(
         "]diff",
-        "[PASS PASS]",
-        "What changed: the last two lines, the last line before and after a switch, or two passes.",
+        "[-off=SWITCHES] [PASS PASS] [EXPR]",
+        "What changed: the last two lines, the last line or EXPR with and without switches, or two \
+         passes. EXPR runs once as a statement; what it is compared with runs apart.",
         compare::diff,
     ),
     looking_on(

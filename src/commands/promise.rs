@@ -22,7 +22,9 @@ pub fn assert(call: &mut Call<'_>) -> Result<(), Error> {
         );
     }
     let trace = call.session.plan_of(expr)?;
-    promises.iter().try_for_each(|p| p.check(&trace).map_err(|b| error(&trace, *b)))
+    promises.iter().try_for_each(|p| p.check(&trace).map_err(|b| error(&trace, *b)))?;
+    // What holds is a statement of the session, as of other commands; what does not is no line.
+    expr.map_or(Ok(()), |expr| call.session.quiet_run(expr, call.sink))
 }
 
 /// The nodes it speaks of become marks in the line that wrote them; those of other texts are left

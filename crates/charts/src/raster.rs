@@ -15,8 +15,9 @@ const FAMILY: &str = "Iosevka";
 
 /// Points of the bitmap for one of the picture: sharp on a screen of today, and on paper.
 const SCALE: f32 = 2.0;
-/// Points across and down that a bitmap may have.
+/// Points across and down that a bitmap may have, and in all.
 const LARGEST: f32 = 8_192.0;
+const MOST: f32 = 24e6;
 
 /// One for all pictures: it is read once.
 fn fonts() -> Arc<Database> {
@@ -37,7 +38,8 @@ pub fn png(svg: &str) -> Result<Vec<u8>, String> {
     let options = Options { fontdb: fonts(), font_family: FAMILY.into(), ..Options::default() };
     let tree = Tree::from_str(svg, &options).map_err(|e| e.to_string())?;
     let size = tree.size();
-    let scale = (LARGEST / size.width().max(size.height())).min(SCALE);
+    let whole = (MOST / (size.width() * size.height())).sqrt();
+    let scale = (LARGEST / size.width().max(size.height())).min(whole).min(SCALE);
     let points = |length: f32| (length * scale).ceil().max(1.0) as u32;
     let made = Pixmap::new(points(size.width()), points(size.height()));
     let mut made = made.ok_or("a picture without a size")?;

@@ -1,8 +1,13 @@
-//! Files: plain bytes, .npy and pictures. Every error names the file, and in a table the line, and
-//! what was expected.
+//! Files: plain bytes, arrays of NumPy and of Arrow, pictures. Every error names the file, and in a
+//! table the line, and what was expected.
 //!
 //! A file is written beside its name first and renamed, so a reader never sees half of it.
 
+#[cfg(feature = "arrow")]
+mod arrow;
+#[cfg(not(feature = "arrow"))]
+#[path = "files/arrow_absent.rs"]
+mod arrow;
 mod aside;
 mod dated;
 mod errands;
@@ -12,15 +17,18 @@ mod npz;
 mod picture;
 mod special;
 
+pub use arrow::{read_arrow, write_arrow};
 pub use aside::Aside;
 pub use errands::{Bounds, effect, run as run_errand};
 pub use npy::{read_npy, write_npy};
 pub use npz::{read_npz, write_npz};
 pub use picture::{png, read_picture};
 
+use aplomb_devices::pool::Pool;
 use aplomb_ground::error::{Error, Kind, Result, ws_full};
 use aplomb_ground::limits::{Budget, Interrupt};
 use aplomb_ground::protocol::Completion;
+use aplomb_language::eval::host::{Arrays, Format};
 use std::fs;
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{MetadataExt, chown};
@@ -164,6 +172,29 @@ pub fn read_file(path: &Path, budget: &Budget) -> Result<Vec<u8>> {
             0 => return Ok(bytes),
             _ => {}
         }
+    }
+}
+
+/// The arrays of a file. Errors: as those of its format have them.
+pub fn read_arrays(format: Format, path: &Path, pool: &Pool, budget: &Budget) -> Result<Arrays> {
+    match format {
+        Format::NumPy => read_npy(path, pool, budget),
+        Format::Arrow => read_arrow(path, budget),
+    }
+}
+
+/// Writes arrays; `how`: in the words of the format. Errors: as those of the format have them.
+pub fn write_arrays(
+    format: Format,
+    path: &Path,
+    arrays: &Arrays,
+    how: Option<&str>,
+    budget: &Budget,
+    stop: &Interrupt,
+) -> Result<()> {
+    match format {
+        Format::NumPy => write_npy(path, arrays, how, budget, stop),
+        Format::Arrow => write_arrow(path, arrays, how, budget, stop),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The world of tests: evaluations go to the oracle, files are kept in memory, time stands still.
 
-use crate::eval::host::{self, Answer, Arrays, Errand, Facts, Now, Page};
+use crate::eval::host::{self, Answer, Arrays, Errand, Facts, Format, Now, Page};
 use aplomb_ground::chart::Chart;
 use aplomb_ground::error::{Error, Kind, Result, count};
 use aplomb_ground::limits::{Budget, Interrupt, Limits};
@@ -98,11 +98,17 @@ impl host::Host for Host {
         Ok(())
     }
 
-    fn read_npy(&mut self, path: &str) -> Result<Arrays> {
+    fn read_arrays(&mut self, _format: Format, path: &str) -> Result<Arrays> {
         Err(no_file(path))
     }
 
-    fn write_npy(&mut self, path: &str, _arrays: &Arrays, _how: Option<&str>) -> Result<()> {
+    fn write_arrays(
+        &mut self,
+        _format: Format,
+        path: &str,
+        _arrays: &Arrays,
+        _how: Option<&str>,
+    ) -> Result<()> {
         Err(no_file(path))
     }
 

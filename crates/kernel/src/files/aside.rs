@@ -9,6 +9,9 @@ use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf, absolute};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// The name at which nothing is ever written.
+const AWAY: &str = "gone";
+
 /// Names as the run would have left them. Cleared when it is dropped.
 #[derive(Default)]
 pub struct Aside {
@@ -44,7 +47,7 @@ impl Aside {
         fs::metadata(&there).map_err(|e| failed(path, &e))?;
         let whole = absolute(path).map_err(|e| failed(path, &e))?;
         // Nothing is ever written at a new place.
-        let gone = self.put(path, whole.clone())?.with_extension("gone");
+        let gone = self.put(path, whole.clone())?.with_file_name(AWAY);
         self.files.insert(whole, gone);
         Ok(())
     }
@@ -54,9 +57,11 @@ impl Aside {
             Some(folder) => folder.clone(),
             None => self.folder.insert(own_folder().map_err(|e| failed(path, &e))?).clone(),
         };
-        let known = self.files.get(&whole).filter(|p| p.extension().is_none()).cloned();
+        let known = self.files.get(&whole).filter(|p| !p.ends_with(AWAY)).cloned();
         self.made += usize::from(known.is_none());
-        let at = known.unwrap_or_else(|| folder.join(self.made.to_string()));
+        // The end of a name says how a file is written.
+        let name = whole.file_name().map_or("".into(), |name| name.to_string_lossy());
+        let at = known.unwrap_or_else(|| folder.join(format!("{} {name}", self.made)));
         self.files.insert(whole, at.clone());
         Ok(at)
     }

@@ -349,10 +349,11 @@ impl NpyType {
         let all = || TYPES.iter().map(|t| t.1).collect::<Vec<_>>().join(" ");
         found
             .map(|t| t.0)
-            .ok_or_else(|| format!("'{name}' is no type of a .npy file; there are {}", all()))
+            .ok_or_else(|| format!("'{name}' is no type of numbers in a file; there are {}", all()))
     }
 
-    fn name(self) -> &'static str {
+    /// NumPy's word for it.
+    pub fn name(self) -> &'static str {
         TYPES.iter().find(|t| t.0 == self).map_or("", |t| t.2)
     }
 
@@ -365,6 +366,23 @@ impl NpyType {
             View::Complex(_) => NpyType::C16,
             View::Char(_) => return None,
         })
+    }
+
+    /// As `of`, of an array; None: it has no numbers.
+    pub fn of_array(array: &Array) -> Option<NpyType> {
+        match array.data() {
+            Data::Dense(buffer) => NpyType::of(&buffer.view()),
+            Data::Num(x) => NpyType::of(&Buf::one_number(*x).view()),
+            Data::Complex(_) => Some(NpyType::C16),
+            _ => None,
+        }
+    }
+
+    /// Errors: DOMAIN with the first number that it does not hold.
+    pub fn hold(self, numbers: &[f64]) -> Result<()> {
+        let Some(at) = numbers.iter().position(|x| !self.holds(*x)) else { return Ok(()) };
+        let (place, all, name) = (at + 1, numbers.len(), self.name());
+        Err(domain(format!("item {place} of {all}, {}, is no {name}", numbers[at])))
     }
 
     /// Whether it holds the number as it is. Floats of 32 bits round, as everywhere.
@@ -446,7 +464,10 @@ pub fn put_array(
             one.view()
         }
         Data::Char(c) => return put_texts(&[c.to_string()], &shape, named, to),
-        Data::Items(_) => return put_texts(&texts(&array)?, &shape, named, to),
+        Data::Items(_) => {
+            let says = "a .npy file holds numbers, or texts, and not both";
+            return put_texts(&texts(&array, says)?, &shape, named, to);
+        }
         Data::Ref(_) | Data::Lazy(_) | Data::Framed(_) => {
             return Err(domain("a .npy file holds numbers and texts only"));
         }
@@ -466,25 +487,15 @@ pub fn put_array(
         (wanted, view) => {
             let numbers = view.numbers_within(budget)?;
             let _charge = budget.charge_elements(numbers.len(), size_of::<f64>())?;
-            if let Some(at) = numbers.iter().position(|x| !wanted.holds(*x)) {
-                return Err(domain(format!(
-                    "item {} of {}, {}, is no {}",
-                    at + 1,
-                    numbers.len(),
-                    numbers[at],
-                    wanted.name()
-                )));
-            }
+            wanted.hold(&numbers)?;
             to(&|out| put_as(out, &shape, wanted, &numbers))
         }
     }
 }
 
-/// The texts of an array whose items are all texts. Errors: DOMAIN.
-fn texts(array: &Array) -> Result<Vec<String>> {
-    let text = |item: Array| {
-        item.to_text().ok_or_else(|| domain("a .npy file holds numbers, or texts, and not both"))
-    };
+/// The texts of an array whose items are all texts. Errors: DOMAIN, in the words `else_says`.
+pub fn texts(array: &Array, else_says: &str) -> Result<Vec<String>> {
+    let text = |item: Array| item.to_text().ok_or_else(|| domain(else_says));
     array.in_turn().map(|item| text(item.disclosed())).collect()
 }
 
@@ -542,7 +553,7 @@ fn put_bytes<const N: usize>(
 }
 
 /// The float of 16 bits that is the nearest, even where two are.
-fn halved(x: f64) -> u16 {
+pub fn halved(x: f64) -> u16 {
     let sign = if x.is_sign_negative() { 1 << 15 } else { 0 };
     let size = x.abs();
     let bits = match size {

@@ -7,10 +7,10 @@ use aplomb_values::array::{Array, Buf, Complex64, DType, Data};
 use std::sync::Arc;
 
 /// A folder of its own that goes when the test ends.
-struct Folder(PathBuf);
+pub struct Folder(pub PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Folder {
+    pub fn new(name: &str) -> Folder {
         let path = std::env::temp_dir().join(format!("aplomb-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).unwrap();
         Folder(path)
@@ -29,11 +29,11 @@ impl Drop for Folder {
     }
 }
 
-fn budget() -> Budget {
+pub fn budget() -> Budget {
     Budget::new(1 << 30)
 }
 
-fn items(array: &Array) -> Vec<f64> {
+pub fn items(array: &Array) -> Vec<f64> {
     match array.data() {
         Data::Num(x) => vec![*x],
         Data::Dense(b) => b.view().numbers(),

@@ -64,6 +64,13 @@ impl Session {
         })
     }
 
+    /// Runs a text as a statement whose value is not shown: names, effects and output stay, and a
+    /// name may go on waiting for its value.
+    pub fn quiet_run(&mut self, text: &str, sink: &mut dyn Sink) -> Result<(), Error> {
+        self.core.begin();
+        self.run_text(self.source_of(text), true, sink)
+    }
+
     /// The last value of a text, computed. None: it gives none.
     pub fn value_run(&mut self, text: &str, sink: &mut dyn Sink) -> Result<Option<Array>, Error> {
         self.core.begin();

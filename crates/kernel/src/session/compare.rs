@@ -3,11 +3,13 @@
 //!
 //! Each side runs so often that the spread of its runs is known; the least is its time.
 
+use super::about::computed;
 use super::kept::Run;
 use super::world::World;
 use super::{Last, Session};
 use aplomb_compiler::pass::Options;
-use aplomb_ground::error::{Error, value};
+use aplomb_ground::error::{Error, domain, value};
+use aplomb_ground::protocol::Sink;
 use aplomb_ground::trace::{Segment, Trace};
 use aplomb_values::dag::Recorded;
 use std::rc::Rc;
@@ -47,6 +49,31 @@ impl Session {
         };
         let pair = sides.and_then(|sides| self.telling(|session| session.told_in_turn(sides)));
         (self.last, self.earlier) = (Some(last), earlier);
+        pair
+    }
+
+    /// The stories of a text under the switches of now and with more of them off. The text runs
+    /// once, as a statement of the session; what is compared runs apart. Without a text it is the
+    /// last line. Errors: DOMAIN for a switch that is none; of the text.
+    pub fn traces_without(
+        &mut self,
+        text: Option<&str>,
+        off: &[&str],
+        sink: &mut dyn Sink,
+    ) -> Result<[Trace; 2], Error> {
+        let now = self.core.options().clone();
+        let mut without = now.clone();
+        off.iter().try_for_each(|name| without.switch(name, false)).map_err(domain)?;
+        if let Some(text) = text {
+            self.core.begin();
+            self.run_as(self.source_of(text), true, sink, computed)?;
+        }
+        let Some(last) = self.last.take() else {
+            return self.trace_last().map(|t| [t.clone(), t]);
+        };
+        let sides = [(&last, &now), (&last, &without)];
+        let pair = self.telling(|session| session.told_in_turn(sides));
+        self.last = Some(last);
         pair
     }
 

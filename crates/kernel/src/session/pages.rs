@@ -26,7 +26,10 @@ impl World<'_> {
 
     /// Shows a page; one whose name was shown takes that one's place. Errors: DOMAIN.
     pub(super) fn show_page(&mut self, page: &Page) -> Result<()> {
-        let bundle = shown::page(page)?;
+        let mut bundle = shown::page(page)?;
+        if self.is_rich() {
+            shown::rasterised(&mut bundle);
+        }
         if page.clears {
             self.event(Event::Clear);
         }

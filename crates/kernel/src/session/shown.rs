@@ -4,7 +4,7 @@
 use aplomb_charts as charts;
 use aplomb_ground::chart::Chart;
 use aplomb_ground::error::{Error, count, domain};
-use aplomb_ground::protocol::{HTML, MimeBundle, PNG, TEXT};
+use aplomb_ground::protocol::{HTML, MimeBundle, PNG, SVG, TEXT};
 use aplomb_language::eval::host::Page;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -56,6 +56,23 @@ pub fn page(page: &Page) -> Result<MimeBundle, Error> {
     Ok(bundle)
 }
 
+/// Bytes of a drawing that is made a bitmap, too.
+const DRAWN: usize = 1 << 20;
+/// The elements of drawings that may multiply what is drawn: such a one is left as it is.
+const MULTIPLY: &[&str] = &["<use", "<filter", "<pattern", "<image", "<!ENTITY"];
+
+/// A bitmap beside a drawing that has none: paper and pages that run no scripts take that.
+pub fn rasterised(bundle: &mut MimeBundle) {
+    let Some(svg) = bundle.get(SVG).filter(|_| !bundle.contains_key(PNG)) else { return };
+    if svg.len() > DRAWN || MULTIPLY.iter().any(|element| svg.contains(element)) {
+        return;
+    }
+    // What is no picture is shown as it is, and says so itself.
+    if let Ok(png) = charts::png(svg) {
+        bundle.insert(PNG.to_string(), BASE64_STANDARD.encode(png));
+    }
+}
+
 /// A chart in its forms, and its SVG. `pages`: whether somebody shows more than text; `coloured`:
 /// whether the text may have colours. Errors: DOMAIN.
 pub fn chart(
@@ -75,4 +92,22 @@ pub fn chart(
         bundle.insert(PNG.to_string(), BASE64_STANDARD.encode(png));
     }
     Ok((bundle, svg))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drawing_gets_a_bitmap_where_it_is_a_plain_one() {
+        let forms = |inside: &str| {
+            let of = "xmlns=\"http://www.w3.org/2000/svg\" width=\"9\" height=\"9\"";
+            let svg = format!("<svg {of}>{inside}</svg>");
+            let mut bundle = MimeBundle::from([(SVG.to_string(), svg)]);
+            rasterised(&mut bundle);
+            bundle.contains_key(PNG)
+        };
+        assert!(forms("<rect width=\"5\" height=\"5\"/>"));
+        assert!(!forms("<rect id=\"a\"/><use href=\"#a\"/>") && !forms("<b"));
+    }
 }

@@ -20,7 +20,7 @@ use aplomb_ground::span::Place;
 use aplomb_ground::trace::Trace;
 use aplomb_language::eval::Interp;
 use aplomb_language::eval::cx::View;
-use aplomb_language::eval::host::{Answer, Arrays, Errand, Host, Much, Now, Page};
+use aplomb_language::eval::host::{Answer, Arrays, Errand, Format, Host, Much, Now, Page};
 use aplomb_plans::plan::Launch;
 use aplomb_values::array::Array;
 use aplomb_values::array::format::{self, Style};
@@ -577,14 +577,22 @@ impl Host for World<'_> {
         self.write_file(path, &all)
     }
 
-    fn read_npy(&mut self, path: &str) -> Result<Arrays> {
+    fn read_arrays(&mut self, format: Format, path: &str) -> Result<Arrays> {
         self.core.reach.check(Path::new(path))?;
-        files::read_npy(&self.source(path), self.core.device.cpu.pool(), &self.core.budget)
+        let pool = self.core.device.cpu.pool();
+        files::read_arrays(format, &self.source(path), pool, &self.core.budget)
     }
 
-    fn write_npy(&mut self, path: &str, arrays: &Arrays, how: Option<&str>) -> Result<()> {
+    fn write_arrays(
+        &mut self,
+        format: Format,
+        path: &str,
+        arrays: &Arrays,
+        how: Option<&str>,
+    ) -> Result<()> {
         let target = self.target(path)?;
-        files::write_npy(&target, arrays, how, &self.core.budget, &self.core.interrupt)
+        let Core { budget, interrupt, .. } = &*self.core;
+        files::write_arrays(format, &target, arrays, how, budget, interrupt)
     }
 
     fn read_picture(&mut self, path: &str) -> Result<Array> {

@@ -261,9 +261,14 @@ impl Globals {
                     .enumerate()
                     .filter_map(|(k, slot)| slot.value.as_ref().map(|v| (Sym(k as u32), v))),
             ),
-            Slots::Few(slots) => Box::new(
-                slots.iter().filter_map(|(sym, slot)| slot.value.as_ref().map(|v| (*sym, v))),
-            ),
+            // In the order in which names came up, as of all.
+            Slots::Few(slots) => {
+                let own =
+                    slots.iter().filter_map(|(sym, slot)| slot.value.as_ref().map(|v| (*sym, v)));
+                let mut all: Vec<(Sym, &Value)> = own.collect();
+                all.sort_unstable_by_key(|(sym, _)| *sym);
+                Box::new(all.into_iter())
+            }
         }
     }
 }

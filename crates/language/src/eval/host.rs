@@ -80,12 +80,21 @@ pub struct Facts {
     pub is_link: bool,
 }
 
-/// The arrays of a file of NumPy.
+/// The formats of files that hold arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `.npy`, `.npz`.
+    NumPy,
+    /// Arrow IPC: a file, or a stream.
+    Arrow,
+}
+
+/// The arrays of a file.
 #[derive(Clone)]
 pub enum Arrays {
     /// One, without a name.
     One(Array),
-    /// Those of a .npz file, or the columns of records.
+    /// Those of a .npz file, or the columns of records or of an Arrow file.
     Named(Vec<(String, Array)>),
 }
 
@@ -166,12 +175,17 @@ pub trait Host {
     fn write_file(&mut self, path: &str, bytes: &[u8]) -> Result<()>;
     /// Behind what the file holds; a file that is not there is made.
     fn append_file(&mut self, path: &str, bytes: &[u8]) -> Result<()>;
-    /// A .npy or .npz file. Errors name file and what was expected.
-    fn read_npy(&mut self, path: &str) -> Result<Arrays>;
-    /// Writes one array as .npy, or several as .npz; `how` is a type in NumPy's words, without one
-    /// that of the values, or of a .npz file whether it is `deflated`. Errors: FILE NAME, FILE
-    /// ACCESS, DOMAIN.
-    fn write_npy(&mut self, path: &str, arrays: &Arrays, how: Option<&str>) -> Result<()>;
+    /// The arrays of a file of a format. Errors name file and what was expected.
+    fn read_arrays(&mut self, format: Format, path: &str) -> Result<Arrays>;
+    /// Writes one array, or several by name; `how`: types and packing in the words of the format,
+    /// without which a type is that of the values. Errors: FILE NAME, FILE ACCESS, DOMAIN.
+    fn write_arrays(
+        &mut self,
+        format: Format,
+        path: &str,
+        arrays: &Arrays,
+        how: Option<&str>,
+    ) -> Result<()>;
     /// A picture as rows and columns, or as planes of them. Errors name file and what is wrong.
     fn read_picture(&mut self, path: &str) -> Result<Array>;
     /// Writes a picture as PNG. Errors name file and what is wrong.

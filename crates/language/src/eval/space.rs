@@ -8,9 +8,9 @@ use super::cx::{Settings, Sys};
 use super::env::Globals;
 use super::run::{At, Eval, Outcome, Store};
 use super::value::{Closure, Func, Oper, Trad, Value};
-use crate::syntax::Sym;
 use crate::syntax::resolve::{Do, Head, Inner, Ins, Path};
 use crate::syntax::token::Word;
+use crate::syntax::{Spelled, Sym};
 use aplomb_ground::error::{Result, domain, syntax, value};
 use aplomb_values::array::{Array, Data, Reference, Referent};
 use std::any::Any;
@@ -27,6 +27,8 @@ pub struct Space {
     names: RefCell<Globals>,
     /// The number of the statement that made it.
     born: u64,
+    /// The texts of names, for who shows its own; the root has too many.
+    spelled: Option<Spelled>,
 }
 
 impl Referent for Space {
@@ -35,6 +37,16 @@ impl Referent for Space {
             Some(form) => form.clone(),
             None => self.path(),
         }
+    }
+
+    fn arrays(&self) -> Vec<(String, Array)> {
+        let Some(spelled) = &self.spelled else { return Vec::new() };
+        let names = self.names.borrow();
+        let own = names.iter().filter_map(|(sym, value)| match value {
+            Value::Array(array) => Some((spelled.name(sym).to_string(), array.clone())),
+            _ => None,
+        });
+        own.collect()
     }
 
     fn as_any(self: Rc<Self>) -> Rc<dyn Any> {
@@ -52,6 +64,7 @@ impl Space {
             parent: RefCell::new(None),
             names,
             born: 0,
+            spelled: None,
         })
     }
 
@@ -98,8 +111,9 @@ impl Store {
         let names = RefCell::new(Globals::few());
         let born = self.statement;
         let label = RefCell::new(label);
-        let (form, parent) = (RefCell::default(), RefCell::new(Some(parent)));
-        let space = Rc::new(Space { label, form, parent, names, born });
+        let (parent, spelled) = (RefCell::new(Some(parent)), Some(self.symbols.spelled()));
+        let form = RefCell::default();
+        let space = Rc::new(Space { label, form, parent, names, born, spelled });
         self.spaces.push(Rc::downgrade(&space));
         if self.spaces.len() > 64 && self.spaces.len().is_power_of_two() {
             self.spaces.retain(|s| s.strong_count() > 0);

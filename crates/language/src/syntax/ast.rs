@@ -20,18 +20,35 @@ pub struct Sym(pub u32);
 #[derive(Default)]
 pub struct Symbols {
     ids: HashMap<Rc<str>, Sym>,
-    names: Vec<Rc<str>>,
+    names: Spelled,
+}
+
+/// Names by their numbers, for who shows them; a copy has those that come later, too.
+#[derive(Clone, Default)]
+pub struct Spelled(Rc<RefCell<Vec<Rc<str>>>>);
+
+impl Spelled {
+    /// The name of a number.
+    pub fn name(&self, sym: Sym) -> Rc<str> {
+        self.0.borrow()[sym.0 as usize].clone()
+    }
 }
 
 impl Symbols {
+    /// The names for who shows them.
+    pub fn spelled(&self) -> Spelled {
+        self.names.clone()
+    }
+
     /// The number of a name, a new one if it has none.
     pub fn intern(&mut self, name: &str) -> Sym {
         if let Some(&sym) = self.ids.get(name) {
             return sym;
         }
-        let sym = Sym(self.names.len() as u32);
+        let mut names = self.names.0.borrow_mut();
+        let sym = Sym(names.len() as u32);
         let name: Rc<str> = name.into();
-        self.names.push(name.clone());
+        names.push(name.clone());
         self.ids.insert(name, sym);
         sym
     }
@@ -43,7 +60,7 @@ impl Symbols {
 
     /// The name of a number.
     pub fn name(&self, sym: Sym) -> Rc<str> {
-        self.names[sym.0 as usize].clone()
+        self.names.name(sym)
     }
 }
 

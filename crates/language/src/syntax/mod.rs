@@ -14,7 +14,7 @@ pub mod tradfn;
 pub mod words;
 
 use ast::TradId;
-pub use ast::{Ast, Sym, Symbols};
+pub use ast::{Ast, Spelled, Sym, Symbols};
 pub use check::{Lines, completeness};
 pub use token::{Kind, Token, lex, numerals};
 

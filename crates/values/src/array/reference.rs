@@ -11,6 +11,10 @@ use std::rc::Rc;
 pub trait Referent: Any {
     /// Its name, as it is shown.
     fn name(&self) -> String;
+    /// The arrays in it by their names, as they are shown.
+    fn arrays(&self) -> Vec<(String, Array)> {
+        Vec::new()
+    }
     /// The thing itself, for who knows what it is.
     fn as_any(self: Rc<Self>) -> Rc<dyn Any>;
 }
@@ -28,6 +32,11 @@ impl Reference {
     /// The name of what it stands for.
     pub fn name(&self) -> String {
         self.0.name()
+    }
+
+    /// The arrays in what it stands for, by their names.
+    pub fn arrays(&self) -> Vec<(String, Array)> {
+        self.0.arrays()
     }
 
     /// The thing that it stands for, if it is of that type.

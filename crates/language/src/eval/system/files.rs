@@ -1,10 +1,10 @@
-//! Files as text, bytes and arrays: ⎕NGET ⎕NPUT ⎕NPY ⎕IMG ⎕NEXISTS ⎕NDELETE. The host reads and
-//! writes bytes.
+//! Files as text, bytes and arrays: ⎕NGET ⎕NPUT ⎕NPY ⎕ARROW ⎕IMG ⎕NEXISTS ⎕NDELETE. The host reads
+//! and writes bytes.
 
 use super::json::{spelled, unspelled};
 use super::{Args, Row, function, misused, text_matrix, text_vector, texts};
 use crate::eval::cx::Cx;
-use crate::eval::host::{Arrays, Errand, Host};
+use crate::eval::host::{Arrays, Errand, Format, Host};
 use crate::eval::run::Eval;
 use crate::eval::space::Space;
 use crate::eval::value::Value;
@@ -34,7 +34,16 @@ pub static ROWS: &[Row] = &[
          as U, a namespace's arrays as .npz; path, 1 and 'i1' name a type, 'deflated' packs. Times \
          are seconds since 1970.",
         ("{22::'no such file' ⋄ ⎕NPY'x.npy'}0", "no such file"),
-        npy,
+        |ev, a| arrays(ev, a, Format::NumPy, "NPY"),
+    ),
+    function(
+        "ARROW",
+        "Reads an Arrow IPC file (.arrow, .feather) or stream: a namespace with an array for each \
+         column; a struct's fields have its name before theirs. X⎕ARROW path writes a namespace's \
+         arrays as columns, path and 1 replaces; a stream where the name ends in .arrows. path, 1 \
+         and 'n:i4 when:M8[ms] lz4' name types, and pack. Times are seconds since 1970.",
+        ("{22::'no such file' ⋄ ⎕ARROW'x.arrow'}0", "no such file"),
+        |ev, a| arrays(ev, a, Format::Arrow, "ARROW"),
     ),
     function(
         "IMG",
@@ -307,13 +316,13 @@ fn typed(y: &Array) -> (Array, Option<String>) {
     }
 }
 
-/// `⎕NPY`: arrays by name are those of a namespace.
-fn npy(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
+/// `⎕NPY ⎕ARROW`: arrays by name are those of a namespace.
+fn arrays(ev: &mut Eval<'_>, a: &Args<'_>, format: Format, own: &str) -> Result<Option<Array>> {
     let Some(x) = a.x else {
-        return match ev.cx.world("a file")?.read_npy(&path(a.y)?)? {
+        return match ev.cx.world("a file")?.read_arrays(format, &path(a.y)?)? {
             Arrays::One(array) => Ok(Some(array)),
             Arrays::Named(arrays) => {
-                let space = ev.st.new_space("[NumPy]");
+                let space = ev.st.new_space(&format!("[{format:?}]"));
                 for (name, array) in arrays {
                     let sym = ev.st.symbols.intern(&spelled(&name));
                     ev.set_member(&space.value(), sym, Value::Array(array))?;
@@ -323,9 +332,9 @@ fn npy(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         };
     };
     let (y, how) = typed(a.y);
-    let (name, flag) = path_and_flag(&y, "NPY", &[0, 1])?;
+    let (name, flag) = path_and_flag(&y, own, &[0, 1])?;
     if flag == 0 && ev.cx.world("a file")?.exists(&name) {
-        return Err(taken(&name, "X⎕NPY path 1 replaces it"));
+        return Err(taken(&name, &format!("X⎕{own} path 1 replaces it")));
     }
     let arrays = match Space::of(x) {
         None => Arrays::One(x.clone()),
@@ -340,7 +349,7 @@ fn npy(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
             Arrays::Named(named)
         }
     };
-    ev.cx.world("a file")?.write_npy(&name, &arrays, how.as_deref())?;
+    ev.cx.world("a file")?.write_arrays(format, &name, &arrays, how.as_deref())?;
     Ok(None)
 }
 

@@ -3,7 +3,7 @@
 
 use super::with_stack;
 use crate::eval::Interp;
-use crate::eval::host::{Answer, Arrays, Errand, Host, Now, Page};
+use crate::eval::host::{Answer, Arrays, Errand, Format, Host, Now, Page};
 use crate::testing;
 use aplomb_ground::chart::Chart;
 use aplomb_ground::error::Result;
@@ -69,11 +69,17 @@ impl Host for Faulty {
         self.step();
         self.inner.append_file(path, bytes)
     }
-    fn read_npy(&mut self, path: &str) -> Result<Arrays> {
-        self.inner.read_npy(path)
+    fn read_arrays(&mut self, format: Format, path: &str) -> Result<Arrays> {
+        self.inner.read_arrays(format, path)
     }
-    fn write_npy(&mut self, path: &str, arrays: &Arrays, how: Option<&str>) -> Result<()> {
-        self.inner.write_npy(path, arrays, how)
+    fn write_arrays(
+        &mut self,
+        format: Format,
+        path: &str,
+        arrays: &Arrays,
+        how: Option<&str>,
+    ) -> Result<()> {
+        self.inner.write_arrays(format, path, arrays, how)
     }
     fn read_picture(&mut self, path: &str) -> Result<Array> {
         self.inner.read_picture(path)

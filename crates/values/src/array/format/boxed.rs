@@ -2,7 +2,7 @@
 //!
 //! Min: lines between the items of nested arrays. Mid: the same, with marks on the lines. Max:
 //! every array in a frame of its own. Marks: → ↓ axes, ⊖ ⌽ empty ones, ~ numbers, + mixed, ∊
-//! nested.
+//! nested. Namespaces are tables of what is in them.
 
 use super::grid::blanks_before;
 use super::layout::{self, Face, Kind, Layout};
@@ -32,7 +32,9 @@ type Block = Vec<Vec<char>>;
 /// The rows of a picture in boxes; None where the array prints as it does without. Errors: WS FULL,
 /// INTERRUPT.
 pub fn rows(a: &Array, boxes: Boxes, pp: usize) -> Result<Option<Vec<String>>> {
-    let a = &a.settled();
+    let mut a = &a.settled();
+    let opened = if boxes == Boxes::Off { None } else { layout::opened_spaces(a)? };
+    a = opened.as_ref().map_or(a, |opened| opened);
     let plain = a.is_simple_scalar() && boxes != Boxes::Max
         || a.depth() > DEEPEST
         || a.nodes().saturating_add(a.len() as u64) > MOST;

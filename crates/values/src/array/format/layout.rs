@@ -5,7 +5,7 @@
 //! the middle, which is cut away before anything is written: a table costs what is seen of it.
 
 use super::grid::{self, Grid};
-use crate::array::{Array, Data, elements};
+use crate::array::{Array, Data, Reference, elements};
 use crate::prim::moves::gather;
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;
@@ -39,6 +39,8 @@ pub struct Layout {
     /// Rows and columns that are shown; None stands for those between.
     pub down: Vec<Option<usize>>,
     pub across: Vec<Option<usize>>,
+    /// Of namespaces: the names in them, a column each. Of one by itself: those of its rows.
+    pub names: Vec<String>,
     pub face: Face,
 }
 
@@ -107,7 +109,12 @@ impl Layout {
 
     /// Whether a row begins a plane.
     pub fn parts(&self, row: usize) -> bool {
-        grid::blanks_before(row, &self.shape) > 0
+        self.names.is_empty() && grid::blanks_before(row, &self.shape) > 0
+    }
+
+    /// Whether it is one namespace, a name a row.
+    pub fn is_space(&self) -> bool {
+        !self.names.is_empty() && self.shape.is_empty()
     }
 }
 
@@ -121,6 +128,12 @@ struct Laying {
 impl Laying {
     fn lay(&mut self, a: &Array, depth: usize) -> Result<Layout> {
         let a = &a.settled();
+        if a.pending().is_some() {
+            return Ok(self.unread(a));
+        }
+        if let Some(members) = self.members(a, depth) {
+            return self.table(a, &members, depth);
+        }
         let shown = if self.opens { opened(a)? } else { a.clone() };
         let (rows, columns) = table_of(&shown);
         let is_text = a.is_uniform() && a.is_char();
@@ -145,12 +158,103 @@ impl Laying {
             Data::Items(_) if a.is_simple() => "mixed",
             _ => a.dtype().name(),
         };
-        Ok(Layout { shape: a.shape().to_vec(), kind: kind(a)?, dtype, down, across, face })
+        let names = Vec::new();
+        Ok(Layout { shape: a.shape().to_vec(), kind: kind(a)?, dtype, down, across, names, face })
+    }
+
+    /// The layout of a value that nobody has computed yet: nor is it computed to be shown.
+    fn unread(&self, a: &Array) -> Layout {
+        Layout {
+            shape: a.shape().to_vec(),
+            kind: Kind::Nested,
+            dtype: a.dtype().name(),
+            down: Vec::new(),
+            across: Vec::new(),
+            names: Vec::new(),
+            face: Face::Beyond,
+        }
+    }
+
+    /// As `held`, where a page shows more than names.
+    fn members(&self, a: &Array, depth: usize) -> Option<Vec<Members>> {
+        let opens = self.most.items < usize::MAX && !self.is_beyond(depth);
+        if opens { held(a, &places(a.len(), self.most.rows)) } else { None }
+    }
+
+    /// Namespaces as a table: a row each and a column a name, or of one a row a name.
+    fn table(&mut self, a: &Array, members: &[Members], depth: usize) -> Result<Layout> {
+        let names = names_of(members, self.most.columns);
+        let mut items = Vec::new();
+        for one in members {
+            for name in &names {
+                let own = one.iter().find(|(own, _)| own == name);
+                self.items += 1;
+                items.push(match own {
+                    Some((_, value)) => self.lay(value, depth + 1)?,
+                    None => self.lay(&Array::char(' '), depth + 1)?,
+                });
+            }
+        }
+        let one = a.rank() == 0;
+        let (down, across) = match one {
+            true => ((0..names.len()).map(Some).collect(), vec![Some(0)]),
+            false => (places(a.len(), self.most.rows), (0..names.len()).map(Some).collect()),
+        };
+        let dtype = if one { "namespace" } else { "namespaces" };
+        let (shape, kind) = (a.shape().to_vec(), Kind::Nested);
+        Ok(Layout { shape, kind, dtype, down, across, names, face: Face::Items(items) })
     }
 
     fn is_beyond(&self, depth: usize) -> bool {
         depth > self.most.depth || self.items > self.most.items
     }
+}
+
+/// The arrays in a namespace, by name.
+type Members = Vec<(String, Array)>;
+
+/// The arrays in each namespace of some of a vector of them, or in one. None: something else stands
+/// there, or nothing is in any.
+fn held(a: &Array, shown: &[Option<usize>]) -> Option<Vec<Members>> {
+    if a.rank() > 1 || a.is_uniform() || a.in_turn().any(|item| item.to_reference().is_none()) {
+        return None;
+    }
+    let items = shown.iter().flatten().map(|k| a.item(*k));
+    let all: Option<Vec<_>> =
+        items.map(|item| item.to_reference().map(Reference::arrays)).collect();
+    all.filter(|all| all.iter().any(|one| !one.is_empty()))
+}
+
+/// All names, in the order in which they come up.
+fn names_of(members: &[Members], most: usize) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (name, _) in members.iter().flatten() {
+        if !names.contains(name) && names.len() < most {
+            names.push(name.clone());
+        }
+    }
+    names
+}
+
+/// Namespaces as the matrix that text shows of them: a row each under their names, or of one a row
+/// a name. None: they are none.
+pub fn opened_spaces(a: &Array) -> Result<Option<Array>> {
+    let Some(members) = held(a, &places(a.len(), usize::MAX)) else { return Ok(None) };
+    let budget = Budget::new(u64::MAX);
+    let names = names_of(&members, usize::MAX);
+    let texts = names.iter().map(|name| Array::text(name, &budget));
+    let texts = texts.collect::<Result<Vec<_>>>()?;
+    let value = |one: &Members, name: &String| {
+        one.iter().find(|(own, _)| own == name).map_or(Array::char(' '), |(_, v)| v.settled())
+    };
+    let rows = members.iter().map(|one| names.iter().map(move |name| value(one, name)));
+    let (shape, items): ([usize; 2], Vec<Array>) = match a.rank() {
+        0 => ([names.len(), 2], {
+            texts.into_iter().zip(rows.flatten()).flat_map(|(name, v)| [name, v]).collect()
+        }),
+        _ => ([members.len() + 1, names.len()], texts.into_iter().chain(rows.flatten()).collect()),
+    };
+    Ok(Some(Array::items(shape.as_slice(), items, None)))
 }
 
 /// Places that are shown of `n`: all, or the first and the last with a gap (None) between.

@@ -13,6 +13,7 @@ use super::fold::Style;
 use super::layout::{self, Face, Kind, Layout};
 use super::shape_text;
 use crate::array::Array;
+use aplomb_ground::error::count;
 
 /// Looks as attributes: a sanitiser takes style sheets away.
 const OUTER: &str =
@@ -24,7 +25,7 @@ const TEXT: &str = "white-space:pre;font-family:monospace";
 /// The HTML of a result. None: its text says it all, a failure to lay it out too.
 pub fn page(value: &Array, style: &Style) -> Option<String> {
     let value = value.settled();
-    if value.to_reference().is_some() {
+    if value.to_reference().is_some_and(|to| to.arrays().is_empty()) {
         return None;
     }
     let is_row = value.rank() < 2 && value.is_uniform();
@@ -50,6 +51,7 @@ pub fn printed(value: &Array, style: &Style) -> Option<String> {
 fn heading(of: &Layout) -> String {
     let shape = shape_text(&of.shape);
     match of.kind {
+        _ if of.is_space() => format!("{} · {}", of.dtype, count(of.names.len(), "name")),
         // The narrowest storage of no numbers tells nothing.
         Kind::Numbers if of.is_empty() => format!("{shape} · numbers (empty)"),
         _ if of.is_empty() => format!("{shape} · {} (empty)", of.dtype),
@@ -99,7 +101,9 @@ impl Page<'_> {
             let marks: String = of.axes().into_iter().chain([of.kind.mark()]).collect();
             self.out.push_str(&format!("<caption style=\"text-align:left\">{marks}</caption>"));
         }
-        self.names(of, names);
+        let own: Vec<&str> = of.names.iter().map(String::as_str).collect();
+        let is_space = of.is_space();
+        self.names(of, if names.is_empty() && !is_space { &own } else { names });
         let cell = match boxes {
             Boxes::Off => "",
             _ if !is_nested => "",
@@ -124,6 +128,13 @@ impl Page<'_> {
                 true => "<tr style=\"border-top:2px solid gray\">",
                 false => "<tr>",
             });
+            if let (true, Some(name)) = (is_space, row.and_then(|r| own.get(r))) {
+                let look = "text-align:left";
+                self.out.push_str(&format!(
+                    "<th scope=\"row\" style=\"{look}\">{}</th>",
+                    escaped(name)
+                ));
+            }
             let mut texts = row.and_then(|_| rows.next()).into_iter().flatten();
             for column in across {
                 let (Some(r), Some(c)) = (row, column) else {
@@ -163,8 +174,13 @@ impl Page<'_> {
         self.out.push_str("</tr></thead>");
     }
 
-    /// The index of a place, as it is typed between brackets.
+    /// The place of an item as it is typed behind the array's name.
     fn place(&self, of: &Layout, row: usize, column: usize) -> String {
+        match of.names.get(if of.is_space() { row } else { column }) {
+            Some(name) if of.is_space() => return format!(".{}", escaped(name)),
+            Some(name) => return format!("[{}].{}", row + self.style.io, escaped(name)),
+            None => {}
+        }
         let (mut rest, mut index) = (row, Vec::new());
         if !of.shape.is_empty() {
             index.push(column + self.style.io);
@@ -173,11 +189,12 @@ impl Page<'_> {
             index.insert(0, rest % n.max(&1) + self.style.io);
             rest /= n.max(&1);
         }
-        index.iter().map(usize::to_string).collect::<Vec<_>>().join(";")
+        let index = index.iter().map(usize::to_string).collect::<Vec<_>>().join(";");
+        if index.is_empty() { index } else { format!("[{index}]") }
     }
 
     fn open(&mut self, place: &str, look: &str) {
-        let title = if place.is_empty() { String::new() } else { format!(" title=\"[{place}]\"") };
+        let title = if place.is_empty() { String::new() } else { format!(" title=\"{place}\"") };
         let look = if look.is_empty() { String::new() } else { format!(" style=\"{look}\"") };
         self.out.push_str(&format!("<td{title}{look}>"));
     }
@@ -293,22 +310,83 @@ mod tests {
         assert!(page.contains("title=\"0 · numbers (empty)\"") && !page.contains("bool"), "{page}");
     }
 
+    /// A namespace with some arrays.
+    struct Place(Vec<(String, Array)>);
+
+    impl Referent for Place {
+        fn name(&self) -> String {
+            "#.<b>".into()
+        }
+        fn arrays(&self) -> Vec<(String, Array)> {
+            self.0.clone()
+        }
+        fn as_any(self: Rc<Self>) -> Rc<dyn Any> {
+            self
+        }
+    }
+
+    fn place(held: &[(&str, Array)]) -> Array {
+        let held = held.iter().map(|(name, array)| (name.to_string(), array.clone())).collect();
+        Array::reference(Reference::new(Rc::new(Place(held))))
+    }
+
     /// A namespace was eight empty frames in each other.
     #[test]
     fn a_reference_is_its_name() {
-        struct Place;
-        impl Referent for Place {
+        let place = place(&[]);
+        assert_eq!(page(&place, &STYLE), None);
+        let pair = shown(&nested(vec![place, Array::num(1.0)]));
+        assert!(pair.contains("<td title=\"[1]\">#.&lt;b&gt;</td>"), "{pair}");
+    }
+
+    #[test]
+    fn namespaces_are_tables_with_their_names_as_headings() {
+        let ann = place(&[("name", text("Ann<")), ("age", Array::num(7.0))]);
+        let bob = place(&[("name", text("Bob")), ("pets", numbers(&[2], vec![1.0, 2.0]))]);
+        let page = shown(&nested(vec![ann.clone(), bob.clone()]));
+        assert!(page.contains("<small>2 · namespaces</small>"), "{page}");
+        let heading = |name: &str| format!("<th scope=\"col\">{name}</th>");
+        let headings: String = ["name", "age", "pets"].map(heading).concat();
+        assert!(page.contains(&format!("<thead><tr>{headings}</tr></thead>")), "{page}");
+        assert!(page.contains("<td title=\"[1].age\">7</td>"), "{page}");
+        assert!(page.contains("title=\"[2].pets\"") && page.contains("Ann&lt;"), "{page}");
+        let one = shown(&ann);
+        assert!(one.contains("<small>namespace · 2 names</small>"), "{one}");
+        assert!(one.contains(">age</th><td title=\".age\">7</td></tr>"), "{one}");
+        let rows = |a: &Array| crate::array::format::boxed::rows(a, Boxes::Min, 10);
+        let text = |a: &Array| rows(a).expect("rows").expect("a table").join("\n");
+        assert_eq!(
+            text(&nested(vec![ann.clone(), bob])),
+            "┌────┬───┬────┐\n│name│age│pets│\n├────┼───┼────┤\n│Ann<│7  │    │\n\
+             ├────┼───┼────┤\n│Bob │   │1 2 │\n└────┴───┴────┘"
+        );
+        assert_eq!(text(&ann), "┌────┬────┐\n│name│Ann<│\n├────┼────┤\n│age │7   │\n└────┴────┘");
+    }
+
+    #[test]
+    fn many_namespaces_and_one_in_itself_are_shown_in_part() {
+        let one = |k: usize| place(&[("k", Array::num(k as f64))]);
+        let page = shown(&nested((0..5_000).map(one).collect()));
+        assert_eq!(page.matches("<td title").count(), 20, "{page}");
+        assert!(page.contains("[5000].k") && page.contains("⋮"), "{page}");
+        struct Within(std::cell::RefCell<Option<Array>>);
+        impl Referent for Within {
             fn name(&self) -> String {
-                "#.<b>".into()
+                "#.n".into()
+            }
+            fn arrays(&self) -> Vec<(String, Array)> {
+                let own = self.0.borrow().clone();
+                own.into_iter().flat_map(|a| [("a".into(), a.clone()), ("b".into(), a)]).collect()
             }
             fn as_any(self: Rc<Self>) -> Rc<dyn Any> {
                 self
             }
         }
-        let place = Array::reference(Reference::new(Rc::new(Place)));
-        assert_eq!(page(&place, &STYLE), None);
-        let pair = shown(&nested(vec![place, Array::num(1.0)]));
-        assert!(pair.contains("<td title=\"[1]\">#.&lt;b&gt;</td>"), "{pair}");
+        let within = Rc::new(Within(Default::default()));
+        let itself = Array::reference(Reference::new(within.clone()));
+        within.0.replace(Some(itself.clone()));
+        assert!(shown(&itself).len() < 1 << 18);
+        within.0.replace(None);
     }
 
     #[test]
@@ -340,6 +418,25 @@ mod tests {
     fn told(a: &Array) -> String {
         let laid = layout::on_page(a, 10, 20).expect("a layout");
         let inside: Vec<String> = match &laid.face {
+            Face::Items(items) if !laid.names.is_empty() => {
+                let held: Vec<Array> = a.in_turn().map(|one| one.clone()).collect();
+                let own = |one: &Array, name: &String| {
+                    let all = one.to_reference().expect("a namespace").arrays();
+                    let value = all.into_iter().find(|(own, _)| own == name);
+                    value.map_or(" ".into(), |(_, v)| told(&v))
+                };
+                let all = held.iter().flat_map(|one| laid.names.iter().map(move |n| own(one, n)));
+                let cells: Vec<String> = all.collect();
+                assert_eq!(cells.len(), items.len());
+                match laid.is_space() {
+                    true => laid.names.iter().zip(cells).map(|(n, v)| format!("{n}{v}")).collect(),
+                    false => {
+                        let (first, rest) = cells.split_first().expect("a cell");
+                        let head = format!("{}{first}", laid.names.concat());
+                        std::iter::once(head).chain(rest.iter().cloned()).collect()
+                    }
+                }
+            }
             Face::Written(grid) if laid.is_scalar() => return grid.rows[0].clone(),
             Face::Written(grid) if is_lines(&laid) => vec![grid.rows.join("\n")],
             _ if a.is_empty() => vec!["(empty)".into()],
@@ -363,6 +460,11 @@ mod tests {
                 }
                 Some("/table" | "/code" | "/small") if open.pop().is_some_and(|o| o.0) => {
                     out.push(']')
+                }
+                Some("th") if tag.contains("row") => {
+                    let cells = &mut open.last_mut().expect("a table").1;
+                    out += if *cells > 0 { "," } else { "" };
+                    *cells = 0;
                 }
                 Some("td") => {
                     let cells = &mut open.last_mut().expect("a table").1;
@@ -406,6 +508,11 @@ mod tests {
                 nested(vec![text("Ann"), text("  x")]).enclosed().expect("an item"),
                 Array::num(7.0),
             ]),
+            nested(vec![
+                place(&[("a", numbers(&[2], vec![1.0, 2.0])), ("b", text("x"))]),
+                place(&[("b", nested(vec![text("y"), Array::num(1.0)])), ("c", Array::num(3.0))]),
+            ]),
+            place(&[("a", Array::num(1.0)), ("in", place(&[("b", text("x y"))]))]),
         ];
         for boxes in [Boxes::Off, Boxes::Min, Boxes::Mid, Boxes::Max] {
             for value in &values {
