@@ -119,6 +119,15 @@ pub struct About {
 }
 
 #[derive(Args, Clone)]
+pub struct CudaArgs {
+    #[command(flatten)]
+    pub about: About,
+    /// Says in front of each launch what it takes of a GPU of that architecture
+    #[arg(long, value_name = "sm_90")]
+    pub arch: Option<String>,
+}
+
+#[derive(Args, Clone)]
 pub struct TraceArgs {
     #[command(flatten)]
     pub about: About,
@@ -343,7 +352,7 @@ pub enum Command {
     /// The graph for Graphviz
     Dot(DotArgs),
     /// The CUDA text of the launches
-    Cuda(About),
+    Cuda(CudaArgs),
     /// The PTX that NVRTC makes of it
     Ptx(About),
     /// Launches, bytes, time, and why

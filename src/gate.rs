@@ -3,7 +3,7 @@
 use crate::args::{DiffArgs, Input};
 use crate::front::{FAILED, Printer, Settings, USAGE, print, width};
 use crate::told::{self, Asked, Which};
-use crate::views::{self, recorded};
+use crate::views::{self, Depth, recorded};
 use aplomb_ground::span::first_line;
 use aplomb_ground::trace::{SCHEMA, Trace};
 use aplomb_viz::diff as compare;
@@ -60,7 +60,9 @@ fn trace_file(input: &Input) -> Option<&Path> {
 fn side(settings: Settings, input: &Input) -> Result<Vec<Trace>, i32> {
     match trace_file(input) {
         Some(path) => read(path).map_err(usage),
-        None => recorded(settings, input.clone(), Which::Most).map(|told| told.traces),
+        None => {
+            recorded(settings, input.clone(), Which::Most, Depth::default()).map(|told| told.traces)
+        }
     }
 }
 
@@ -78,7 +80,7 @@ fn in_turn(sides: [(Settings, &Input); 2]) -> Result<[Trace; 2], i32> {
             session.restart();
             *session.options() = Default::default();
             settings.prepare(session);
-            session.core().set_told();
+            session.core().set_told(false);
             let mut printer = Printer::aside();
             session.handle(request, &mut printer);
             if printer.code() != 0 {

@@ -55,7 +55,7 @@ pub fn run(settings: Settings, file: PathBuf, args: Vec<String>, trace: Option<P
         session.interp().set_args(args);
         session.interp().set_script(&file.display().to_string());
         if trace.is_some() {
-            session.core().set_told();
+            session.core().set_told(false);
         }
         let mut printer = Printer::default();
         execute(session, text, file.display().to_string(), &mut printer);

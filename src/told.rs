@@ -62,7 +62,7 @@ const NOTHING: &str = "no statement gave a value or had work done, so there is n
 pub fn side(session: &mut Session, asked: &Asked) -> Result<Side, String> {
     let stories = session.core().stories();
     let all: Vec<usize> = (0..stories.len()).collect();
-    most(&stories, asked, &all).and_then(|at| session.side(at)).ok_or_else(|| NOTHING.into())
+    most(&stories, asked, &all).and_then(|at| session.core().side(at)).ok_or_else(|| NOTHING.into())
 }
 
 /// Tells the statements that are asked for, of those that ran. Errors: a sentence.

@@ -1,6 +1,6 @@
 //! Views of a trace and of the tables, for the command line.
 
-use crate::args::{About, DotArgs, ExplainArgs, Input, TraceArgs};
+use crate::args::{About, CudaArgs, DotArgs, ExplainArgs, Input, TraceArgs};
 use crate::commands::pictures::{self, Dot, Room};
 use crate::commands::tune as texts;
 use crate::front::{FAILED, Printer, Settings, USAGE, on_session, print};
@@ -15,6 +15,7 @@ use aplomb_ground::trace::Trace;
 use aplomb_kernel::files;
 use aplomb_kernel::session::Session;
 use aplomb_language::table::{OTHER_KEYS, prims as rows};
+use aplomb_plans::occupancy;
 use aplomb_viz::{ask, tables, why};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -40,7 +41,7 @@ fn traced(
 ) -> i32 {
     let asked = Which::of(about.line);
     let out = about.out;
-    written(out, recorded(settings, about.input, asked), |told| {
+    written(out, recorded(settings, about.input, asked, Depth::default()), |told| {
         told.says.iter().for_each(|says| eprintln!("aplomb: {says}"));
         view(told.one()?)
     })
@@ -85,18 +86,34 @@ pub fn request(input: Input, silent: bool) -> Result<Request, i32> {
     Ok(Request::Execute { code, name, silent })
 }
 
+/// The depth to which a statement is told.
+#[derive(Clone, Default)]
+pub struct Depth {
+    /// Decisions have the plans of their other ways.
+    priced: bool,
+    /// Launches have the registers that NVRTC tells, where it is there.
+    registers: bool,
+    /// Of this architecture.
+    arch: Option<String>,
+}
+
 /// The traces of the statements that are asked for; at least one. Errors: the exit code, all said.
-pub fn recorded(settings: Settings, input: Input, which: Which) -> Result<Told, i32> {
+pub fn recorded(settings: Settings, input: Input, which: Which, depth: Depth) -> Result<Told, i32> {
     let request = request(input, true)?;
     let asked = Asked::of(&settings);
     told(settings, move |session| {
-        session.core().set_told();
+        session.core().set_told(depth.priced);
         let mut printer = Printer::aside();
         session.handle(request, &mut printer);
         if printer.code() != 0 {
             return Err(printer.code());
         }
-        chosen(session, &asked, which).map_err(|says| failed(&says))
+        let mut told = chosen(session, &asked, which).map_err(|says| failed(&says))?;
+        for trace in told.traces.iter_mut().filter(|_| depth.registers) {
+            depth.arch.iter().for_each(|arch| trace.config.arch.clone_from(arch));
+            session.core().fill(trace);
+        }
+        Ok(told)
     })
 }
 
@@ -132,10 +149,11 @@ pub fn told<T: Send + 'static>(
 pub fn trace(settings: Settings, args: TraceArgs) -> i32 {
     let ascii = settings.ascii;
     let (input, out) = (args.about.input, args.about.out);
+    let depth = Depth { registers: !args.canon, ..Depth::default() };
     let traces = match args.no_run {
         true => unrun(settings, input),
-        false if args.all => recorded(settings, input, Which::All),
-        false => recorded(settings, input, Which::of(args.about.line)),
+        false if args.all => recorded(settings, input, Which::All, depth),
+        false => recorded(settings, input, Which::of(args.about.line), depth),
     };
     written(out, traces, move |told| {
         told.says.iter().for_each(|says| eprintln!("aplomb: {says}"));
@@ -179,9 +197,23 @@ pub fn dot(settings: Settings, args: DotArgs) -> i32 {
     })
 }
 
-/// `aplomb cuda`.
-pub fn cuda(settings: Settings, about: About) -> i32 {
-    traced(settings, about, |trace| pictures::cuda(trace, None))
+/// `aplomb cuda`. With an architecture each launch says what it takes of it.
+pub fn cuda(settings: Settings, args: CudaArgs) -> i32 {
+    let Some(arch) = args.arch else {
+        return traced(settings, args.about, |trace| pictures::cuda(trace, None));
+    };
+    if occupancy::find(&arch).is_none() {
+        let known: Vec<&str> = occupancy::ARCHITECTURES.iter().map(|m| m.arch).collect();
+        eprintln!("aplomb: no architecture is called {arch}; there are {}", known.join(" "));
+        return USAGE;
+    }
+    let (out, which) = (args.about.out, Which::of(args.about.line));
+    let depth = Depth { registers: true, arch: Some(arch), ..Depth::default() };
+    let told = recorded(settings, args.about.input, which, depth);
+    written(out, told, |told| {
+        told.says.iter().for_each(|says| eprintln!("aplomb: {says}"));
+        pictures::cuda_on(told.one()?)
+    })
 }
 
 /// `aplomb ptx`.
@@ -228,7 +260,8 @@ pub fn tune(settings: Settings, input: Input) -> i32 {
 pub fn explain(settings: Settings, args: ExplainArgs) -> i32 {
     let width = crate::front::width();
     let which = Which::of(args.about.line);
-    written(args.about.out, recorded(settings, args.about.input, which), move |told| {
+    let depth = Depth { priced: true, ..Depth::default() };
+    written(args.about.out, recorded(settings, args.about.input, which, depth), move |told| {
         let trace = told.one()?;
         let text = match &args.why {
             None => why::summary(trace, width) + &why::delayed(trace, width),

@@ -133,8 +133,16 @@ pub static COMMANDS: &[Command] = &[
     looking_on(
         "]kernels",
         "[kN] [EXPR]",
-        "The launches as a table. Reads are bytes from memory, each element once a launch.",
+        "The launches as a table: bytes that all points ask for, bytes from memory (each element \
+         once a launch), bytes written; \
+         registers and occupancy where NVRTC is.",
         tools::kernels,
+    ),
+    looking_on(
+        "]cpu",
+        "[kN] [EXPR]",
+        "The steps that a CPU runs at every point of each launch.",
+        tools::cpu,
     ),
     looking_on(
         "]cuda",

@@ -174,7 +174,7 @@ const ZOOM: &[(&str, Level)] = &[
         segments(trace, None, |g| text::draw_launches(trace, g.segment, room.ascii))
     }),
     ("nodes", dag),
-    ("body", |trace, _, _| Ok(tables::bodies(trace))),
+    ("body", |trace, _, _| tables::bodies(trace, None)),
 ];
 
 /// By name, or 1 to 4. Errors: no such level.
@@ -217,6 +217,27 @@ pub fn dot(trace: &Trace, view: Dot) -> Result<String, String> {
         Dot::Lets => Ok(dot::lets(trace)),
         Dot::Buffers => Ok(dot::buffers(trace)),
     }
+}
+
+/// The CUDA text of all launches, each under what it takes of the trace's architecture.
+pub fn cuda_on(trace: &Trace) -> Result<String, String> {
+    let arch = &trace.config.arch;
+    let mut out = String::new();
+    for k in &trace.kernels {
+        let registers = match k.regs {
+            Some(n) => format!("{n} registers"),
+            None => "registers guessed by the values alive at once".into(),
+        };
+        let threads: u32 = k.launch.block.iter().product();
+        let shared =
+            format!("{threads} threads and {} bytes of shared memory a block", k.launch.smem);
+        let occupancy = k.occ.map_or(0.0, |o| o * 100.0);
+        let head =
+            format!("// {}: {arch}, {registers}, {shared}: occupancy {occupancy:.0} %", k.name);
+        out += &format!("{}{head}\n", if out.is_empty() { "" } else { "\n" });
+        out += &cuda(trace, Some(&format!("k{}", k.id)))?;
+    }
+    if out.is_empty() { cuda(trace, None) } else { Ok(out) }
 }
 
 /// The CUDA text of one launch (`k0`), or of all.

@@ -46,8 +46,16 @@ pub fn passes(call: &mut Call<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// A node, launch, pass or question of the last line is one word; anything else is an expression.
+/// Decisions are told with the plans that the other way would make.
 pub fn why(call: &mut Call<'_>) -> Result<(), Error> {
+    call.session.core().set_priced(true);
+    let told = reason(call);
+    call.session.core().set_priced(false);
+    told
+}
+
+/// A node, launch, pass or question of the last line is one word; anything else is an expression.
+fn reason(call: &mut Call<'_>) -> Result<(), Error> {
     let width = call.width();
     let Some(word) = call.expr() else {
         let trace = trace_of(call, None)?;
@@ -112,8 +120,17 @@ pub fn launch_of(args: &str) -> (Option<&str>, Option<&str>) {
 
 pub fn kernels(call: &mut Call<'_>) -> Result<(), Error> {
     let (which, expr) = launch_of(call.args);
-    let trace = trace_of(call, expr)?;
+    let mut trace = trace_of(call, expr)?;
+    call.session.core().fill(&mut trace);
     call.show(&tables::kernels(&trace, which).map_err(domain)?);
+    Ok(())
+}
+
+pub fn cpu(call: &mut Call<'_>) -> Result<(), Error> {
+    let (which, expr) = launch_of(call.args);
+    let trace = trace_of(call, expr)?;
+    let says = tables::bodies(&trace, which).map_err(domain)?;
+    show_with(call, "cpu", &trace, &says, None);
     Ok(())
 }
 

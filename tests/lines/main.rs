@@ -4,9 +4,10 @@
 //! Pages with the output that is wanted (`stories conformance examples from_numpy goldens`), random
 //! expressions on every way to a value (`differential numbers`), the rows of the source
 //! publications (`seeds`, `seeds_compiler`), planted defects (`faults`), and what a trace and the
-//! cache of plans hold (`traces plans`). Tests run beside each other, so nothing here changes the
-//! process: no variable of the environment, no working directory, no limit. A file is looked for
-//! from the folder of the workspace, a temporary one has a name of its own.
+//! cache of plans hold (`traces plans`), also against an enumeration of what launches do
+//! (`oracle`). Tests run beside each other, so nothing here changes the process: no variable of the
+//! environment, no working directory, no limit. A file is looked for from the folder of the
+//! workspace, a temporary one has a name of its own.
 
 #[path = "../support/grammar.rs"]
 mod grammar;
@@ -29,6 +30,7 @@ mod frames;
 mod from_numpy;
 mod goldens;
 mod numbers;
+mod oracle;
 mod plans;
 mod reflexes;
 mod seeds;

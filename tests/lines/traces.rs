@@ -129,8 +129,6 @@ fn sentences_say_that_a_node_is_written_where_it_is() {
         files.filter(|p| p.extension().is_some_and(|e| e == "apl")).collect()
     };
     let mut programs = [of(&root), of(&root.join("seeds"))].concat();
-    // The stories of searches are long, and alike.
-    programs.retain(|p| !["queens.apl", "sudoku.apl"].iter().any(|name| p.ends_with(name)));
     programs.sort();
     let mut sentences = 0;
     for program in programs {
@@ -157,6 +155,109 @@ fn sentences_say_that_a_node_is_written_where_it_is() {
         }
     }
     assert!(sentences > 1000, "{sentences}");
+}
+
+/// A search runs few plans thousands of times: each is told once, with how often it ran, and what
+/// would take long is told in part.
+#[test]
+fn equal_evaluations_and_launches_are_told_once() {
+    let mut s = session();
+    let line = "{s←(2|r)/r←⍳9 ⋄ ⍵+≢s}⍣60⊢1 2";
+    let told = traced(&mut s, &[line]);
+    let all: u64 = told.segments.iter().map(|s| s.times()).sum();
+    assert!(told.segments.len() <= 5 && all >= 120, "{} of {all}", told.segments.len());
+    let most = told.segments.iter().map(|s| s.times()).max();
+    assert!(most >= Some(60), "{most:?}");
+    for k in &told.kernels {
+        let own = told.segments.iter().find(|s| (s.kernels[0]..s.kernels[1]).contains(&k.id));
+        assert_eq!(own.map(|s| s.alike), Some(k.alike));
+        assert_eq!(k.meas.as_ref().map(|m| u64::from(m.n)), Some(k.times()), "{}", k.name);
+    }
+    let spent = s.spent();
+    let launches: u64 = told.kernels.iter().map(|k| k.times()).sum();
+    assert_eq!((launches, all), (spent.launches as u64, spent.evaluations as u64));
+
+    // Equal launches of one evaluation are one row of the table, and one sentence.
+    let told = traced(&mut s, &["{⍵+⍵[⍋⍵]}⍣30⊢⌽⍳2000"]);
+    assert!(told.kernels.len() > 20, "{}", told.kernels.len());
+    let table = aplomb_viz::tables::kernels(&told, None).expect("a table");
+    assert!(table.lines().count() < 8 && table.contains("k6…k30 ⍵+⍵[⍋⍵] ×25"), "{table}");
+    let why = aplomb_viz::why::summary(&told, 80);
+    assert!(why.lines().count() < 24 && why.contains(" alike)"), "{why}");
+}
+
+/// A story of many plans says that it is told in part; its launches are those with most to do.
+#[test]
+fn a_story_that_takes_long_is_told_in_part() {
+    // Each length is a plan of its own.
+    let told = traced(&mut session(), &["{(⍵>⌊/⍵)/⍵}⍣600⊢⌽⍳700"]);
+    let evaluations: u64 = told.segments.iter().map(|s| s.times()).sum();
+    let says = told.diagnostics.iter().find(|d| d.code == "W-long").expect("it says so");
+    assert!(
+        says.text.starts_with(&format!("told in part: {evaluations} of ")),
+        "{}, {evaluations}",
+        says.text
+    );
+    assert!(told.nodes.len() < 20_000, "{}", told.nodes.len());
+    let least = told.kernels.iter().filter_map(|k| k.domain.first()).min();
+    assert!(least.is_some_and(|n| *n > 100), "{least:?}");
+}
+
+#[test]
+fn launches_are_named_by_the_source_of_what_they_write() {
+    let table = [
+        ("P←?50 60⍴0 ⋄ C←?40 60⍴0 ⋄ P+.×⍉C", vec!["P+.×⍉C"]),
+        ("{e÷+/e←*⍵-⌈/⍵}?2000⍴0", vec!["⌈/⍵", "+/e←*⍵-⌈/⍵", "e÷+/e←*⍵-⌈/⍵"]),
+        ("(+/y)(⌈/y←*0.001×⍳2000)", vec!["(+/y)(⌈/y←*0.001×⍳2000)"]),
+        ("avg←+/÷≢ ⋄ avg ⍳3000", vec!["avg ⍳3000"]),
+        ("r←3↑⌽+\\⍳3000 ⋄ r", vec!["+\\⍳3000", "r←3↑⌽+\\⍳3000"]),
+    ];
+    for (line, wanted) in table {
+        let told = traced(&mut session(), &[line]);
+        let wanted: Vec<String> =
+            wanted.iter().enumerate().map(|(k, name)| format!("k{k} {name}")).collect();
+        let names: Vec<&str> = told.kernels.iter().map(|k| k.name.as_str()).collect();
+        assert_eq!(names, wanted, "{line}");
+    }
+}
+
+/// A price is the difference of two whole plans: the plan as it is, and the one that is made with
+/// the choice reversed.
+#[test]
+fn alternatives_are_priced_by_whole_plans() {
+    let mut s = session();
+    s.core().set_priced(true);
+    let lines = [
+        "{(+/⍵)(⌈/⍵)}*0.001×⍳2000",
+        "⊃⌽{⍵÷+/⍵}*0.001×⍳2000",
+        "+/(⍳50)∘.×*0.01×⍳40",
+        "{(⌽⍵)+⍵×⍵}⍟1+⍳3000",
+        "+/3×⌽⍳4000",
+        "{⍵+.×⍉⍵}*0.01×40 50⍴⍳2000",
+    ];
+    let (mut priced, mut cheaper) = (0, 0);
+    for line in lines {
+        let told = traced(&mut s, &[line]);
+        for d in told.decisions.iter().filter(|d| d.plan.is_some()) {
+            let own = d.plan.as_ref().expect("a plan");
+            assert_eq!(own.launches as usize, told.kernels.len(), "{line}: {}", d.text);
+            let moved: u64 = told.kernels.iter().map(|k| k.est.r + k.est.w).sum();
+            assert_eq!(own.bytes, moved, "{line}: {}", d.text);
+            let us: f64 = told.kernels.iter().map(|k| k.est.cpu_us).sum();
+            assert!((own.us - us).abs() < 0.1, "{line}: {} against {us}", own.us);
+            let Some(other) = &d.alt[0].plan else { continue };
+            priced += 1;
+            assert_ne!(own, other, "{line}: {}", d.text);
+            match d.alt[0].why_not.as_str() {
+                "dearer" => assert!(other.us >= own.us, "{line}: {}", d.text),
+                barred => {
+                    cheaper += usize::from(other.us < own.us);
+                    assert!(barred.contains(": ") || other.us >= own.us, "{line}: {barred}");
+                }
+            }
+        }
+    }
+    assert!(priced > 12, "{priced} priced, {cheaper} cheaper");
 }
 
 #[test]

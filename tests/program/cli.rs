@@ -445,7 +445,7 @@ fn what_is_not_built_says_so_and_files_can_be_kept_away() {
 #[test]
 fn dot_has_a_picture_of_each_kind() {
     for (flag, holds) in
-        [("--lets", "let n"), ("--buffers", "written by k0"), ("--kernels", "k0 reduce")]
+        [("--lets", "let n"), ("--buffers", "written by k0"), ("--kernels", "k0 +/⍵")]
     {
         let out = ran(&["dot", "-e", "{⍵-+/⍵}2×⍳9", flag], "").0;
         assert!(out.starts_with("digraph") && out.contains(holds), "{flag}: {out}");

@@ -117,6 +117,20 @@ pub struct Segment {
     pub kernels: [u32; 2],
     /// Its buffers.
     pub buffers: [u32; 2],
+    /// Equal evaluations that it stands for beside itself: of one plan, at the same places.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub alike: u32,
+}
+
+impl Segment {
+    /// The number of evaluations that it stands for.
+    pub fn times(&self) -> u64 {
+        1 + u64::from(self.alike)
+    }
+}
+
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }
 
 /// A node of the graph.
@@ -265,6 +279,9 @@ pub struct DecisionRecord {
     pub text: String,
     /// The cost of the way that was taken.
     pub cost: Cost,
+    /// The whole evaluation's plan with it; null where nobody asked for that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanCost>,
     /// The ways that lost.
     pub alt: Vec<Alternative>,
     /// A row id or `own:RULE` of GLOSSARY.md.
@@ -282,6 +299,22 @@ pub struct Alternative {
     pub cost: Cost,
     /// The reason in a word for which it lost.
     pub why_not: String,
+    /// The plan that was made with it instead; null where none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<PlanCost>,
+}
+
+/// A whole plan in figures, by the model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PlanCost {
+    /// Its launches.
+    pub launches: u32,
+    /// Bytes that they move.
+    pub bytes: u64,
+    /// Floating-point operations.
+    pub flops: u64,
+    /// Microseconds on this CPU's model.
+    pub us: f64,
 }
 
 /// A launch: the unit of work of a device.
@@ -289,7 +322,7 @@ pub struct Alternative {
 pub struct LaunchRecord {
     /// Its place among the launches.
     pub id: u32,
-    /// Its name, after what it computes.
+    /// Its number, and the source of what it writes: `k2 P+.×⍉C`.
     pub name: String,
     /// map, reduce.
     pub skeleton: String,
@@ -315,6 +348,9 @@ pub struct LaunchRecord {
     /// Its kernels in order: who takes the points. Empty where there is no CUDA text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spread: Vec<SpreadRecord>,
+    /// Launches of equal evaluations that it stands for beside itself; estimates are of one.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub alike: u32,
     /// Registers of a thread, as NVRTC tells; null where it was not asked.
     pub regs: Option<u32>,
     /// Bytes that a thread spills; null where NVRTC was not asked.
@@ -323,7 +359,7 @@ pub struct LaunchRecord {
     pub occ: Option<f64>,
     /// The model's estimates.
     pub est: Estimate,
-    /// Null when it was not run.
+    /// Null when it was not run. Of equal evaluations, of all.
     pub meas: Option<Measured>,
     /// The CUDA text; null where there is none.
     pub cuda: Option<Cuda>,
@@ -337,6 +373,13 @@ pub struct LaunchRecord {
     /// The device that ran it, where there was a choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ran: Option<Ran>,
+}
+
+impl LaunchRecord {
+    /// The number of launches that it stands for.
+    pub fn times(&self) -> u64 {
+        1 + u64::from(self.alike)
+    }
 }
 
 /// The device that ran a launch, and why that one.
@@ -374,6 +417,16 @@ pub struct ReadRecord {
     pub reuse: Option<String>,
     /// The memory that serves it: `global`, `shared`.
     pub space: String,
+    /// Elements that all points ask for; 0 where only values tell.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub requests: u64,
+    /// Different elements among them; 0 where only values tell.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub distinct: u64,
+}
+
+fn is_none(n: &u64) -> bool {
+    *n == 0
 }
 
 /// The grid of a CUDA text.

@@ -5,4 +5,5 @@
 #![warn(missing_docs)]
 
 pub mod kir;
+pub mod occupancy;
 pub mod plan;

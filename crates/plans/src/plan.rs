@@ -9,11 +9,14 @@
 
 pub mod effort;
 mod math;
+mod passes;
 pub mod product;
 pub mod tiling;
 mod traffic;
+mod warps;
 
 pub use math::{Math, Order};
+pub use passes::Pass;
 pub use traffic::{Traffic, product};
 
 use aplomb_ground::error::{Result, bug};

@@ -60,6 +60,11 @@ impl<'a> Oracle<'a> {
         self.dag.shape(self.at)
     }
 
+    /// The type of the node that is computed.
+    pub fn dtype(&self) -> DType {
+        self.dag.dtype(self.at)
+    }
+
     /// The number of elements that are wanted.
     pub fn len(&self) -> usize {
         elements(self.shape())

@@ -3,12 +3,14 @@
 //!
 //! Nodes are in `why`.
 
-use crate::figures::{FIGURES, temporaries};
+use crate::classes::{classes, source};
+use crate::figures::{self, FIGURES, temporaries};
 use crate::graph::nothing;
 use crate::promise::{Reason, reasons};
-use crate::why::{count, launch, sentence, still_holds, wrapped};
+use crate::why::{count, launch, once, sentence, still_holds, wrapped};
 use aplomb_ground::error::bytes;
-use aplomb_ground::trace::{DecisionRecord, LaunchRecord, Trace};
+use aplomb_ground::trace::{DecisionRecord, LaunchRecord, Segment, Trace};
+use std::cmp::Reverse;
 
 /// A question of one word.
 pub struct Question {
@@ -77,10 +79,10 @@ fn listed(trace: &Trace, mut decisions: Vec<&DecisionRecord>) -> Vec<String> {
         "" => format!("{}{}", d.text, unswitched(trace)),
         _ => sentence(trace, d),
     };
-    let mut out: Vec<String> = decisions.iter().take(MOST).map(told).collect();
-    if decisions.len() > MOST {
-        out.push(format!("… and {} more; ]trace save FILE has all", decisions.len() - MOST));
-    }
+    let all = once(decisions.iter().map(told));
+    let more = all.len().saturating_sub(MOST);
+    let mut out: Vec<String> = all.into_iter().take(MOST).collect();
+    out.extend((more > 0).then(|| format!("… and {more} more; ]trace save FILE has all")));
     out
 }
 
@@ -110,7 +112,7 @@ fn launches(trace: &Trace) -> Vec<String> {
     if trace.segments.is_empty() {
         return vec![format!("no launch: {}", nothing(trace))];
     }
-    let mut out = vec![count(trace.kernels.len(), "launch")];
+    let mut out = vec![count(figures::launches(trace) as usize, "launch")];
     out.extend(reasons(trace).iter().take(MOST).map(|r| with_switch(trace, r)));
     if trace.kernels.is_empty() {
         let rules: Vec<&str> = trace.rules.keys().map(String::as_str).collect();
@@ -161,32 +163,51 @@ fn shared(trace: &Trace) -> Vec<String> {
 
 fn moved(trace: &Trace) -> Vec<String> {
     let total = FIGURES.iter().find(|f| f.name == "bytes").map_or(0, |f| (f.of)(trace));
-    let mut out = vec![format!("{} in {}", bytes(total), count(trace.kernels.len(), "launch"))];
-    for k in &trace.kernels {
+    let n = figures::launches(trace) as usize;
+    let mut out = vec![format!("{} in {}", bytes(total), count(n, "launch"))];
+    let mut classes = classes(trace);
+    classes.sort_by_key(|c| Reverse(figures::moved(c.first).saturating_mul(c.times)));
+    for class in classes.iter().take(MOST) {
+        let k = class.first;
+        let each = if class.times == 1 { "" } else { " each" };
         out.push(format!(
-            "k{} {}: reads {}, writes {}",
-            k.id,
-            k.skeleton,
+            "{} {}{}: reads {}, writes {}{each}",
+            class.label(),
+            source(k),
+            class.alike(),
             bytes(k.est.r),
             bytes(k.est.w)
         ));
     }
-    let first: u64 = trace.passes.iter().filter(|p| p.name == "record").map(|p| p.bytes).sum();
+    out.extend((classes.len() > MOST).then(|| format!("… and {} more", classes.len() - MOST)));
+    let first = unfused(trace);
     if first > total {
         out.push(format!("without fusion it would be {} (]off fusion)", bytes(first)));
     }
     out
 }
 
+/// The bytes that all would move if each node were stored.
+fn unfused(trace: &Trace) -> u64 {
+    let of = |s: &Segment| {
+        let recorded = trace.passes.get(s.passes[0] as usize).filter(|p| p.name == "record");
+        recorded.map_or(0, |p| p.bytes).saturating_mul(s.times())
+    };
+    trace.segments.iter().map(of).fold(0, u64::saturating_add)
+}
+
 fn evaluations(trace: &Trace) -> Vec<String> {
     if trace.segments.len() < 2 {
         return vec!["one step: nothing in the line looks at a value before the end".into()];
     }
-    let step = |s: &aplomb_ground::trace::Segment| {
+    let step = |s: &Segment| {
         let n = (s.kernels[1] - s.kernels[0]) as usize;
-        format!("step {}, for {}: {}", s.id + 1, s.why, count(n, "launch"))
+        let alike = if s.alike == 0 { String::new() } else { format!(", {} alike", s.times()) };
+        format!("step {}, for {}: {}{alike}", s.id + 1, s.why, count(n, "launch"))
     };
-    let mut out: Vec<String> = trace.segments.iter().map(step).collect();
+    let mut out: Vec<String> = trace.segments.iter().take(MOST).map(step).collect();
+    let more = trace.segments.len().saturating_sub(MOST);
+    out.extend((more > 0).then(|| format!("… and {more} more; ]kernels lists their launches")));
     out.push(
         "what looks at a value, or is not compiled yet, needs it whole (no switch changes that)"
             .into(),

@@ -2,7 +2,7 @@
 
 use crate::graph::find_pass;
 use aplomb_ground::error::bytes;
-use aplomb_ground::trace::{BufferRecord, LaunchRecord, Trace};
+use aplomb_ground::trace::{BufferRecord, LaunchRecord, Segment, Trace};
 
 /// A number of a trace. Fewer is better in every row.
 pub struct Figure {
@@ -18,38 +18,58 @@ pub struct Figure {
 
 /// In the order that tables print.
 pub static FIGURES: &[Figure] = &[
-    Figure {
-        name: "launches",
-        says: "loops that run",
-        of: |t| t.kernels.len() as u64,
-        show: plain,
-    },
+    Figure { name: "launches", says: "loops that run", of: launches, show: plain },
     Figure {
         name: "bytes",
         says: "bytes between launches and memory: what a launch reads of an array counts once",
-        of: |t| t.kernels.iter().map(moved).fold(0, u64::saturating_add),
+        of: |t| all(t, moved),
         show: bytes,
     },
     Figure {
         name: "flops",
         says: "operations on elements",
-        of: |t| t.kernels.iter().map(|k| k.est.flops).fold(0, u64::saturating_add),
+        of: |t| all(t, |k| k.est.flops),
         show: plain,
     },
     Figure {
         name: "kept",
         says: "arrays written to memory that are not the value",
-        of: |t| temporaries(t).count() as u64,
+        of: kept,
         show: plain,
     },
     Figure { name: "nodes", says: "nodes that compute", of: |t| nodes(t) as u64, show: plain },
     Figure {
         name: "evaluations",
         says: "steps in which the line ran",
-        of: |t| t.segments.len() as u64,
+        of: evaluations,
         show: plain,
     },
 ];
+
+/// Launches, those of equal evaluations counted.
+pub fn launches(trace: &Trace) -> u64 {
+    trace.kernels.iter().map(LaunchRecord::times).sum()
+}
+
+/// Evaluations, equal ones counted.
+pub fn evaluations(trace: &Trace) -> u64 {
+    trace.segments.iter().map(Segment::times).sum()
+}
+
+/// Arrays that are written on the way, those of equal evaluations counted.
+pub fn kept(trace: &Trace) -> u64 {
+    let times = |b: &BufferRecord| {
+        let own = |s: &&Segment| (s.buffers[0]..s.buffers[1]).contains(&b.id);
+        trace.segments.iter().find(own).map_or(1, Segment::times)
+    };
+    temporaries(trace).map(times).sum()
+}
+
+/// A figure of each launch, summed over all.
+fn all(trace: &Trace, of: fn(&LaunchRecord) -> u64) -> u64 {
+    let each = trace.kernels.iter().map(|k| of(k).saturating_mul(k.times()));
+    each.fold(0, u64::saturating_add)
+}
 
 /// Bytes that a launch moves: what it reads from memory and writes to it.
 pub fn moved(k: &LaunchRecord) -> u64 {
@@ -94,7 +114,8 @@ pub fn temporaries(trace: &Trace) -> impl Iterator<Item = &BufferRecord> {
 
 /// Nodes alive after the last pass that are neither there before nor constants.
 pub fn nodes(trace: &Trace) -> usize {
-    (0..trace.segments.len()).map(|s| nodes_of(trace, s)).sum()
+    let all = trace.segments.iter().enumerate();
+    all.map(|(k, s)| nodes_of(trace, k) * s.times() as usize).sum()
 }
 
 /// The same, of one evaluation.

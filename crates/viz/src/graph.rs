@@ -63,8 +63,9 @@ pub fn find_pass<'a>(
 
 /// The heading of an evaluation where a line has several.
 pub fn heading(trace: &Trace, segment: usize) -> String {
-    let why = trace.segments.get(segment).map_or("", |s| &s.why);
-    format!("evaluation {} of {}, for {why}", segment + 1, trace.segments.len())
+    let Some(own) = trace.segments.get(segment) else { return String::new() };
+    let alike = if own.alike == 0 { String::new() } else { format!(", {} alike", own.times()) };
+    format!("evaluation {} of {}, for {}{alike}", segment + 1, trace.segments.len(), own.why)
 }
 
 impl<'a> Graph<'a> {

@@ -9,6 +9,7 @@
 #![warn(missing_docs)]
 
 pub mod ask;
+pub mod classes;
 pub mod diff;
 pub mod dot;
 pub mod figures;

@@ -124,7 +124,7 @@ impl Promise {
 
     /// Errors: what is so instead, and why.
     pub fn check(&self, trace: &Trace) -> Result<(), Box<Broken>> {
-        let (launches, kept) = (trace.kernels.len(), temporaries(trace).count());
+        let (launches, kept) = (figures::launches(trace) as usize, figures::kept(trace) as usize);
         let stored = || match kept {
             1 => "1 array is written to memory on the way".to_string(),
             n => format!("{n} arrays are written to memory on the way"),

@@ -1,5 +1,6 @@
 //! Tables of a trace: launches, passes. Numbers right, words left, as wide as they need to be.
 
+use crate::classes::{Class, classes, source};
 use crate::outside;
 use aplomb_ground::error::{bytes, time};
 use aplomb_ground::trace::{LaunchRecord, PassRecord, Segment, Trace};
@@ -29,11 +30,7 @@ fn words(list: &[&str]) -> Vec<String> {
 /// for each place where the evaluator worked itself. `which`: only this one (`k0`). Errors: there
 /// is none.
 pub fn kernels(trace: &Trace, which: Option<&str>) -> Result<String, String> {
-    let names = || trace.kernels.iter().map(|k| format!("k{}", k.id)).collect::<Vec<_>>().join(" ");
-    let wanted = |id: u32| which.is_none_or(|w| w == format!("k{id}"));
-    if let Some(which) = which.filter(|_| !trace.kernels.iter().any(|k| wanted(k.id))) {
-        return Err(format!("no launch is called {which}; there are {}", names()));
-    }
+    known(trace, which)?;
     let outside = if which.is_none() { outside::places(trace) } else { Vec::new() };
     if trace.kernels.is_empty() && outside.is_empty() {
         return Ok("no launch\n".into());
@@ -41,9 +38,17 @@ pub fn kernels(trace: &Trace, which: Option<&str>) -> Result<String, String> {
     let gpu = |k: &LaunchRecord| k.ran.as_ref().is_some_and(|r| r.device == "cuda");
     let took = if trace.kernels.iter().any(gpu) { "took" } else { "cpu" };
     let head =
-        ["launch", "kind", "domain", "nodes", "reads", "writes", "sm_90 est", "cpu est", took];
+        ["launch", "kind", "domain", "nodes", "requests", "from memory", "writes", "sm_90 est"];
+    // What NVRTC tells has columns where it is there.
+    let measured = trace.kernels.iter().any(|k| k.regs.is_some());
+    let head: Vec<&str> = head
+        .into_iter()
+        .chain(measured.then_some(["regs", "occupancy"]).into_iter().flatten())
+        .chain(["cpu est", took])
+        .collect();
     let mut rows = vec![words(&head)];
-    for k in trace.kernels.iter().filter(|k| wanted(k.id)) {
+    for class in chosen(trace, which) {
+        let k = class.first;
         let domain: Vec<String> = k.domain.iter().map(usize::to_string).collect();
         let place = if took == "cpu" {
             ""
@@ -52,19 +57,25 @@ pub fn kernels(trace: &Trace, which: Option<&str>) -> Result<String, String> {
         } else {
             " cpu"
         };
-        let ran = k.meas.as_ref().map_or("not run".into(), |m| time(m.us) + place);
+        let ran = class.us.map_or("not run".into(), |us| time(us / class.times as f64) + place);
         let computed = k.body.iter().filter_map(|n| trace.nodes.get(*n as usize));
-        rows.push(vec![
-            format!("k{} {}", k.id, k.name.split_once(' ').map_or("", |(_, name)| name)),
+        let times = if class.times == 1 { String::new() } else { format!(" ×{}", class.times) };
+        let mut row = vec![
+            format!("{} {}{times}", class.label(), source(k)),
             k.skeleton.clone(),
             if domain.is_empty() { "scalar".into() } else { domain.join(" ") },
             computed.filter(|n| n.kind != "const" && n.kind != "input").count().to_string(),
+            bytes(k.est.loads),
             bytes(k.est.r),
             bytes(k.est.w),
             time(k.est.us),
-            time(k.est.cpu_us),
-            ran,
-        ]);
+        ];
+        if measured {
+            row.push(k.regs.map_or(String::new(), |n| n.to_string()));
+            row.push(k.occ.map_or(String::new(), |o| format!("{:.0} %", o * 100.0)));
+        }
+        row.extend([time(k.est.cpu_us), ran]);
+        rows.push(row);
     }
     for place in outside {
         let mut row = vec![place.name, "evaluator".into()];
@@ -176,9 +187,10 @@ pub fn evaluations(trace: &Trace) -> String {
         let kernels = &trace.kernels[s.kernels[0] as usize..s.kernels[1] as usize];
         let moved = kernels.iter().map(crate::figures::moved).fold(0, u64::saturating_add);
         let ran: Option<f64> = kernels.iter().map(|k| k.meas.as_ref().map(|m| m.us)).sum();
+        let times = if s.alike == 0 { String::new() } else { format!(" ×{}", s.times()) };
         rows.push(vec![
             (s.id + 1).to_string(),
-            s.why.clone(),
+            format!("{}{times}", s.why),
             crate::figures::nodes_of(trace, s.id as usize).to_string(),
             kernels.len().to_string(),
             bytes(moved),
@@ -188,12 +200,32 @@ pub fn evaluations(trace: &Trace) -> String {
     grid(&rows, &[1])
 }
 
-/// The scalar code that each launch runs at every point of its domain.
-pub fn bodies(trace: &Trace) -> String {
-    let body = |k: &LaunchRecord| {
+/// The scalar code that each launch runs at every point of its domain, of launches alike once.
+/// `which`: only this one (`k0`). Errors: there is none.
+pub fn bodies(trace: &Trace, which: Option<&str>) -> Result<String, String> {
+    known(trace, which)?;
+    let body = |class: &Class<'_>| {
+        let k = class.first;
         let text = k.cpu.as_deref().unwrap_or("no listing");
-        format!("k{} {}: {text}\n", k.id, k.skeleton)
+        let (label, source) = (class.label(), source(k));
+        format!("{label} {source}{}, {}: {text}\n", class.alike(), k.skeleton)
     };
-    let all: Vec<String> = trace.kernels.iter().map(body).collect();
-    if all.is_empty() { "no launch\n".into() } else { all.join("\n") }
+    let all: Vec<String> = chosen(trace, which).iter().map(body).collect();
+    Ok(if all.is_empty() { "no launch\n".into() } else { all.join("\n") })
+}
+
+/// Errors: no launch is called so.
+fn known(trace: &Trace, which: Option<&str>) -> Result<(), String> {
+    let own = |which: &&str| !trace.kernels.iter().any(|k| *which == format!("k{}", k.id));
+    let Some(which) = which.filter(own) else { return Ok(()) };
+    let names: Vec<String> = trace.kernels.iter().map(|k| format!("k{}", k.id)).collect();
+    Err(format!("no launch is called {which}; there are {}", names.join(" ")))
+}
+
+/// The class of that launch; all without.
+fn chosen<'a>(trace: &'a Trace, which: Option<&str>) -> Vec<Class<'a>> {
+    let own = |class: &Class<'_>| {
+        which.is_none_or(|which| class.ids.iter().any(|id| which == format!("k{id}")))
+    };
+    classes(trace).into_iter().filter(own).collect()
 }

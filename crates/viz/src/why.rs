@@ -2,12 +2,17 @@
 //!
 //! The same lines stand in a pipe, in panes and in a notebook.
 
+use crate::classes::{Class, classes, source};
 use crate::figures;
 use crate::graph::{Graph, find_pass, nothing};
 use crate::outside;
 pub use aplomb_ground::error::count;
 use aplomb_ground::error::{bytes, time};
-use aplomb_ground::trace::{Cost, DecisionRecord, LaunchRecord, NodeRecord, Trace};
+use aplomb_ground::trace::{
+    Cost, DecisionRecord, LaunchRecord, NodeRecord, PassRecord, PlanCost, Segment, Trace,
+};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// The whole line: launches, bytes, time, what each launch does and why it is one.
 pub fn summary(trace: &Trace, width: usize) -> String {
@@ -16,34 +21,35 @@ pub fn summary(trace: &Trace, width: usize) -> String {
         let says = format!("nothing was compiled for this line: {}", nothing(trace));
         return out + &wrapped(&says, 2, width) + "\n";
     }
-    let moved = trace.kernels.iter().map(figures::moved).fold(0, u64::saturating_add);
-    let live: usize = (0..trace.segments.len())
-        .filter_map(|s| find_pass(trace, s, None).ok())
-        .map(|g| g.nodes.iter().filter(|n| n.kind != "const" && n.kind != "input").count())
-        .sum();
-    let took = figures::launches_us(trace).map_or(String::new(), |us| format!(", {}", time(us)));
+    let moved = figures::find("bytes").map_or(0, |f| (f.of)(trace));
+    let took = figures::launches_us(trace).map_or(String::new(), |us| {
+        let loops: f64 = trace.kernels.iter().filter_map(|k| Some(k.meas.as_ref()?.us)).sum();
+        let apart = if loops < us { format!(" ({} in loops)", time(loops)) } else { String::new() };
+        format!(", {}{apart}", time(us))
+    });
     out += &format!(
         "{} for {}, {} moved{took}\n",
-        count(trace.kernels.len(), "launch"),
-        count(live, "node"),
+        count(figures::launches(trace) as usize, "launch"),
+        count(figures::nodes(trace), "node"),
         bytes(moved)
     );
     if trace.segments.len() > 1 {
-        let steps = format!("forced in {} steps: {}", trace.segments.len(), steps(trace));
+        let all = figures::evaluations(trace);
+        let steps = format!("forced in {all} steps: {}", steps(trace));
         out += &format!("{}\n", wrapped(&steps, 2, width));
     }
     out += &before_fusion(trace);
-    let shown = trace.kernels.len().min(LAUNCHES);
-    for kernel in &trace.kernels[..shown] {
-        out += &format!("  {}\n", wrapped(&launch(trace, kernel), 5, width));
+    let classes = classes(trace);
+    let shown = classes.len().min(LAUNCHES);
+    for class in &classes[..shown] {
+        out += &format!("  {}\n", wrapped(&launches(trace, class), 5, width));
     }
-    if shown < trace.kernels.len() {
-        out += &format!("  … and {} more; ]kernels lists them\n", trace.kernels.len() - shown);
+    if shown < classes.len() {
+        out += &format!("  … and {} more; ]kernels lists them\n", classes.len() - shown);
     }
-    for d in
-        trace.decisions.iter().filter(|d| is_telling(d) && still_holds(trace, d)).take(DECISIONS)
-    {
-        out += &format!("  {}\n", wrapped(&sentence(trace, d), 4, width));
+    let telling = trace.decisions.iter().filter(|d| is_telling(d) && still_holds(trace, d));
+    for says in once(telling.map(|d| sentence(trace, d))).iter().take(DECISIONS) {
+        out += &format!("  {}\n", wrapped(says, 4, width));
     }
     // ]cuda says what has no text.
     for d in trace.diagnostics.iter().filter(|d| d.code != "W-no-cuda") {
@@ -70,31 +76,78 @@ fn outside(trace: &Trace) -> Option<String> {
 const PLACES: usize = 3;
 
 /// The needs of the values, step by step; what needed them several times in a row is told once,
-/// with how often.
+/// with how often. Of many steps each need is told once.
 fn steps(trace: &Trace) -> String {
-    let mut runs: Vec<(&str, usize)> = Vec::new();
+    let mut runs: Vec<(&str, u64)> = Vec::new();
     for s in &trace.segments {
         match runs.last_mut().filter(|run| run.0 == s.why) {
-            Some(run) => run.1 += 1,
-            None => runs.push((&s.why, 1)),
+            Some(run) => run.1 += s.times(),
+            None => runs.push((&s.why, s.times())),
         }
     }
+    if runs.len() > STEPS {
+        let mut needs: Vec<(&str, u64)> = Vec::new();
+        for (why, n) in runs {
+            match needs.iter_mut().find(|need| need.0 == why) {
+                Some(need) => need.1 += n,
+                None => needs.push((why, n)),
+            }
+        }
+        runs = needs;
+    }
     let told =
-        |(why, n): &(&str, usize)| if *n == 1 { why.to_string() } else { format!("{why} ×{n}") };
+        |(why, n): &(&str, u64)| if *n == 1 { why.to_string() } else { format!("{why} ×{n}") };
     runs.iter().map(told).collect::<Vec<_>>().join(", ")
 }
 
 /// The delayed arrays that producers fused to: each launch's with the loop that makes it (ACC-13,
 /// ACC-15).
 pub fn delayed(trace: &Trace, width: usize) -> String {
-    let line = |n: &NodeRecord| {
+    let says = |n: &NodeRecord| {
         let made = n.attr.delayed.as_deref().filter(|d| d.contains('→') && n.uses > 0)?;
-        Some(format!("  {}\n", wrapped(&format!("{} is {made}", named(n)), 4, width)))
+        Some(format!("{} is {made}", named(n)))
     };
-    trace.nodes.iter().filter_map(line).take(DECISIONS).collect()
+    let all = once(trace.nodes.iter().filter_map(says)).into_iter().take(DECISIONS);
+    all.map(|says| format!("  {}\n", wrapped(&says, 4, width))).collect()
+}
+
+/// Sentences that differ in the numbers of their nodes and launches alone are told once, with how
+/// many there are.
+pub(crate) fn once(all: impl Iterator<Item = String>) -> Vec<String> {
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    let mut told: Vec<(String, usize)> = Vec::new();
+    for says in all {
+        match known.entry(form(&says)) {
+            Entry::Occupied(at) => told[*at.get()].1 += 1,
+            Entry::Vacant(new) => {
+                new.insert(told.len());
+                told.push((says, 1));
+            }
+        }
+    }
+    let with = |(says, n): (String, usize)| match n {
+        1 => says,
+        n => format!("{says} ({n} alike)"),
+    };
+    told.into_iter().map(with).collect()
+}
+
+/// A sentence without the numbers of its nodes and launches.
+fn form(says: &str) -> String {
+    let mut out = String::new();
+    let (mut before, mut skips) = (' ', false);
+    for c in says.chars() {
+        skips = c.is_ascii_digit() && (skips || matches!(before, 'n' | 'k'));
+        if !skips {
+            out.push(c);
+        }
+        before = c;
+    }
+    out
 }
 
 /// So many are told one by one.
+const STEPS: usize = 8;
 const LAUNCHES: usize = 12;
 const DECISIONS: usize = 12;
 
@@ -103,8 +156,14 @@ fn before_fusion(trace: &Trace) -> String {
     let of = |name: &'static str| trace.passes.iter().filter(move |p| p.name == name);
     let lets: usize = of("bind").map(|p| p.lets.len()).sum();
     let met = trace.rules.get("cse").copied().unwrap_or(0);
-    let (launches, moved) =
-        of("simplify").fold((0, 0), |(n, b), p| (n + p.launches.len(), b + p.bytes));
+    let of_all = |p: &PassRecord| {
+        let own = |s: &&Segment| (s.passes[0]..s.passes[1]).contains(&p.id);
+        trace.segments.iter().find(own).map_or(1, Segment::times)
+    };
+    let (launches, moved) = of("simplify").fold((0, 0u64), |(n, b), p| {
+        let times = of_all(p);
+        (n + p.launches.len() as u64 * times, b.saturating_add(p.bytes.saturating_mul(times)))
+    });
     let mut out = String::new();
     if lets > 0 || met > 0 {
         let met = if met > 0 {
@@ -114,8 +173,9 @@ fn before_fusion(trace: &Trace) -> String {
         };
         out += &format!("  shared: {} used more than once{met}\n", count(lets, "term"));
     }
-    if launches > trace.kernels.len() {
-        out += &format!("  before fusion: {}, {} moved\n", count(launches, "launch"), bytes(moved));
+    if launches > figures::launches(trace) {
+        let launches = count(launches as usize, "launch");
+        out += &format!("  before fusion: {launches}, {} moved\n", bytes(moved));
     }
     out
 }
@@ -154,10 +214,26 @@ fn is_telling(d: &DecisionRecord) -> bool {
     )
 }
 
+/// The work of launches alike, in one line.
+fn launches(trace: &Trace, class: &Class<'_>) -> String {
+    let id = format!("{} {}{}", class.label(), source(class.first), class.alike());
+    let took = if class.times == 1 { "" } else { " in all" };
+    let took = class.us.map_or(String::new(), |us| format!(", {}{took}", time(us)));
+    work_of(trace, class.first, &id, &took)
+}
+
 /// The work of a launch, in one line.
 pub(crate) fn launch(trace: &Trace, k: &LaunchRecord) -> String {
-    // Launches are counted on through the evaluations of a line.
-    let (id, name) = (format!("k{}", k.id), k.name.split_once(' ').map_or("", |(_, name)| name));
+    let one = Class {
+        first: k,
+        ids: vec![k.id],
+        times: k.times(),
+        us: k.meas.as_ref().map(|meas| meas.us),
+    };
+    launches(trace, &one)
+}
+
+fn work_of(trace: &Trace, k: &LaunchRecord, id: &str, took: &str) -> String {
     let buffer = |b: &u32| {
         let node = trace.buffers.get(*b as usize).map(|x| x.node);
         node.and_then(|n| trace.nodes.get(n as usize)).map_or(String::new(), short)
@@ -186,12 +262,11 @@ pub(crate) fn launch(trace: &Trace, k: &LaunchRecord) -> String {
     } else {
         format!("reads {}", list(&k.inputs))
     };
-    let took = k.meas.as_ref().map_or(String::new(), |m| format!(", {}", time(m.us)));
     let where_ = k.ran.as_ref().map_or(String::new(), |ran| format!("; {}", ran.why));
     let computed = k.body.iter().filter_map(|n| trace.nodes.get(*n as usize));
     let nodes = computed.filter(|n| n.kind != "const" && n.kind != "input").count();
     format!(
-        "{id} {name}: {what} {domain}, {} in one pass: {reads} ({}), writes {} ({}){took}{where_}",
+        "{id}: {what} {domain}, {} in one pass: {reads} ({}), writes {} ({}){took}{where_}",
         count(nodes, "node"),
         bytes(k.est.r),
         list(&k.out),
@@ -223,7 +298,16 @@ pub(crate) fn sentence(trace: &Trace, d: &DecisionRecord) -> String {
     let verb = if config.off.contains(&d.switch) || lacks { "]on" } else { "]off" };
     let switch =
         if d.switch.is_empty() { String::new() } else { format!(" ({verb} {})", d.switch) };
-    format!("{}{switch}", d.text)
+    format!("{}{}{switch}", d.text, cheaper(d).as_deref().map_or("", |says| says))
+}
+
+/// A whole plan that would be cheaper with the other way, and the rule that bars it.
+fn cheaper(d: &DecisionRecord) -> Option<String> {
+    let (own, alt) = (d.plan.as_ref()?, d.alt.first()?);
+    let other = alt.plan.as_ref().filter(|other| other.us < own.us * 0.99)?;
+    let why = alt.why_not.split_once(": ").map_or(alt.why_not.as_str(), |(_, why)| why);
+    let (name, saved) = (&alt.name, time(own.us - other.us));
+    Some(format!("; by the whole plan {saved} cheaper with {name}, but {why}"))
 }
 
 fn hint(trace: &Trace) -> String {
@@ -298,8 +382,19 @@ pub fn node(trace: &Trace, which: &str, width: usize) -> Result<String, String> 
             out += &format!(" · {}: {}, {}", alt.name, price(&alt.cost), alt.why_not);
         }
         out += &format!(" · {}\n", d.seed);
+        out +=
+            &plans(d).map_or(String::new(), |says| format!("    {}\n", wrapped(&says, 6, width)));
     }
     Ok(out)
+}
+
+/// The plan of all with the choice, and with the other one.
+fn plans(d: &DecisionRecord) -> Option<String> {
+    let (own, alt) = (d.plan.as_ref()?, d.alt.first()?);
+    let told = |p: &PlanCost| {
+        format!("{}, {}, {}", count(p.launches as usize, "launch"), bytes(p.bytes), time(p.us))
+    };
+    Some(format!("all of it: {} · with {}: {}", told(own), alt.name, told(alt.plan.as_ref()?)))
 }
 
 fn price(c: &Cost) -> String {
@@ -366,7 +461,7 @@ fn describe(trace: &Trace, graph: &Graph, node: &NodeRecord) -> String {
     let ran = if launches.is_empty() {
         String::new()
     } else {
-        format!("; computed in {}", launches.join(", "))
+        format!("; computed in {}", launches.join(" and "))
     };
     out + &format!("  {used}{ran}\n")
 }
@@ -374,6 +469,13 @@ fn describe(trace: &Trace, graph: &Graph, node: &NodeRecord) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sentences_that_differ_in_numbers_of_nodes_are_told_once() {
+        let all = ["n3 + is kept, 8 bytes", "n31 + is kept, 8 bytes", "n4 + is kept, 9 bytes"];
+        let told = once(all.iter().map(|s| s.to_string()));
+        assert_eq!(told, ["n3 + is kept, 8 bytes (2 alike)", "n4 + is kept, 9 bytes"]);
+    }
 
     #[test]
     fn a_sentence_fills_the_width_it_is_given() {

@@ -30,7 +30,7 @@ const BYTES: usize = 32 << 20;
 #[derive(Default)]
 pub struct PlanCache {
     entries: Map<u64, Vec<Entry>>,
-    /// Counts lookups, to know what was used last.
+    /// Counts lookups, to know what was used last; a new plan's is its number.
     now: u64,
     tally: Tally,
 }
@@ -55,6 +55,7 @@ struct Entry {
     plan: Rc<Plan>,
     answers: Vec<Answer>,
     moved: u64,
+    number: u64,
     bytes: usize,
     used: u64,
 }
@@ -107,7 +108,9 @@ impl PlanCache {
                 plan: entry.plan.clone(),
                 answers: entry.answers.clone(),
                 moved: entry.moved,
+                number: Some(entry.number),
                 trace: Trace::default(),
+                flips: Vec::new(),
                 assumptions: Vec::new(),
             };
             if cfg!(debug_assertions) {
@@ -118,7 +121,8 @@ impl PlanCache {
             return Ok(found);
         }
         self.tally.misses += 1;
-        let compiled = compile(recorded, options, observer)?;
+        let mut compiled = compile(recorded, options, observer)?;
+        compiled.number = Some(self.now);
         self.keep(hash, Entry::new(recorded, options, scalars, equal, &compiled, self.now));
         Ok(compiled)
     }
@@ -235,7 +239,7 @@ impl Entry {
         let node = size_of::<Node<NodeId>>() + size_of::<Fact>() + size_of::<Scalar>();
         let bytes = dag.len() * node + 2 * steps * size_of::<Step>() + size_of::<Entry>();
         let (plan, answers) = (compiled.plan.clone(), compiled.answers.clone());
-        Entry { key, scalars, plan, answers, moved: compiled.moved, bytes, used }
+        Entry { key, scalars, plan, answers, moved: compiled.moved, number: used, bytes, used }
     }
 
     /// Writes this evaluation's scalars into the plan.

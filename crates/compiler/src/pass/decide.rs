@@ -61,6 +61,8 @@ pub struct Decision {
     switch: &'static str,
     chosen: Choice,
     rejected: Vec<(Choice, WhyNot)>,
+    /// All nodes that it is about, where these are several.
+    with: Vec<NodeId>,
     text: String,
 }
 
@@ -91,7 +93,18 @@ impl Decision {
             }
             told => told,
         };
-        Decision { at, what, reason, row, switch, chosen, rejected: vec![(over, because)], text }
+        let (rejected, with) = (vec![(over, because)], Vec::new());
+        Decision { at, what, reason, row, switch, chosen, rejected, with, text }
+    }
+
+    /// The same, about all of these nodes.
+    #[must_use]
+    pub fn of(self, nodes: Vec<NodeId>) -> Decision {
+        Decision { with: nodes, ..self }
+    }
+
+    pub fn with(&self) -> &[NodeId] {
+        &self.with
     }
 
     pub fn at(&self) -> NodeId {

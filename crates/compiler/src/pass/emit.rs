@@ -10,6 +10,7 @@ use super::delayed::{self, Forms};
 use super::fault;
 use super::formula::Formulas;
 use super::hash::Map;
+use super::schedule::legal::Illegal;
 use super::schedule::policy::Policy;
 use super::schedule::{Group, Schedule, Why, is_free_root, legal};
 use super::work::Work;
@@ -563,6 +564,33 @@ impl Writer<'_> {
     }
 }
 
+/// The reason for which a launch is not one with that before it, with the numbers and names behind
+/// it. None: it has none.
+fn apart(
+    dag: &Dag,
+    schedule: &Schedule,
+    homes: &Map<NodeId, usize>,
+    k: usize,
+    illegal: Option<&Illegal>,
+) -> Option<String> {
+    let extents = |k: usize| match &*schedule.groups[k].domain {
+        [] => "a single place".to_string(),
+        all => all.iter().map(usize::to_string).collect::<Vec<_>>().join("×"),
+    };
+    match illegal? {
+        Illegal::Domain => {
+            Some(format!("it goes over {}, k{} over {}", extents(k), k - 1, extents(k - 1)))
+        }
+        Illegal::Place => {
+            let reads = schedule.facts.reads[k].iter();
+            let made = reads.filter_map(|(at, _)| Some((*homes.get(at)?, *at)));
+            let (home, at) = made.filter(|(home, _)| *home < k).max()?;
+            Some(format!("it needs {}, which is there when k{home} has ended", label(dag, at)))
+        }
+        _ => None,
+    }
+}
+
 /// A decision for each root, each reduction and each launch boundary.
 fn explain(work: &mut Work, schedule: &Schedule) {
     for (at, why) in &schedule.keep {
@@ -665,7 +693,7 @@ fn explain(work: &mut Work, schedule: &Schedule) {
             | Why::MayFail
             | Why::Places(_)
             | Why::Steps(_) => continue,
-            Why::Limit { .. } | Why::Outside { .. } => continue,
+            Why::Limit { .. } | Why::Outside { .. } | Why::Flipped => continue,
         };
         let switch = match why {
             Why::NotYet(pass) => pass,
@@ -681,15 +709,21 @@ fn explain(work: &mut Work, schedule: &Schedule) {
             text,
         ));
     }
+    let homes = schedule.homes();
     for (k, group) in schedule.groups.iter().enumerate().skip(1) {
         let nodes = group.nodes();
         let before = &schedule.groups[k - 1];
-        let because = match legal::beside(before, group) {
+        let beside = legal::beside(before, group);
+        let apart = apart(&work.dag, schedule, &homes, k, beside.as_ref().err());
+        let because = match beside {
             Err(illegal) => WhyNot::Illegal(illegal.says()),
             Ok(()) if !work.policies.asks(Policy::Domains) => WhyNot::SwitchedOff("horizontal"),
             Ok(()) => WhyNot::Rule("the two share no buffer"),
         };
-        let why = because.says();
+        let why = match apart {
+            Some(why) => why,
+            None => because.says(),
+        };
         let text = format!(
             "k{k} {} is a launch of its own: {why}",
             label(&work.dag, nodes[nodes.len() - 1])

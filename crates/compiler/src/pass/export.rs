@@ -1,17 +1,19 @@
 //! The trace of a compilation: the work's log in the schema's words.
 
 use super::cost::{self, SM_90};
-use super::decide::glyph;
+use super::decide::{Decision, glyph};
 use super::hash::Map;
-use super::schedule::Why;
+use super::schedule::flips::Flip;
+use super::schedule::{Schedule, Why};
 use super::work::{Snapshot, Warning, Work};
-use super::{Options, PIPELINE, place};
+use super::{Options, PIPELINE, fuse, phrase, place, price};
+use aplomb_ground::error::Result;
 use aplomb_ground::span::{Place, Source};
 use aplomb_ground::trace::*;
-use aplomb_plans::kir;
 use aplomb_plans::plan::{BufId, From, Launch, Plan, Step, What};
+use aplomb_plans::{kir, occupancy};
 use aplomb_values::array::DType;
-use aplomb_values::dag::ix::{Ix, linear};
+use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Along, Dag, NodeId, Read, Role};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,13 +21,17 @@ use std::sync::Arc;
 /// Blocks that fill the device model: 132 multiprocessors, eight on each.
 const FULL: u64 = 132 * 8;
 
-pub fn trace(work: &Work, plan: &Plan) -> Trace {
+/// The story of a compilation, and the decisions that the planner can make the other way. Errors:
+/// INTERRUPT, INTERNAL ERROR.
+pub fn trace(work: &mut Work, plan: &Plan) -> Result<(Trace, Vec<(usize, Flip)>)> {
+    let schedule = work.schedule()?;
+    let work = &*work;
     let mut sources: Vec<Arc<Source>> = Vec::new();
     let (hashes, uses) = (content_hashes(&work.dag), work.dag.uses(&work.roots));
     let mut record =
         |at: NodeId| node(work, at, hashes[at.index()], uses[at.index()], &mut sources);
     let nodes: Vec<NodeRecord> = work.dag.ids().map(&mut record).collect();
-    let decisions = decisions(work, plan);
+    let (decisions, flips) = decisions(work, plan, &schedule)?;
     let mut rules = std::collections::BTreeMap::new();
     work.snapshots
         .iter()
@@ -38,7 +44,7 @@ pub fn trace(work: &Work, plan: &Plan) -> Trace {
         .map(|(k, s)| pass(work, k, s, k.checked_sub(1).map(|j| &work.snapshots[j])))
         .collect();
     let mut kernels: Vec<LaunchRecord> =
-        plan.launches.iter().enumerate().map(|(k, l)| launch(plan, k as u32, l)).collect();
+        plan.launches.iter().enumerate().map(|(k, l)| launch(&work.dag, plan, k, l)).collect();
     let mut diagnostics: Vec<Diagnostic> =
         work.warnings.iter().map(|w| warning(w, &mut sources)).collect();
     for (k, record) in kernels.iter_mut().enumerate() {
@@ -77,11 +83,12 @@ pub fn trace(work: &Work, plan: &Plan) -> Trace {
         decisions: [0, decisions.len() as u32],
         kernels: [0, kernels.len() as u32],
         buffers: [0, buffers.len() as u32],
+        alike: 0,
     });
     (trace.nodes, trace.passes, trace.decisions) = (nodes, passes, decisions);
     (trace.kernels, trace.buffers) = (kernels, buffers);
     trace.diagnostics = diagnostics;
-    trace
+    Ok((trace, flips))
 }
 
 /// The options as a trace has them.
@@ -101,6 +108,19 @@ pub fn tell_text(record: &mut LaunchRecord, code: &kir::Code) {
     record.math = code.fast.is_any().then(|| code.fast.math().name().into());
     record.spread = code.spread(FULL);
     record.launch = code.grid(FULL, code.shared());
+    tell_occupancy(record, SM_90.arch);
+}
+
+/// The occupancy of a launch on an architecture, by the registers that NVRTC tells, else by the
+/// values that are alive at once. None where the architecture has no row (BAS-01).
+pub fn tell_occupancy(record: &mut LaunchRecord, arch: &str) {
+    let threads = record.launch.block.iter().product();
+    let registers = match record.regs {
+        Some(told) => told,
+        None => occupancy::guessed(record.live_max),
+    };
+    let of = |m: &occupancy::Multiprocessor| m.occupancy(threads, registers, record.launch.smem);
+    record.occ = occupancy::find(arch).filter(|_| threads > 0).map(of);
 }
 
 fn id(at: NodeId) -> u32 {
@@ -203,42 +223,60 @@ fn attributes(work: &Work, at: NodeId) -> Attr {
     attr
 }
 
-/// The decisions that the final plan bears out, each with the node that it was about. One that says
-/// that a node is written, where the plan has no buffer of it, was overtaken by another, and so was
-/// one that computes in place what is written after all.
-fn decisions(work: &Work, plan: &Plan) -> Vec<DecisionRecord> {
+/// The decisions that the final plan bears out, in its words, and those that the planner can make
+/// the other way. One that says that a node is written, where the plan has no buffer of it, was
+/// overtaken by another, and so was one that computes in place what is written after all.
+fn decisions(
+    work: &Work,
+    plan: &Plan,
+    schedule: &Schedule,
+) -> Result<(Vec<DecisionRecord>, Vec<(usize, Flip)>)> {
     let written: BTreeSet<NodeId> = plan.buffers.iter().map(|b| b.node).collect();
-    let last = successors(&work.dag);
-    let holds = |d: &super::decide::Decision| {
-        let written = written.contains(&d.at()) || written.contains(&last[d.at().index()]);
-        match (d.what(), d.chosen().name) {
-            ("keep" | "break", "write" | "materialise" | "break") => written,
-            ("inline" | "keep", "inline") => !written,
+    let (last, uses) = (successors(&work.dag), work.dag.uses(&work.roots));
+    let mut met: BTreeSet<(NodeId, &str, String)> = BTreeSet::new();
+    let (mut all, mut flips) = (Vec::new(), Vec::new());
+    for (pass, d) in &work.decisions {
+        let at = last[d.at().index()];
+        let is_written = written.contains(&d.at()) || written.contains(&at);
+        let holds = match (d.what(), d.chosen().name) {
+            ("keep" | "break", "write" | "materialise" | "break") => is_written,
+            ("inline" | "keep", "inline") => !is_written,
             _ => true,
-        }
-    };
-    let record = |(k, (pass, d)): (usize, &(usize, super::decide::Decision))| DecisionRecord {
-        id: k as u32,
-        pass: *pass as u32,
-        node: id(d.at()),
+        };
+        let told = if holds { fuse::of_plan(work, schedule, at, &uses, d)? } else { None };
+        let Some(d) = told.filter(|d| met.insert((d.at(), d.what(), d.text().into()))) else {
+            continue;
+        };
+        flips.extend(price::flip(at, &d).map(|flip| (all.len(), flip)));
+        all.push(decision(all.len(), *pass, &d));
+    }
+    Ok((all, flips))
+}
+
+fn decision(id: usize, pass: usize, d: &Decision) -> DecisionRecord {
+    DecisionRecord {
+        id: id as u32,
+        pass: pass as u32,
+        node: self::id(d.at()),
         what: d.what().into(),
         chosen: d.chosen().name.into(),
         reason: d.reason().into(),
         text: d.text().into(),
-        cost: price(d.chosen().cost),
+        cost: cost_of(d.chosen().cost),
+        plan: None,
         alt: d
             .rejected()
             .iter()
             .map(|(c, why)| Alternative {
                 name: c.name.into(),
-                cost: price(c.cost),
+                cost: cost_of(c.cost),
                 why_not: why.text(),
+                plan: None,
             })
             .collect(),
         seed: d.row().into(),
         switch: d.switch().into(),
-    };
-    work.decisions.iter().filter(|(_, d)| holds(d)).enumerate().map(record).collect()
+    }
 }
 
 /// For each node the one that rules put in its place at last; itself where none did.
@@ -251,7 +289,7 @@ fn successors(dag: &Dag) -> Vec<NodeId> {
     last
 }
 
-fn price(c: cost::Cost) -> Cost {
+fn cost_of(c: cost::Cost) -> Cost {
     Cost { flops: c.flops, bytes: c.bytes, us: (c.ns / 10.0).round() / 100.0 }
 }
 
@@ -317,7 +355,20 @@ fn pass(work: &Work, k: usize, s: &Snapshot, before: Option<&Snapshot>) -> PassR
     }
 }
 
-fn launch(plan: &Plan, k: u32, l: &Launch) -> LaunchRecord {
+/// A launch's number, and the source of what it writes.
+fn name(dag: &Dag, plan: &Plan, k: usize, l: &Launch) -> String {
+    let written = l.stores.iter().chain(&l.after_stores).map(|s| plan.buffer(s.buf).node);
+    let mut written: Vec<NodeId> = written.collect();
+    written.sort();
+    let name = match (phrase::name(dag, &written), written.last()) {
+        (Some(name), _) => name,
+        (None, Some(at)) => phrase::made(dag, *at),
+        (None, None) => l.skeleton().into(),
+    };
+    format!("k{k} {name}")
+}
+
+fn launch(dag: &Dag, plan: &Plan, k: usize, l: &Launch) -> LaunchRecord {
     let mut inputs: Vec<u32> = l.loads.iter().map(|x| x.buf.0).collect();
     inputs.sort();
     inputs.dedup();
@@ -328,8 +379,8 @@ fn launch(plan: &Plan, k: u32, l: &Launch) -> LaunchRecord {
     let (r, w) = (traffic.read, traffic.written);
     let us = round(SM_90.us(r.saturating_add(w), flops));
     LaunchRecord {
-        id: k,
-        name: l.name.clone(),
+        id: k as u32,
+        name: name(dag, plan, k, l),
         skeleton: l.skeleton().into(),
         algo: l.kind.algorithm().into(),
         body: steps_nodes(l),
@@ -349,6 +400,7 @@ fn launch(plan: &Plan, k: u32, l: &Launch) -> LaunchRecord {
         cuda: None,
         cpu: Some(aplomb_plans::plan::listing(l)),
         math: None,
+        alike: 0,
         live_max: live_max(&l.body).max(live_max(&l.after)),
         ran: None,
     }
@@ -410,22 +462,20 @@ fn read_record(plan: &Plan, l: &Launch, k: usize) -> ReadRecord {
     let known = along.is_none() && !held;
     // A product's tiles are copied row by row.
     let near = is_near(l, load) || kir::is_tiled(l);
-    let shape = &plan.buffer(load.buf).shape;
+    let (requests, distinct) = match plan.asked(l, k) {
+        (requests, Some(distinct)) => (requests, distinct),
+        (requests, None) => (requests, 0),
+    };
     ReadRecord {
         buf: load.buf.0,
         affine,
         oob: load.read.oob(),
         reuse: reuse(l, load).filter(|_| known),
-        coalesced: known && (near || is_coalesced(l, &linear(&load.read.ix, shape, &l.domain))),
+        coalesced: known && (near || plan.is_coalesced(l, k)),
         space: if near { "shared" } else { "global" }.into(),
+        requests,
+        distinct,
     }
-}
-
-/// Whether neighbouring threads read the same or neighbouring elements (BAS-09).
-fn is_coalesced(l: &Launch, place: &Ix) -> bool {
-    kir::lanes(l).is_none_or(|k| {
-        place.coefficient(k).abs() <= 1 && (place.is_affine() || !place.mentions(k))
-    })
 }
 
 fn is_near(l: &Launch, load: &aplomb_plans::plan::Load) -> bool {

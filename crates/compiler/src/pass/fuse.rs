@@ -73,9 +73,49 @@ pub fn horizontal(work: &mut Work) -> Result<()> {
         };
         let one = Cost { flops: after.facts.flops, bytes: after.facts.bytes, ns: LAUNCH_NS };
         let (a, b) = (Choice { name: "merge", cost: one }, Choice { name: "apart", cost: apart });
-        work.decide(Decision::forced(about, a, b, WhyNot::Dearer, text));
+        work.decide(Decision::forced(about, a, b, WhyNot::Dearer, text).of(nodes));
     }
     Ok(())
+}
+
+/// A decision of these passes in the words of the final plan. None: the plan does not bear it out.
+pub fn of_plan(
+    work: &Work,
+    plan: &Schedule,
+    at: NodeId,
+    uses: &[u32],
+    d: &Decision,
+) -> Result<Option<Decision>> {
+    let home = || plan.groups.iter().find(|g| g.nodes().contains(&at));
+    let told = match (d.what(), d.reason()) {
+        ("inline", _) if !plan.facts.evaluated.contains_key(&at) => None,
+        ("inline", "single-place" | "each-element-once" | "cheap-again") => {
+            let row = if d.row() == "ACC-17" { "ACC-12" } else { d.row() };
+            Some(inlined(work, plan, at, row, d.switch())?)
+        }
+        ("keep", "work" | "shared" | "may-fail" | "places" | "steps") => {
+            let why = plan.keep.get(&at);
+            why.and_then(|why| kept(work, at, why, uses[at.index()], d.switch()))
+        }
+        ("embed", "epilogue") if !home().is_some_and(|g| g.after.contains(&at)) => None,
+        ("embed", "same-pass") => {
+            let src = work.dag.node(at).consumes().map(|c| c.0);
+            let beside = |g: &&super::schedule::Group| {
+                g.reduces.contains(&at) && src.is_some_and(|src| g.body.contains(src))
+            };
+            home().filter(beside).map(|_| d.clone())
+        }
+        ("horizontal", _) => {
+            let all = |g: &&super::schedule::Group| {
+                let nodes = g.nodes();
+                d.with().iter().all(|at| nodes.contains(at))
+            };
+            plan.groups.iter().find(all).map(|_| d.clone())
+        }
+        ("push", "composes") if plan.keep.contains_key(&at) => None,
+        _ => Some(d.clone()),
+    };
+    Ok(told)
 }
 
 /// A node that had a buffer and has none any more.
@@ -221,6 +261,7 @@ fn kept(work: &Work, at: NodeId, why: &Why, uses: u32, switch: &'static str) -> 
         | Why::NotYet(_)
         | Why::Random
         | Why::Anywhere
+        | Why::Flipped
         | Why::Limit { .. } => return None,
     })
 }

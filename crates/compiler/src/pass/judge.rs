@@ -9,6 +9,7 @@ use super::contexts::Context;
 use super::cost::Cost;
 use super::fault::Fault;
 use super::find::{self, Body};
+use super::schedule::flips::Way;
 use super::schedule::legal::{self, Illegal};
 use super::schedule::policy::{Policies, Policy, Recompute};
 use super::schedule::{Keep, Why};
@@ -38,7 +39,7 @@ impl<'a> Judge<'a> {
             Err(Illegal::Must(why)) => return Some(why),
             _ => {}
         }
-        if dag.shape(at).is_empty() {
+        if dag.shape(at).is_empty() || self.policies.flips.has(at, Way::Inline) {
             return None;
         }
         if !dag.node(at).computes() {

@@ -5,7 +5,7 @@
 //! In: a recorded graph and the switches it was compiled under. Kept: the graph, which the
 //! evaluation has anyway, and eight bytes a pass. Never: the arrays, once nothing else needs them.
 
-use super::{Observer, Options, PIPELINE, compile};
+use super::{Observer, Options, PIPELINE, compile, price};
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::{Budget, Interrupt};
 use aplomb_ground::trace::{Config, Trace};
@@ -73,15 +73,20 @@ impl Log {
         self.recorded.dag.len()
     }
 
-    /// The story and the plan it is of. `clock` times the passes of a plan that was known. Errors:
-    /// those of `compile`, which has compiled this before.
-    pub fn tell(&self, clock: &mut dyn Observer) -> Result<(Trace, Rc<Plan>)> {
+    /// The story and the plan it is of; `priced`: decisions have the plans of their other ways.
+    /// `clock` times the passes of a plan that was known. Errors: those of `compile`, which has
+    /// compiled this before.
+    pub fn tell(&self, clock: &mut dyn Observer, priced: bool) -> Result<(Trace, Rc<Plan>)> {
         let mut options = self.options.clone();
         options.trace = true;
         let told = compile(&self.recorded, &options, clock)?;
         let mut trace = told.trace;
         if self.ms.len() == PIPELINE.len() {
             trace.passes.iter_mut().zip(&self.ms).for_each(|(pass, ms)| pass.ms = *ms);
+        }
+        if priced {
+            let (recorded, own) = (&self.recorded, &self.options);
+            price::all(recorded, own, &told.plan, &told.flips, &mut trace.decisions, clock);
         }
         Ok((trace, told.plan))
     }
@@ -119,7 +124,7 @@ mod tests {
         drop(own);
         log.let_go();
         assert!(log.recorded().inputs.iter().all(Array::is_empty));
-        let (told, plan) = log.tell(&mut NoClock).unwrap_or_else(|e| panic!("{e}"));
+        let (told, plan) = log.tell(&mut NoClock, false).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(told, at_once.trace);
         assert_eq!(plan.launches.len(), at_once.plan.launches.len());
     }

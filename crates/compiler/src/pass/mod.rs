@@ -28,7 +28,9 @@ mod log;
 mod need;
 mod options;
 mod pad;
+mod phrase;
 mod place;
+mod price;
 mod product;
 mod push_down;
 mod record;
@@ -46,7 +48,7 @@ mod work;
 
 pub use cache::{PlanCache, Tally};
 pub use cost::{Cost, Model};
-pub use export::tell_text;
+pub use export::{tell_occupancy, tell_text};
 #[doc(hidden)]
 pub use fault::Fault;
 pub use log::{Log, Timed};
@@ -258,8 +260,12 @@ pub struct Compiled {
     pub answers: Vec<Answer>,
     /// `Plan::moved`, summed up once.
     pub moved: u64,
+    /// Equal for evaluations of one plan of a cache; None: it is no cache's.
+    pub number: Option<u64>,
     /// Empty unless `Options::trace`.
     pub trace: Trace,
+    /// The same: decisions that the planner can make the other way.
+    flips: Vec<(usize, schedule::flips::Flip)>,
     /// The answers about the graph's scalars that the plan rests on.
     assumptions: Vec<Assumption>,
 }
@@ -314,10 +320,14 @@ pub fn compile(
     if cfg!(debug_assertions) {
         verify::check_plan(&plan).map_err(|e| internal(format!("the plan: {e}")))?;
     }
-    let trace = if options.trace { export::trace(&work, &plan) } else { Trace::default() };
+    let (trace, flips) =
+        if options.trace { export::trace(&mut work, &plan)? } else { Default::default() };
+    if cfg!(debug_assertions) && options.trace {
+        verify::check_trace(&trace).map_err(|e| internal(format!("the story: {e}")))?;
+    }
     let assumptions = assumptions(&work);
     let moved = plan.moved();
-    Ok(Compiled { plan: Rc::new(plan), answers, moved, trace, assumptions })
+    Ok(Compiled { plan: Rc::new(plan), answers, moved, number: None, trace, flips, assumptions })
 }
 
 /// The questions that passes asked about the graph's own scalars, with their answers. One that a

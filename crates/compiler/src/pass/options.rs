@@ -3,6 +3,7 @@
 //! Rows: ACC-33, BAR-18. A preset is a list of passes and rules and what it takes for granted;
 //! switches come on top of it. Every name here is one that `--off list` prints, with a sentence.
 
+use super::schedule::flips::Flips;
 use super::schedule::policy::{Policies, Policy, Recompute};
 use super::{NEEDED, PIPELINE};
 use aplomb_ground::limits::LaunchLimits;
@@ -206,6 +207,8 @@ pub struct Options {
     pub order: Order,
     /// The resources that one launch may need (ACL-33).
     pub limits: LaunchLimits,
+    /// Choices of the planner that are made the other way, to be priced.
+    pub(super) flips: Flips,
     /// Keep the whole record, not only the plan.
     pub trace: bool,
     /// Tests alone set it: a defect that some pass then has.
@@ -224,6 +227,7 @@ impl Default for Options {
             math: Math::Strict,
             order: Order::Repeatable,
             limits: LaunchLimits::default(),
+            flips: Flips::default(),
             trace: false,
             fault: None,
         }
@@ -325,6 +329,7 @@ impl Options {
             outputs: !self.is_off("outputs"),
             strict: self.is_strict(),
             limits: self.limits,
+            flips: self.flips,
             fault: self.fault,
             ..Policies::default()
         };

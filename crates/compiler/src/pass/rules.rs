@@ -378,8 +378,7 @@ fn fold(dag: &mut Dag, at: NodeId) -> Option<NodeId> {
         Some(b) => dag.number(*b)?,
         None => 0.0,
     };
-    let value = scalar::eval(*op, *ct, x, y).ok()?;
-    let value = if dag.dtype(at) == DType::F32 { f64::from(value as f32) } else { value };
+    let value = scalar::eval_as(dag.dtype(at), *op, *ct, x, y).ok()?;
     if !value.is_finite() {
         return None;
     }

@@ -4,15 +4,17 @@
 //! rank 0; a transform has one Ix a source axis, whose ranges (clipped by tests) lie inside the
 //! source; a reduction's shape is its source's without the axis; characters meet only moves, = and
 //! ≠. For a plan: values are used after they are made, stages rise along reads, every buffer is
-//! written once, and reads stay inside their buffers.
+//! written once, and reads stay inside their buffers. For a story: it is one of the final plan.
 
 use super::find;
 use super::lets::Let;
 use super::schedule::{Schedule, draft, legal};
 use super::work::Work;
+use aplomb_ground::trace::{LaunchRecord, Trace};
 use aplomb_plans::plan::tiling::{self, Single, Span, single};
 use aplomb_plans::plan::{From, Kind, Launch, Plan, Step, What};
 use aplomb_values::dag::{Dag, NodeId};
+use std::collections::BTreeSet;
 
 /// The check of all live nodes of a graph. Errors: a sentence on the first that is wrong.
 pub fn check(dag: &Dag, roots: &[NodeId]) -> Result<(), String> {
@@ -208,4 +210,45 @@ fn steps(launch: &Launch, steps: &[Step]) -> Result<(), String> {
         }
     }
     Ok(())
+}
+/// Whether the story of an evaluation is one of its final plan: marks are buffers, launches are
+/// where sentences say, nothing is called dearer that its figure says is cheaper.
+pub fn check_trace(trace: &Trace) -> Result<(), String> {
+    let written: BTreeSet<u32> =
+        trace.buffers.iter().filter(|b| b.born.is_some()).map(|b| b.node).collect();
+    let marked = trace.passes.last().map(|p| p.breaks.iter().map(|b| b.node).collect());
+    if marked.is_some_and(|marked: BTreeSet<u32>| marked != written) {
+        return Err("nodes are marked as written that have no buffer, or the reverse".into());
+    }
+    let mut last: Vec<u32> = (0..trace.nodes.len() as u32).collect();
+    for n in trace.nodes.iter().rev() {
+        n.from.iter().for_each(|was| last[*was as usize] = last[n.id as usize]);
+    }
+    for d in &trace.decisions {
+        let wrong = |what: &str| Err(format!("{what}: {}", d.text));
+        let own = [Some(d.node), last.get(d.node as usize).copied()];
+        let is_written = own.iter().flatten().any(|at| written.contains(at));
+        match (d.what.as_str(), d.chosen.as_str()) {
+            ("keep" | "break", "write" | "materialise" | "break") if !is_written => {
+                return wrong("not written");
+            }
+            ("inline", "inline") if is_written => return wrong("written"),
+            ("launch", _) => {
+                let id = d.text.strip_prefix('k').and_then(|rest| rest.split(' ').next());
+                let launch = id.and_then(|id| trace.kernels.get(id.parse::<usize>().ok()?));
+                if !launch.is_some_and(|k| k.body.contains(&d.node)) {
+                    return wrong("in another launch");
+                }
+            }
+            _ => {}
+        }
+        if d.alt.iter().any(|alt| alt.why_not == "dearer" && alt.cost.us < d.cost.us) {
+            return wrong("not dearer");
+        }
+    }
+    let named = |k: &LaunchRecord| k.name.starts_with(&format!("k{} ", k.id));
+    match trace.kernels.iter().find(|k| !named(k)) {
+        Some(k) => Err(format!("a launch is called {}", k.name)),
+        None => Ok(()),
+    }
 }

@@ -39,6 +39,16 @@ impl<'a> Shift<'a> {
             })
     }
 
+    /// A sentence of a decision, which may name launches anywhere.
+    fn decision(&self, text: &str) -> String {
+        let known = |word: &str| self.names.contains(word);
+        let text =
+            self.words(text, 'k', |id, word, _| (!known(word)).then_some(id + self.by.launches));
+        self.words(&text, 'n', |id, word, after| {
+            self.is_node(id, word, after).then_some(id + self.by.nodes)
+        })
+    }
+
     /// A text that may begin with a launch's number; what it is with its own number, and the rest.
     fn launch<'t>(&self, text: &'t str) -> (String, &'t str) {
         let digits =
@@ -115,7 +125,7 @@ impl<'a> Shift<'a> {
     /// Every sentence of a trace. Its ids are shifted elsewhere.
     pub fn sentences(&self, other: &mut Trace) {
         for d in &mut other.decisions {
-            d.text = self.text(&d.text);
+            d.text = self.decision(&d.text);
         }
         for view in other.passes.iter_mut().filter_map(|p| p.view.as_mut()) {
             *view = self.text(view);
@@ -156,6 +166,10 @@ mod tests {
         assert_eq!(
             shift.text("k1 n2 +/ is a launch of its own"),
             "k3 n12 +/ is a launch of its own"
+        );
+        assert_eq!(
+            shift.decision("k1 n2 +/ needs n1 x ×, which is there when k0 has ended"),
+            "k3 n12 +/ needs n11 x ×, which is there when k2 has ended"
         );
         assert_eq!(shift.text("k1x is no launch, nor is k1"), "k1x is no launch, nor is k1");
         assert_eq!(shift.listing("over [3]\n  v0 = b3[i]    n1"), "over [3]\n  v0 = b8[i]    n11");

@@ -8,7 +8,7 @@ use super::world::World;
 use super::{Last, Session};
 use aplomb_compiler::pass::Options;
 use aplomb_ground::error::{Error, value};
-use aplomb_ground::trace::Trace;
+use aplomb_ground::trace::{Segment, Trace};
 use aplomb_values::dag::Recorded;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -17,13 +17,16 @@ use std::time::{Duration, Instant};
 const ROUNDS: usize = 7;
 const LONG: Duration = Duration::from_millis(700);
 
-/// The evaluations of a statement, and the switches of each.
-pub(super) type Evaluations = Vec<(Rc<Recorded>, Options)>;
+/// An evaluation that a story tells, to be run again.
+pub(super) struct Again {
+    pub recorded: Rc<Recorded>,
+    pub options: Options,
+}
 
 /// A statement that ran, and what it takes to run its evaluations again.
 pub struct Side {
-    trace: Trace,
-    evaluations: Evaluations,
+    pub(super) trace: Trace,
+    pub(super) evaluations: Vec<Again>,
 }
 
 impl Session {
@@ -48,28 +51,20 @@ impl Session {
     }
 
     fn told_in_turn(&mut self, sides: [(&Last, &Options); 2]) -> Result<[Trace; 2], Error> {
-        let mut told = |(line, options): (&Last, &Options)| {
-            self.take_options(options);
-            self.trace_line(line)
-        };
-        let mut pair = [told(sides[0])?, told(sides[1])?];
         // A line that forced nothing is told by running it whole, effects aside: once is enough.
         if sides.iter().any(|side| side.0.forced.is_empty()) {
-            return Ok(pair);
+            let mut told = |(line, options): (&Last, &Options)| {
+                self.take_options(options);
+                self.trace_line(line)
+            };
+            return Ok([told(sides[0])?, told(sides[1])?]);
         }
-        let evaluations = |side: &(&Last, &Options)| {
-            side.0.forced.iter().map(|f| (f.recorded.clone(), side.1.clone())).collect()
+        let mut told = |(line, options): (&Last, &Options)| {
+            self.take_options(options);
+            self.story_forced(line, false).map(|told| told.0.side())
         };
-        let evaluations = [evaluations(&sides[0]), evaluations(&sides[1])];
-        self.run_in_turn(&mut pair, &evaluations);
-        Ok(pair)
-    }
-
-    /// The side of a comparison that a statement is, of those that have stories. None: there are
-    /// not so many.
-    pub fn side(&mut self, at: usize) -> Option<Side> {
-        let trace = self.core.story(at)?;
-        Some(Side { trace, evaluations: self.core.evaluations(at) })
+        let sides = [told(sides[0])?, told(sides[1])?];
+        Ok(self.compared(sides))
     }
 
     /// The stories of two statements whose evaluations have run in turn.
@@ -82,13 +77,13 @@ impl Session {
 
     /// Runs the evaluations of both sides in turn and tells the least of their times. What fails,
     /// or leaves the device, has no time to compare.
-    fn run_in_turn(&mut self, pair: &mut [Trace; 2], sides: &[Evaluations; 2]) {
+    fn run_in_turn(&mut self, pair: &mut [Trace; 2], sides: &[Vec<Again>; 2]) {
         let (mut runs, begun): ([Vec<Vec<Rc<Run>>>; 2], _) = (Default::default(), Instant::now());
         for _ in 0..ROUNDS {
             for (side, runs) in sides.iter().zip(&mut runs) {
-                let mut run = |(recorded, options): &(Rc<Recorded>, Options)| {
-                    self.take_options(options);
-                    World::new(&mut self.core, None, true).timed(recorded)
+                let mut run = |again: &Again| {
+                    self.take_options(&again.options);
+                    World::new(&mut self.core, None, true).timed(&again.recorded)
                 };
                 let once: Option<Vec<_>> = side.iter().map(&mut run).collect();
                 let Some(once) = once else { return };
@@ -110,19 +105,21 @@ impl Session {
 /// The least time of each launch and of all, and how far from it half of the runs are: one run that
 /// the machine disturbed says nothing.
 fn tell_runs(trace: &mut Trace, runs: &[Vec<Rc<Run>>]) {
+    let all_ms = |(run, of): (&Rc<Run>, &Segment)| run.launch_ms * of.times() as f64;
     let mut all: Vec<f64> =
-        runs.iter().map(|once| once.iter().map(|run| run.launch_ms).sum()).collect();
+        runs.iter().map(|once| once.iter().zip(&trace.segments).map(all_ms).sum()).collect();
     all.sort_by(f64::total_cmp);
     let (Some(&least), Some(&half)) = (all.first(), all.get(all.len() / 2)) else { return };
     for (e, segment) in trace.segments.iter().enumerate() {
         let first = segment.kernels[0] as usize;
+        let times = segment.times() as f64;
         for stat in runs.iter().filter_map(|once| once.get(e)).flat_map(|run| &run.ran.stats) {
             let Some(meas) =
                 trace.kernels.get_mut(first + stat.launch).and_then(|k| k.meas.as_mut())
             else {
                 continue;
             };
-            meas.us = meas.us.min((stat.micros * 10.0).round() / 10.0);
+            meas.us = meas.us.min((stat.micros * times * 10.0).round() / 10.0);
         }
     }
     let told = [("launch_ms", least), ("spread_ms", half - least), ("runs", runs.len() as f64)];

@@ -3,6 +3,7 @@
 //! An evaluation keeps its graph and switches (`Log`), what was measured and warned of; the trace
 //! is made of them by `tell`. A graph's arrays are let go with its statement.
 
+use super::compare::{Again, Side};
 use super::record::{Clock, tell_device};
 use aplomb_compiler::pass::{Log, tell_text};
 use aplomb_devices::device::{Compiling, LaunchStats};
@@ -14,7 +15,9 @@ use aplomb_ground::trace::{Config, Diagnostic, ResultRecord, SourceText, Trace};
 use aplomb_language::eval::host::Much;
 use aplomb_plans::kir;
 use aplomb_values::dag::Recorded;
+use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// A warning of the evaluator.
 #[derive(Clone)]
@@ -92,6 +95,8 @@ pub struct Ran {
 pub struct Run {
     /// The time of each pass; none where the plan was known.
     pub ms: Vec<f64>,
+    /// Equal for evaluations of one plan.
+    pub number: Option<u64>,
     pub front_ms: f64,
     pub launch_ms: f64,
     pub ran: Ran,
@@ -129,13 +134,16 @@ pub struct Story {
     pub config: Option<Config>,
 }
 
-/// One evaluation.
+/// An evaluation, with those of one plan at the same places: they are told once.
 pub struct Part {
     pub log: Log,
-    pub run: Rc<Run>,
+    /// The record of each; at least one.
+    pub runs: Vec<Rc<Run>>,
     pub warnings: Vec<Warning>,
     /// Names that held its inputs: node and name.
     pub names: Vec<(usize, String)>,
+    /// Whether its decisions are told with the plans of their other ways.
+    pub priced: bool,
     /// Ends a story that takes long to tell.
     pub interrupt: Interrupt,
 }
@@ -147,6 +155,12 @@ pub struct Kept {
     /// Its place in the text that ran.
     place: Option<Place>,
     pub parts: Vec<Part>,
+    /// The evaluations that it forced.
+    pub evaluations: usize,
+    /// For each plan its parts.
+    of: BTreeMap<u64, Vec<usize>>,
+    /// The part that the last evaluation joined.
+    latest: usize,
     /// The warnings that belong to no evaluation.
     pub warnings: Vec<Warning>,
     pub result: Option<ResultRecord>,
@@ -154,8 +168,10 @@ pub struct Kept {
     left_out: usize,
 }
 
-/// Nodes of a statement's story.
+/// Nodes of different evaluations that a statement's story keeps, and that it tells: about a
+/// second's. A lone evaluation is told, however long.
 const LONGEST: usize = 1 << 17;
+const TOLD: usize = 1 << 12;
 
 impl Kept {
     pub fn of(statement: &str) -> Kept {
@@ -169,12 +185,12 @@ impl Kept {
 
     /// The work of its launches by the model, in nanoseconds.
     pub fn work_ns(&self) -> f64 {
-        self.parts.iter().map(|part| part.run.work_ns).sum()
+        self.parts.iter().map(Part::work_ns).sum()
     }
 
     /// The figures by which a reader chooses one of many.
     pub fn story(&self) -> Story {
-        let runs = || self.parts.iter().map(|part| &part.run);
+        let runs = || self.parts.iter().flat_map(|part| &part.runs);
         Story {
             lines: self.place.as_ref().map_or([1, 1], Place::lines),
             text: self.statement.clone(),
@@ -187,18 +203,47 @@ impl Kept {
     }
 
     /// Beyond what a story holds, evaluations are only counted.
-    pub fn push(&mut self, part: Part) {
+    pub fn push(&mut self, mut part: Part) {
+        self.evaluations += 1;
+        let number = part.runs.last().and_then(|run| run.number);
+        let alike = number.and_then(|number| {
+            let known = self.of.get(&number)?.iter().copied();
+            known.rev().find(|k| self.parts[*k].is_like(&part))
+        });
+        if let Some(known) = alike {
+            self.latest = known;
+            let new = |w: &Warning| self.parts[known].warnings.iter().all(|k| k.text != w.text);
+            part.warnings.retain(new);
+            self.parts[known].warnings.append(&mut part.warnings);
+            return self.parts[known].runs.append(&mut part.runs);
+        }
+        self.latest = self.parts.len();
         if self.nodes >= LONGEST {
             self.left_out += 1;
             return;
         }
         self.nodes += part.log.nodes();
+        number.into_iter().for_each(|n| self.of.entry(n).or_default().push(self.latest));
         self.parts.push(part);
     }
 
-    /// All but the first so many are no part of the story.
-    pub fn forget_after(&mut self, parts: usize) {
-        self.parts.drain(parts.min(self.parts.len())..).for_each(|p| self.nodes -= p.log.nodes());
+    /// The last evaluation is no part of the story, if there are more than these.
+    pub fn forget_after(&mut self, evaluations: usize) {
+        if self.evaluations <= evaluations {
+            return;
+        }
+        self.evaluations = evaluations;
+        let Some(part) = self.parts.get_mut(self.latest) else {
+            self.left_out -= 1;
+            return;
+        };
+        part.runs.pop();
+        // One that stands alone joined last, so it is the last.
+        if part.runs.is_empty() {
+            self.nodes -= part.log.nodes();
+            self.parts.pop();
+            self.of.values_mut().for_each(|all| all.retain(|k| *k != self.latest));
+        }
     }
 
     /// The statement is over: arrays that only its story would hold are let go.
@@ -206,21 +251,27 @@ impl Kept {
         self.parts.iter_mut().for_each(|p| p.log.let_go());
     }
 
+    /// The trace. Of what would take longer than a second those evaluations are told that have
+    /// most to do.
     pub fn tell(&self) -> Trace {
-        let mut parts = self.parts.iter().map(Part::tell);
+        let told = self.told();
+        let mut parts = told.iter().map(|part| part.tell());
         let mut trace = parts.next().unwrap_or_else(|| Trace::of(&self.statement));
-        parts.for_each(|more| trace.append(more));
         trace.statement.clone_from(&self.statement);
+        parts.for_each(|part| trace.append(part));
+        trace.segments.iter_mut().enumerate().for_each(|(k, s)| s.id = k as u32);
         trace.place = self.place.as_ref().map(|place| span(place, &mut trace.sources));
         for w in &self.warnings {
             let told = warning(w, &mut trace.sources);
             trace.diagnostics.push(told);
         }
         trace.result.clone_from(&self.result);
-        if self.left_out > 0 {
-            let n = self.left_out;
+        let in_story: usize = told.iter().map(|part| part.runs.len()).sum();
+        let all = self.parts.iter().map(|part| part.runs.len()).sum::<usize>() + self.left_out;
+        if in_story < all {
             let text = format!(
-                "the story ends at {LONGEST} nodes: {n} more evaluations ran and are not told"
+                "told in part: {in_story} of {all} evaluations, those with most to do; all would \
+                 take longer than a second"
             );
             trace.diagnostics.push(Diagnostic {
                 code: "W-long".into(),
@@ -230,15 +281,61 @@ impl Kept {
         }
         trace
     }
+
+    /// The parts that are told, in their order.
+    fn told(&self) -> Vec<&Part> {
+        let mut by_work: Vec<usize> = (0..self.parts.len()).collect();
+        if self.nodes > TOLD {
+            let work: Vec<f64> = self.parts.iter().map(Part::work_ns).collect();
+            by_work.sort_by(|a, b| work[*b].total_cmp(&work[*a]));
+            let mut nodes = 0;
+            by_work.retain(|k| {
+                let first = nodes == 0;
+                nodes += self.parts[*k].log.nodes();
+                first || nodes <= TOLD
+            });
+            by_work.sort();
+        }
+        by_work.into_iter().map(|k| &self.parts[k]).collect()
+    }
+
+    /// A side of a comparison.
+    pub fn side(&self) -> Side {
+        let again = |part: &&Part| {
+            let (recorded, options) = part.log.evaluation();
+            Again { recorded, options }
+        };
+        Side { trace: self.tell(), evaluations: self.told().iter().map(again).collect() }
+    }
 }
 
 impl Part {
+    /// The work of its launches by the model, in nanoseconds.
+    fn work_ns(&self) -> f64 {
+        self.runs.iter().map(|run| run.work_ns).sum()
+    }
+
+    /// Whether another of the same plan has its nodes at the same places.
+    fn is_like(&self, other: &Part) -> bool {
+        let (a, b) = (self.log.recorded(), other.log.recorded());
+        let same = |x: &Option<Place>, y: &Option<Place>| match (x, y) {
+            (Some(x), Some(y)) => x.span == y.span && Arc::ptr_eq(&x.source.text, &y.source.text),
+            (x, y) => x.is_none() && y.is_none(),
+        };
+        let info = |at| (a.dag.info(at), b.dag.info(at));
+        let mut nodes = a.dag.ids().map(info);
+        let last = |part: &Part| part.runs.last().and_then(|run| run.on_host);
+        a.why == b.why
+            && last(self) == last(other)
+            && nodes.all(|(x, y)| x.name == y.name && same(&x.meta.place, &y.meta.place))
+    }
+
     fn tell(&self) -> Trace {
-        let (mut trace, plan) = match self.log.tell(&mut Clock::new(&self.interrupt)) {
+        let (mut trace, plan) = match self.log.tell(&mut Clock::new(&self.interrupt), self.priced) {
             Ok(told) => told,
             Err(e) => return untold(&e),
         };
-        let run = &self.run;
+        let Some((run, others)) = self.runs.split_first() else { return trace };
         tell_device(&mut trace, &run.ran.stats, &run.ran.compiling);
         let again = run.on_host.map(|why| match why {
             OnHost::Complex => (
@@ -278,8 +375,18 @@ impl Part {
                 }
             }
         }
-        trace.times.insert("front_ms".into(), run.front_ms);
-        trace.times.insert("launch_ms".into(), run.launch_ms);
+        for stat in others.iter().flat_map(|run| &run.ran.stats) {
+            if let Some(meas) = trace.kernels.get_mut(stat.launch).and_then(|k| k.meas.as_mut()) {
+                meas.us = ((meas.us + stat.micros) * 10.0).round() / 10.0;
+                meas.n += stat.runs;
+            }
+        }
+        let alike = others.len() as u32;
+        trace.segments.iter_mut().for_each(|s| s.alike = alike);
+        trace.kernels.iter_mut().for_each(|k| k.alike = alike);
+        let sum = |of: fn(&Run) -> f64| self.runs.iter().map(|run| of(run)).sum::<f64>();
+        trace.times.insert("front_ms".into(), sum(|run| run.front_ms));
+        trace.times.insert("launch_ms".into(), sum(|run| run.launch_ms));
         trace
     }
 }

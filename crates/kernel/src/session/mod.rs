@@ -20,6 +20,7 @@ mod reflexes;
 mod registers;
 mod repro;
 mod shown;
+mod stories;
 mod story;
 mod watchdog;
 mod workspace;
@@ -52,7 +53,7 @@ use aplomb_language::syntax::resolve::Class;
 use aplomb_values::array::Array;
 use aplomb_values::array::format::Style;
 use aplomb_values::dag::Recorded;
-use kept::{Forced, Warning};
+use kept::{Forced, Kept, Warning};
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
@@ -458,11 +459,11 @@ impl Session {
         if line.forced.is_empty() {
             return self.trace_again(line.text.clone(), Some(line.before.clone()));
         }
-        self.trace_forced(line, false).map(|told| told.0)
+        self.story_forced(line, false).map(|told| told.0.tell())
     }
 
     /// The story of what a line forced, and a hash of the values if they are `compared`.
-    fn trace_forced(&mut self, line: &Last, compared: bool) -> Result<(Trace, u64), Error> {
+    fn story_forced(&mut self, line: &Last, compared: bool) -> Result<(Kept, u64), Error> {
         self.core.begin();
         let runs = !self.core.mode().planning;
         let known = runs && !compared && self.ran_so(line);
@@ -482,7 +483,7 @@ impl Session {
                 told => told?.iter().filter(|_| compared).for_each(|value| values.add(value)),
             }
         }
-        Ok((world.take_trace(&self.interp), values.0))
+        Ok((world.take_story(&self.interp), values.0))
     }
 
     /// Whether a line ran as it would run now.

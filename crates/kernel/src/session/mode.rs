@@ -14,6 +14,8 @@ pub struct Mode {
     pub measuring: bool,
     /// Files stay as they are.
     pub holding: bool,
+    /// Decisions are told with the plans of their other ways.
+    pub pricing: bool,
     /// A statement that worked and gave no value has a story too.
     pub each: bool,
 }

@@ -112,14 +112,14 @@ impl Session {
         }
         let own = match last.values {
             Some(own) => own,
-            None => *last.values.insert(self.trace_forced(last, true)?.1),
+            None => *last.values.insert(self.story_forced(last, true)?.1),
         };
         choose(self.core.options(), wanted)?;
-        let (trace, values) = self.trace_forced(last, true)?;
+        let (story, values) = self.story_forced(last, true)?;
         let differs = |own: ResultRecord| ResultRecord { sha: format!("fnv:{values:016x}"), ..own };
         let result =
             last.result.clone().map(|result| if own == values { result } else { differs(result) });
-        Ok(Trace { result, ..trace })
+        Ok(Trace { result, ..story.tell() })
     }
 
     /// Runs a text under these switches with everything recorded, and tells a trace for each

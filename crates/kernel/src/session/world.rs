@@ -1,8 +1,7 @@
 //! The world of the evaluator: device, files, output; and the record of what was forced.
 
-use super::compare::Evaluations;
 use super::failed;
-use super::kept::{self, Forced, Interpreted, Kept, Part, Ran, Run, Story, Warning};
+use super::kept::{Forced, Interpreted, Kept, Part, Ran, Run, Warning};
 use super::mode::{Mode, Spent};
 use super::profile::Recorder;
 use super::record::Clock;
@@ -18,7 +17,7 @@ use aplomb_ground::error::{Error, Kind, Result, internal, limit, outgrown};
 use aplomb_ground::limits::{Budget, Interrupt, Limits};
 use aplomb_ground::protocol::{Event, Sink};
 use aplomb_ground::span::Place;
-use aplomb_ground::trace::{ResultRecord, Trace};
+use aplomb_ground::trace::Trace;
 use aplomb_language::eval::Interp;
 use aplomb_language::eval::cx::View;
 use aplomb_language::eval::host::{Answer, Arrays, Errand, Host, Much, Now, Page};
@@ -53,7 +52,7 @@ pub struct Core {
     pub(super) commands: Option<Rc<dyn super::Commands>>,
     /// The file of the workspace, once it was saved or loaded.
     pub workspace: Option<String>,
-    mode: Mode,
+    pub(super) mode: Mode,
     /// The files that were written meanwhile.
     aside: Aside,
     /// Whether older lines are kept to be told again: views of them may be open for long.
@@ -65,15 +64,15 @@ pub struct Core {
     /// The names of pages that were shown.
     pub(super) shown: HashSet<String>,
     /// One a statement that gave a value.
-    kept: Vec<Kept>,
+    pub(super) kept: Vec<Kept>,
     /// The one of them whose arrays are there still.
-    held: usize,
+    pub(super) held: usize,
     /// The story of the statement under way.
-    current: Kept,
+    pub(super) current: Kept,
     /// The warnings of the evaluator since the last evaluation.
-    warnings: Vec<Warning>,
+    pub(super) warnings: Vec<Warning>,
     /// The work that it did itself in this statement.
-    interpreted: Vec<Interpreted>,
+    pub(super) interpreted: Vec<Interpreted>,
     /// Milliseconds of all such work.
     outside_ms: f64,
     /// The text of the last statement that gave a value.
@@ -221,9 +220,16 @@ impl Core {
         self.set_mode(Mode { tracing: on, whole: on, ..self.mode });
     }
 
-    /// Records and tells everything from now on, also of statements that give no value.
-    pub fn set_told(&mut self) {
-        self.set_mode(Mode { tracing: true, whole: true, each: true, ..self.mode });
+    /// Records and tells everything from now on, also of statements that give no value; `priced`:
+    /// with the plans that decisions the other way would make.
+    pub fn set_told(&mut self, priced: bool) {
+        let pricing = priced || self.mode.pricing;
+        self.set_mode(Mode { tracing: true, whole: true, each: true, pricing, ..self.mode });
+    }
+
+    /// Decisions are told with the plans of their other ways from now on, or no more.
+    pub fn set_priced(&mut self, on: bool) {
+        self.set_mode(Mode { pricing: on, ..self.mode });
     }
 
     /// Tells what is compiled anyway from now on; small arrays still run at once, so that looking
@@ -253,88 +259,6 @@ impl Core {
     /// The evaluations of the last statement.
     pub fn take_forced(&mut self) -> Vec<Forced> {
         std::mem::take(&mut self.forced)
-    }
-
-    /// The statement under way is over. A story that gave no value is one too, for those who look
-    /// on.
-    fn close_current(&mut self) {
-        let looks_on = self.mode.tracing && (!self.mode.whole || self.mode.each);
-        let mut current = std::mem::take(&mut self.current);
-        // What no evaluation told; a story that gave its value has it.
-        if !current.statement.is_empty() {
-            current.warnings.append(&mut self.warnings);
-            current.warnings.extend(self.interpreted.drain(..).map(|i| i.warning()));
-        }
-        if looks_on && !(current.parts.is_empty() && current.warnings.is_empty()) {
-            self.kept.push(current);
-        }
-        self.let_go();
-    }
-
-    /// Arrays that only stories would hold are let go; where each statement is told, those of the
-    /// one with most to do stay, so that it can be run again.
-    fn let_go(&mut self) {
-        let Some(last) = self.kept.len().checked_sub(1) else { return };
-        let held = self.held.min(last);
-        let (gone, stays) = match self.kept[last].work_ns() < self.kept[held].work_ns() {
-            true => (last, held),
-            false => (held, last),
-        };
-        if !self.mode.each || gone != stays {
-            self.kept[gone].let_go();
-        }
-        if !self.mode.each {
-            self.kept[last].let_go();
-        }
-        self.held = stays;
-    }
-
-    /// The stories since the last call, that of a statement that failed among them.
-    pub fn take_stories(&mut self) -> Vec<Trace> {
-        self.close_current();
-        self.take_traces()
-    }
-
-    /// The statements that have stories, in figures; that under way is over.
-    pub fn stories(&mut self) -> Vec<Story> {
-        self.close_current();
-        self.kept.iter().map(Kept::story).collect()
-    }
-
-    /// The story of one of them. None: there are not so many.
-    pub fn story(&self, at: usize) -> Option<Trace> {
-        self.kept.get(at).map(Kept::tell)
-    }
-
-    /// Its evaluations; arrays are there of one statement only, the one with most to do.
-    pub(super) fn evaluations(&self, at: usize) -> Evaluations {
-        let parts = self.kept.get(at).map_or(&[][..], |kept| &kept.parts);
-        parts.iter().map(|part| part.log.evaluation()).collect()
-    }
-
-    /// The result of the last statement, if stories are kept.
-    pub(super) fn last_result(&self) -> Option<ResultRecord> {
-        self.kept.last().and_then(|kept| kept.result.clone())
-    }
-
-    /// The traces of the statements that gave a value since the last call.
-    pub fn take_traces(&mut self) -> Vec<Trace> {
-        kept::told(std::mem::take(&mut self.kept))
-    }
-
-    /// The stories so far, while an expression in between is told.
-    pub(super) fn set_kept_aside(&mut self) -> Vec<Kept> {
-        std::mem::take(&mut self.kept)
-    }
-
-    pub(super) fn set_kept(&mut self, kept: Vec<Kept>) {
-        self.kept = kept;
-    }
-
-    /// Stories that nobody asked for.
-    pub(super) fn forget_stories(&mut self) {
-        self.kept.clear();
-        self.current = Kept::default();
     }
 }
 
@@ -396,6 +320,11 @@ impl<'a> World<'a> {
     /// The story of the statement under way, named by what holds its inputs. One that gave its
     /// value is over, and the last.
     pub fn take_trace(&mut self, interp: &Interp) -> Trace {
+        self.take_story(interp).tell()
+    }
+
+    /// The same, not told yet.
+    pub fn take_story(&mut self, interp: &Interp) -> Kept {
         let mut current = std::mem::take(&mut self.core.current);
         match self.core.kept.pop() {
             Some(over) if current.parts.is_empty() => current = over,
@@ -406,7 +335,7 @@ impl<'a> World<'a> {
             }
         }
         super::record::name_inputs(&mut current.parts, interp);
-        current.tell()
+        current
     }
 
     /// The roots' values, and what the device tells of them.
@@ -511,7 +440,9 @@ impl World<'_> {
         let launches = &compiled.plan.launches;
         let work_ns = if core.mode.tracing { launches.iter().map(work_ns).sum() } else { 0.0 };
         let launches = launches.len();
-        let run = Rc::new(Run { ms, front_ms, launch_ms, ran, on_host, launches, work_ns });
+        let number = compiled.number;
+        let run = Run { ms, number, front_ms, launch_ms, ran, on_host, launches, work_ns };
+        let run = Rc::new(run);
         if let Some(profile) = &mut core.profile {
             profile.ran(recorded, &compiled.plan, &run);
         }
@@ -532,9 +463,10 @@ impl World<'_> {
         core.options.limits = core.limits.launch;
         core.current.push(Part {
             log: Log::new(recorded, &core.options, run.ms.clone()),
-            run,
+            runs: vec![run],
             warnings: std::mem::take(&mut core.warnings),
             names: Vec::new(),
+            priced: core.mode.pricing,
             interrupt: core.interrupt.clone(),
         });
     }
@@ -554,7 +486,7 @@ impl Host for World<'_> {
         if self.dry {
             return Err(internal("nothing is computed here"));
         }
-        let told = self.core.current.parts.len();
+        let told = self.core.current.evaluations;
         let done = self.tell(&recorded, true);
         if let Some(last) = self.core.forced.last_mut() {
             last.run = self.core.ran.take();

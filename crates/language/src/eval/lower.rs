@@ -12,6 +12,7 @@ use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::{Fails, Gives, Op};
 use aplomb_values::prim::scalar;
 use aplomb_values::prim::scalar::Src;
+use aplomb_values::prim::scalar::single::{has_own, has_room};
 use std::sync::Arc;
 
 mod ahead;
@@ -185,14 +186,14 @@ impl Cx<'_> {
             }
         }
         let n = elements(&shape);
+        let x = self.beside(x, &y)?;
+        let y = self.beside(y, &x)?;
         let mut facts = [known(&x), known(&y)];
-        let float = |d: DType| d == DType::F32;
         // A number beside an f32 array does not widen it.
-        if float(facts[0].0) && y.rank() == 0 && facts[1].0 == DType::F64 {
-            facts[1] = (DType::Bool, None);
-        }
-        if float(facts[1].0) && x.rank() == 0 && facts[0].0 == DType::F64 {
-            facts[0] = (DType::Bool, None);
+        for (k, number) in [&x, &y].into_iter().enumerate() {
+            if facts[1 - k].0 == DType::F32 && number.rank() == 0 && facts[k].0 == DType::F64 {
+                facts[k] = (DType::Bool, None);
+            }
         }
         let ct = if characters == (true, true) || facts.iter().any(|f| f.0 == DType::F32) {
             0.0
@@ -206,6 +207,19 @@ impl Cx<'_> {
             return self.cell(node, shape, (dtype, range));
         }
         self.mapped(op, ct, shape, &[x, y], dtype)
+    }
+
+    /// An argument beside another: a number beside an f32 array is the nearest f32, as if it had
+    /// been written for it. One for which f32 has no room stays what it is.
+    fn beside(&mut self, x: Array, other: &Array) -> Result<Array> {
+        if x.rank() != 0 || known(other).0 != DType::F32 || known(&x).0 != DType::F64 {
+            return Ok(x);
+        }
+        let x = self.ready(&x, "argument")?;
+        Ok(match x.data() {
+            Data::Num(a) if has_room(*a) => Array::num(f64::from(*a as f32)),
+            _ => x,
+        })
     }
 
     /// `x÷y` with ⎕DIV 1: 0 where y is 0.
@@ -279,15 +293,15 @@ impl Cx<'_> {
     ) -> Result<Vec<f64>> {
         let mut out = self.budget().filled(0.0, n)?;
         let (a, b) = (a.src()?, b.src()?);
-        if n == 0 || self.host.apply(op, ct, a, b, &mut out) {
+        let own = dtype == DType::F32 && (has_own(op) || op == Op::Pow);
+        if n == 0 || !own && self.host.apply(op, ct, a, b, &mut out) {
             if dtype == DType::F32 {
                 single::all(&mut out)?;
             }
             return Ok(out);
         }
         for (k, o) in out.iter_mut().enumerate() {
-            let x = scalar::eval(op, ct, item(a, k), item(b, k)).map_err(failed)?;
-            *o = if dtype == DType::F32 { single::of(x)? } else { x };
+            *o = scalar::eval_as(dtype, op, ct, item(a, k), item(b, k)).map_err(failed)?;
         }
         Ok(out)
     }

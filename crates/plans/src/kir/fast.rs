@@ -13,6 +13,7 @@ use crate::plan::{Launch, Math, Step, ValueId, What};
 use aplomb_values::array::DType;
 use aplomb_values::body::Rounds;
 use aplomb_values::prim::op::Op;
+use aplomb_values::prim::scalar::single::{has_own, has_room};
 
 /// The remark that a fast text begins with.
 const MARK: &str = "Fast math.";
@@ -110,7 +111,13 @@ impl Lowering<'_> {
     /// Whose function a step gets; noted where that makes a difference.
     pub(super) fn speed(&mut self, op: Op, step: &Step, args: &[ValueId], steps: &[Step]) -> Speed {
         if !self.is_fast() {
-            return Speed::Ours;
+            let known = |a: &ValueId| steps.get(*a as usize);
+            let own = op == Op::Pow || has_own(op);
+            let fits = |s: &Step| if own { has_room_for(s) } else { is_single(s) };
+            let short = step.dtype == DType::F32
+                && ops::has_short(op)
+                && args.iter().all(|a| known(a).is_some_and(fits));
+            return if short { Speed::Short } else { Speed::Ours };
         }
         let single = step.dtype == DType::F32
             && ops::has_single(op)
@@ -119,6 +126,22 @@ impl Lowering<'_> {
         self.fast.single |= single && (ops::is_single(op) || args.iter().any(widens));
         self.fast.double |= !single && ops::is_double(op);
         if single { Speed::Single } else { Speed::Double }
+    }
+}
+
+/// Whether an operand is a number of f32.
+fn is_single(step: &Step) -> bool {
+    match step.what {
+        What::Const(x) => f64::from(x as f32) == x,
+        _ => matches!(step.dtype, DType::F32 | DType::Bool | DType::I8 | DType::I16),
+    }
+}
+
+/// Whether f32 has room for an operand.
+fn has_room_for(step: &Step) -> bool {
+    match step.what {
+        What::Const(x) => has_room(x),
+        _ => step.dtype == DType::F32 || step.dtype.is_integer(),
     }
 }
 

@@ -14,7 +14,12 @@ struct Helper {
 static HELPERS: LazyLock<Vec<Helper>> = LazyLock::new(|| {
     let own: Vec<Helper> =
         [include_str!("host.c"), include_str!("order.c")].into_iter().flat_map(pieces).collect();
-    let of_cuda = [include_str!("prelude.cu"), include_str!("gamma.cu"), include_str!("circle.cu")];
+    let of_cuda = [
+        include_str!("prelude.cu"),
+        include_str!("single.cu"),
+        include_str!("gamma.cu"),
+        include_str!("circle.cu"),
+    ];
     // Those of a GPU's memory, its bits and its i32 have no place here, or one of their own.
     let others = ["fits", "clamp", "aligned"];
     let mut all: Vec<Helper> = Vec::new();
@@ -36,6 +41,7 @@ static HELPERS: LazyLock<Vec<Helper>> = LazyLock::new(|| {
 const WORDS: &[(&str, &str)] = &[
     ("DEV ", "static inline "),
     ("__fma_rn(", "fma("),
+    ("__fmaf_rn(", "fmaf("),
     (" inf() {", " inf(void) {"),
     ("struct Gamma { double high, low; };", "typedef struct { double high, low; } Gamma;"),
     ("struct Bad { u64* err; u64 site; u64 i; };", ""),

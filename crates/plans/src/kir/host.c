@@ -9,5 +9,7 @@ static inline double fail(Bad b) {
   return 0.0; }
 static inline double bits(u64 x) { double d; memcpy(&d, &x, 8); return d; }
 static inline u64 word(double x) { u64 w; memcpy(&w, &x, 8); return w; }
+static inline float short_bits(u32 x) { float f; memcpy(&f, &x, 4); return f; }
+static inline u32 short_word(float x) { u32 w; memcpy(&w, &x, 4); return w; }
 // The quotient rounded down.
 static inline i64 div_floor(i64 a, i64 d) { i64 q = a / d; return a % d < 0 ? q - 1 : q; }

@@ -476,7 +476,12 @@ impl Lowering<'_> {
             None => Ok(String::new()),
             Some(at) => {
                 let own = self.taken(step, *at, steps, body)?;
-                Ok(if speed == Speed::Single { narrowed(own, &steps[*at as usize]) } else { own })
+                let narrow = match speed {
+                    Speed::Single => true,
+                    Speed::Short => op != Op::Pow,
+                    Speed::Ours | Speed::Double => false,
+                };
+                Ok(if narrow { narrowed(own, &steps[*at as usize]) } else { own })
             }
         };
         ops::text(op, &arg(0)?, &arg(1)?, &ct, &bad, Form { exact, logic, speed })

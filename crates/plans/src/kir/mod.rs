@@ -460,6 +460,7 @@ const LIBRARY: &[(&str, &str)] = &[
     ("tally_", include_str!("scatter.cu")),
     ("gamma_", include_str!("gamma.cu")),
     ("circle_by", include_str!("circle.cu")),
+    ("single_", include_str!("single.cu")),
     ("// Fast math.", include_str!("fast.cu")),
 ];
 

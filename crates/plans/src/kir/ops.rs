@@ -66,6 +66,28 @@ const SINGLE: &[(Op, &str)] = &[
     (Op::Log, "quick_divf(quick_logf({y}, {bad}), quick_logf({x}, {bad}), {bad})"),
 ];
 
+/// The CPU's meaning of a result of f32 (`prim::scalar::single`), of operands that f32 holds; those
+/// of a power are f64.
+const SHORT: &[(Op, &str)] = &[
+    (Op::Exp, "single_exp({x})"),
+    (Op::Ln, "single_log({x}, {bad})"),
+    (Op::Circle(1), "single_sine({x}, 0)"),
+    (Op::Circle(2), "single_sine({x}, 1)"),
+    (Op::Circle(3), "single_tan({x}, {bad})"),
+    (Op::Sqrt, "single_root({x}, {bad})"),
+    (Op::Recip, "single_divide(1.0f, {x}, {bad})"),
+    (Op::Neg, "0.0f - {x}"),
+    (Op::Abs, "fabsf({x})"),
+    (Op::Add, "{x} + {y}"),
+    (Op::Sub, "{x} - {y}"),
+    (Op::Mul, "{x} * {y}"),
+    (Op::Div, "single_divide({x}, {y}, {bad})"),
+    (Op::Max, "({x} > {y} ? {x} : {y})"),
+    (Op::Min, "({x} < {y} ? {x} : {y})"),
+    (Op::Pow, "single_power({x}, {y}, {bad})"),
+    (Op::Log, "single_divide(single_log({y}, {bad}), single_log({x}, {bad}), {bad})"),
+];
+
 /// Without tolerance.
 const EXACTLY: &[(Op, &str)] = &[
     (Op::Floor, "floor({x})"),
@@ -123,6 +145,8 @@ pub enum Speed {
     Double,
     /// CUDA's, of f32.
     Single,
+    /// The CPU's, of f32 in f32.
+    Short,
 }
 
 impl Speed {
@@ -132,6 +156,7 @@ impl Speed {
             Speed::Ours => &[],
             Speed::Double => FAST,
             Speed::Single => SINGLE,
+            Speed::Short => SHORT,
         }
     }
 }
@@ -144,6 +169,11 @@ pub fn is_single(op: Op) -> bool {
 /// Whether CUDA's function of f64 is another one than ours.
 pub fn is_double(op: Op) -> bool {
     find(FAST, op).is_some()
+}
+
+/// Whether a result of f32 is made in f32 where both operands are.
+pub fn has_short(op: Op) -> bool {
+    find(SHORT, op).is_some()
 }
 
 /// Whether there is a row for operands of f32.

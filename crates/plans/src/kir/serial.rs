@@ -72,16 +72,19 @@ pub(super) fn span(name: &str, to: &str, step: &str, body: Vec<Stmt>) -> Stmt {
 /// The folds of a launch that are taken in one pass over its body.
 struct Pass<'a> {
     folds: Vec<(usize, &'a Reduction)>,
+    /// Elements of a block of the last axis; none: from the end on.
+    block: Option<usize>,
     stores: bool,
 }
 
 /// The passes of a launch's folds.
 fn passes(launch: &Launch) -> Vec<Pass<'_>> {
-    let all = launch.reductions.iter().enumerate();
-    let (trees, ordered): (Vec<_>, Vec<_>) = all.partition(|f| f.1.op.is_associative());
-    let stores = trees.is_empty();
-    let both = [Pass { folds: trees, stores: true }, Pass { folds: ordered, stores }];
-    both.into_iter().filter(|pass| !pass.folds.is_empty()).collect()
+    let of = |(n, pass): (usize, crate::plan::Pass)| Pass {
+        folds: pass.folds.iter().map(|&k| (k, &launch.reductions[k])).collect(),
+        block: pass.block,
+        stores: n == 0,
+    };
+    launch.passes().into_iter().enumerate().map(of).filter(|pass| !pass.folds.is_empty()).collect()
 }
 
 impl Lowering<'_> {
@@ -223,6 +226,25 @@ impl Lowering<'_> {
         Ok(())
     }
 
+    /// The same for an element: what adds f32 adds in f32.
+    pub(super) fn takes_in(
+        &mut self,
+        r: &Reduction,
+        to: &str,
+        first: &str,
+        item: &str,
+        at: &'static str,
+        out: &mut Vec<Stmt>,
+    ) -> Result<()> {
+        if !reduce::is_single(r.op, r.dtype) {
+            return self.folds_in(r, to, first, item, at, out);
+        }
+        let sum = fold_text(r.op, to, item)?;
+        let is = format!("{first} ? {item} : (float)({sum})");
+        out.push(Stmt::Set { name: to.into(), is, node: Some(r.node) });
+        Ok(())
+    }
+
     /// The value of a fold of nothing, given to its name; where there is none, a failure.
     fn of_nothing(&mut self, r: &Reduction, long: &str, out: &mut Vec<Stmt>) -> Result<()> {
         if r.op.identity().is_none() {
@@ -246,15 +268,15 @@ impl Lowering<'_> {
             row.push(let_(&format!("t{k}"), Type::F64, nothing(r.op)));
             self.of_nothing(r, &extent, &mut row)?;
         }
-        for Pass { folds, stores } in passes(launch) {
+        for Pass { folds, block, stores } in passes(launch) {
             let last = axes[outer.len()].clone();
-            if !folds[0].1.op.is_associative() {
-                row.push(self.folded_from_the_end(&folds, &axes, (&last, &extent), stores)?);
-            } else if long <= reduce::LANES {
-                row.append(&mut self.few(&folds, &axes, (&last, long), stores)?);
-            } else {
-                row.append(&mut self.blocks(&folds, &axes, (&last, &extent), stores)?);
-            }
+            row.append(&mut match block {
+                None => vec![self.folded_from_the_end(&folds, &axes, (&last, &extent), stores)?],
+                Some(_) if long <= reduce::LANES => {
+                    self.few(&folds, &axes, (&last, long), stores)?
+                }
+                Some(block) => self.blocks(&folds, &axes, (&last, &extent), (stores, block))?,
+            });
         }
         let reduced: Vec<String> = (0..launch.reductions.len()).map(|k| format!("t{k}")).collect();
         self.after(&reduced, "o", &axes[..outer.len()], &mut row)?;
@@ -355,9 +377,9 @@ impl Lowering<'_> {
         folds: &[(usize, &Reduction)],
         axes: &[String],
         (along, extent): (&str, &str),
-        stores: bool,
+        (stores, block): (bool, usize),
     ) -> Result<Vec<Stmt>> {
-        let (block, lanes) = (reduce::BLOCK, reduce::LANES);
+        let lanes = reduce::LANES;
         let mut out = Vec::new();
         let mut one = vec![
             let_("b", Type::I64, format!("g + k * {block}")),
@@ -374,7 +396,7 @@ impl Lowering<'_> {
             let mut found = Body::new("i");
             (found.values, found.loose) = (body.values.clone(), body.loose.clone());
             let item = self.folded(r, &found)?;
-            self.folds_in(r, &format!("q{k}[l]"), "r == 0", &item, "o", &mut items)?;
+            self.takes_in(r, &format!("q{k}[l]"), "r == 0", &item, "o", &mut items)?;
         }
         let lane = vec![
             let_("w", Type::I64, format!("end - r < {lanes} ? end - r : {lanes}")),
@@ -429,8 +451,8 @@ impl Lowering<'_> {
             begin.push(store(&format!("t{k}"), "l", &nothing(r.op)));
         }
         tile.push(span("l", "w", "1", begin));
-        for Pass { folds, stores } in passes(launch) {
-            let tree = folds[0].1.op.is_associative();
+        for Pass { folds, block, stores } in passes(launch) {
+            let tree = block.is_some();
             let mut items = vec![column()];
             let o = self.place(&outer, &outer_axes);
             items.push(let_("o", Type::I64, o));
@@ -463,7 +485,7 @@ impl Lowering<'_> {
             for (k, r) in &folds {
                 sums.push(local('q', *k));
                 let item = self.folded(r, &found)?;
-                self.folds_in(r, &format!("q{k}[l]"), "r == 0", &item, "o", &mut items)?;
+                self.takes_in(r, &format!("q{k}[l]"), "r == 0", &item, "o", &mut items)?;
                 let sum = format!("q{k}[l]");
                 self.folds_in(r, &format!("t{k}[l]"), "b == 0", &sum, "o", &mut join)?;
             }

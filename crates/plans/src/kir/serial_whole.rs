@@ -106,9 +106,9 @@ impl Lowering<'_> {
             dtype: finish.dtype,
             site: finish.site,
         };
-        let block = reduce::BLOCK;
+        let block = reduce::block_of(op, finish.dtype);
         let mut items = Vec::new();
-        self.folds_in(&r, "q0[l]", "r == 0", "fed[b + r + l]", "o", &mut items)?;
+        self.takes_in(&r, "q0[l]", "r == 0", "fed[b + r + l]", "o", &mut items)?;
         let halved = self.halved(0, &r, (lanes / 2) as u32, "end")?;
         let mut one = vec![
             let_("end", Type::I64, format!("to - b < {block} ? to - b : {block}")),

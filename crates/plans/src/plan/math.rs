@@ -7,8 +7,8 @@
 /// The math of a GPU's texts (`--math`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Math {
-    /// The CPU's bits: its sequences for functions, `×` and `+` rounded apart, sums of f32 made in
-    /// f64.
+    /// The CPU's bits but for the order of sums: its sequences for functions, of f32 those of f32,
+    /// `×` and `+` rounded apart, sums of f32 made in f64.
     #[default]
     Strict,
     /// CUDA's own functions, `×` and `+` rounded once, products of f32 added in f32.

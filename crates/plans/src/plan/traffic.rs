@@ -7,6 +7,7 @@
 //! from here.
 
 use super::{Launch, Plan, What};
+use aplomb_values::dag::Read;
 use std::collections::BTreeMap;
 
 /// The bytes that one launch moves and loads.
@@ -40,7 +41,7 @@ impl Plan {
             };
             let extents = if after { outer } else { domain };
             let own = &l.loads[load as usize].read;
-            let points = if own.ix.is_empty() { 1 } else { own.points(extents) };
+            let points = asking(own, extents);
             match step.what {
                 // The next one may be by other values.
                 What::Gather { .. } => add(load, &|shape| product(shape).min(points), points),
@@ -66,11 +67,51 @@ impl Plan {
         out
     }
 
+    /// The elements that all points of a launch ask for by one of its loads, and how many of them
+    /// are different; None where only values tell.
+    pub fn asked(&self, l: &Launch, load: usize) -> (u64, Option<u64>) {
+        let steps = l.body.iter().map(|s| (s, false)).chain(l.after.iter().map(|s| (s, true)));
+        let mut own = steps.filter(|(s, _)| s.what.load() == Some(load as u32));
+        let (of, shape) = (&l.loads[load], &self.buffer(l.loads[load].buf).shape);
+        let whole = product(shape);
+        let Some((step, after)) = own.next() else { return (whole, Some(whole)) };
+        let extents = if after { &l.outer()[..] } else { &l.domain[..] };
+        let points = asking(&of.read, extents);
+        match step.what {
+            What::Gather { .. } => (points, None),
+            _ => (points, Some(of.read.distinct(shape, extents))),
+        }
+    }
+
     /// Bytes that its launches read from memory and write to it.
     pub fn moved(&self) -> u64 {
         let all = self.launches.iter().map(|l| self.traffic(l));
         all.fold(0, |n, t| n.saturating_add(t.read).saturating_add(t.written))
     }
+}
+
+/// Points of loops that are walked where no box holds those that pass a read's tests.
+const WALKED: u64 = 1 << 14;
+
+/// The points of a loop that ask for an element: those that pass the tests, of long loops at most
+/// so many; one where it is the same number for all.
+fn asking(read: &Read, extents: &[usize]) -> u64 {
+    if read.ix.is_empty() {
+        return 1;
+    }
+    let all = product(extents);
+    if all > WALKED || read.held(extents).1 {
+        return read.points(extents);
+    }
+    let passes = |n: &u64| {
+        let mut rest = *n as usize;
+        let mut place = extents.to_vec();
+        for (at, extent) in place.iter_mut().zip(extents).rev() {
+            (*at, rest) = (rest % extent, rest / extent);
+        }
+        read.tests.iter().all(|t| (t.lo..t.hi).contains(&t.ix.at(&place)))
+    };
+    (0..all).filter(passes).count() as u64
 }
 
 /// The points of a loop with these extents, as many as 64 bits can tell.

@@ -8,17 +8,24 @@
 //!   (a0 op a2) op a1.
 //! * Any other axis: blocks of `ROWS` places along the axis, each folded left to right, then the
 //!   blocks left to right.
+//! * Sums of f32 (`is_single`) have blocks of `SINGLES` elements, or of `ROWS` places. In a block
+//!   they are added in f32, in partials and from row to row; partials are halved, and blocks added
+//!   up, in f64, and the sum is rounded once. So at most 64 elements, or 256 rows, are added in f32
+//!   before f64 takes over (`sums_of_singles_are_near`).
 //!
 //! All others are folded right to left, as APL says. Of an extent of 1 the item itself, of 0 the
 //! identity.
 
 use super::op::Op;
-use super::scalar::{Fail, complex, eval};
+use super::scalar::{Fail, complex, eval, eval_as};
+use crate::array::DType;
 use num_complex::Complex64;
 use std::convert::Infallible;
 
 /// Elements of a block along the last axis.
 pub const BLOCK: usize = 65_536;
+/// The same where sums are of f32.
+pub const SINGLES: usize = 4_096;
 /// Partial results of a block along the last axis.
 pub const LANES: usize = 64;
 /// Places of a block along any other axis.
@@ -44,10 +51,21 @@ pub fn halve<T: Copy, E>(
     Ok(())
 }
 
-/// One block of the last axis, 1 to `BLOCK` elements.
+/// Whether a fold adds f32 in f32; `dtype` is that of its result.
+pub fn is_single(op: Op, dtype: DType) -> bool {
+    op == Op::Add && dtype == DType::F32
+}
+
+/// Elements of a block along the last axis of a fold.
+pub fn block_of(op: Op, dtype: DType) -> usize {
+    if is_single(op, dtype) { SINGLES } else { BLOCK }
+}
+
+/// One block of the last axis: `op` takes elements into partials, `end` halves these.
 pub fn block<T: Copy + Default, E>(
     items: &[T],
     mut op: impl FnMut(T, T) -> Result<T, E>,
+    end: impl FnMut(T, T) -> Result<T, E>,
 ) -> Result<T, E> {
     let mut part = [T::default(); LANES];
     let n = items.len().min(LANES);
@@ -57,7 +75,7 @@ pub fn block<T: Copy + Default, E>(
             *sum = op(*sum, x)?;
         }
     }
-    halve(&mut part[..n], op)?;
+    halve(&mut part[..n], end)?;
     Ok(part[0])
 }
 
@@ -76,8 +94,15 @@ pub fn chain<T, E>(
     Ok(out)
 }
 
-/// The fold of `items` along an axis; `last`: the axis is the last of its array.
-pub fn fold(op: Op, ct: f64, items: &[f64], last: bool) -> Result<f64, Fail> {
+/// The fold of `items` along an axis, to a result of that type, which is not yet rounded to it;
+/// `last`: the axis is the last of its array.
+pub fn fold(op: Op, ct: f64, items: &[f64], last: bool, dtype: DType) -> Result<f64, Fail> {
+    if is_single(op, dtype) {
+        let (short, long) =
+            (|x, y| eval_as(DType::F32, Op::Add, 0.0, x, y), |x, y| eval(Op::Add, 0.0, x, y));
+        let sum = tree(items, last, SINGLES, short, long)?;
+        return sum.or_else(|| op.identity()).ok_or(NO_IDENTITY);
+    }
     if let Some(x) = plain(op, items, last).filter(|x| x.is_finite()) {
         return Ok(x);
     }
@@ -105,37 +130,39 @@ where
     T: Copy + Default,
 {
     if op.is_associative() {
-        tree(items, last, f)
+        tree(items, last, BLOCK, f, f)
     } else {
         chain(items.iter().rev().copied(), |right, left| f(left, right))
     }
 }
 
+/// Blocks of so many elements by `op`, all else by `end`.
 fn tree<T, E>(
     items: &[T],
     last: bool,
+    size: usize,
     op: impl Fn(T, T) -> Result<T, E> + Copy,
+    end: impl Fn(T, T) -> Result<T, E> + Copy,
 ) -> Result<Option<T>, E>
 where
     T: Copy + Default,
 {
-    if last && (1..=BLOCK).contains(&items.len()) {
-        return block(items, op).map(Some);
+    if last && (1..=size).contains(&items.len()) {
+        return block(items, op, end).map(Some);
     }
     if last {
-        return chain(
-            items.chunks(BLOCK).map(|b| block(b, op)).collect::<Result<Vec<_>, _>>()?,
-            op,
-        );
+        let blocks = items.chunks(size).map(|b| block(b, op, end));
+        return chain(blocks.collect::<Result<Vec<_>, _>>()?, end);
     }
     let blocks = items.chunks(ROWS).filter_map(|b| chain(b.iter().copied(), op).transpose());
-    chain(blocks.collect::<Result<Vec<_>, _>>()?, op)
+    chain(blocks.collect::<Result<Vec<_>, _>>()?, end)
 }
 
 /// The same tree with the bare operation, for those whose failures show in the result.
 fn plain(op: Op, items: &[f64], last: bool) -> Option<f64> {
     fn sure(items: &[f64], last: bool, op: impl Fn(f64, f64) -> f64 + Copy) -> Option<f64> {
-        let Ok(x) = tree(items, last, |x, y| Ok::<_, Infallible>(op(x, y)));
+        let op = |x, y| Ok::<_, Infallible>(op(x, y));
+        let Ok(x) = tree(items, last, BLOCK, op, op);
         x
     }
     match op {
@@ -155,8 +182,9 @@ pub fn along(
     items: &[f64],
     shape: &[usize],
     axis: usize,
+    dtype: DType,
 ) -> Result<Vec<f64>, (usize, Fail)> {
-    lines(items, shape, axis, |line, last| fold(op, ct, line, last))
+    lines(items, shape, axis, |line, last| fold(op, ct, line, last, dtype))
 }
 
 /// `along` of complex items.
@@ -203,12 +231,15 @@ mod tests {
     #[test]
     fn short_extents_follow_the_stated_tree() {
         let x = [0.1, 0.2, 0.3];
-        assert_eq!(fold(Op::Add, 0.0, &x, true), Ok((0.1 + 0.3) + 0.2));
-        assert_eq!(fold(Op::Add, 0.0, &x, false), Ok((0.1 + 0.2) + 0.3));
-        assert_eq!(fold(Op::Sub, 0.0, &x, true), Ok(0.1 - (0.2 - 0.3)));
-        assert_eq!(fold(Op::Add, 0.0, &[-0.0], true).map(f64::to_bits), Ok((-0.0f64).to_bits()));
-        assert_eq!(fold(Op::Max, 0.0, &[], true), Ok(f64::MIN));
-        assert!(fold(Op::Log, 0.0, &[], true).is_err());
+        assert_eq!(fold(Op::Add, 0.0, &x, true, DType::F64), Ok((0.1 + 0.3) + 0.2));
+        assert_eq!(fold(Op::Add, 0.0, &x, false, DType::F64), Ok((0.1 + 0.2) + 0.3));
+        assert_eq!(fold(Op::Sub, 0.0, &x, true, DType::F64), Ok(0.1 - (0.2 - 0.3)));
+        assert_eq!(
+            fold(Op::Add, 0.0, &[-0.0], true, DType::F64).map(f64::to_bits),
+            Ok((-0.0f64).to_bits())
+        );
+        assert_eq!(fold(Op::Max, 0.0, &[], true, DType::F64), Ok(f64::MIN));
+        assert!(fold(Op::Log, 0.0, &[], true, DType::F64).is_err());
     }
 
     #[test]
@@ -218,9 +249,9 @@ mod tests {
         {
             let items: Vec<f64> = (0..n).map(|k| k as f64).collect();
             let sum = (n * (n - 1) / 2) as f64;
-            assert_eq!(fold(Op::Add, 0.0, &items, true), Ok(sum), "{n}");
-            assert_eq!(fold(Op::Add, 0.0, &items, false), Ok(sum), "{n}");
-            assert_eq!(fold(Op::Max, 0.0, &items, true), Ok(n as f64 - 1.0), "{n}");
+            assert_eq!(fold(Op::Add, 0.0, &items, true, DType::F64), Ok(sum), "{n}");
+            assert_eq!(fold(Op::Add, 0.0, &items, false, DType::F64), Ok(sum), "{n}");
+            assert_eq!(fold(Op::Max, 0.0, &items, true, DType::F64), Ok(n as f64 - 1.0), "{n}");
         }
     }
 
@@ -228,14 +259,40 @@ mod tests {
     fn along_any_axis() {
         let items: Vec<f64> = (0..24).map(f64::from).collect();
         assert_eq!(
-            along(Op::Add, 0.0, &items, &[2, 3, 4], 1).unwrap()[..4],
+            along(Op::Add, 0.0, &items, &[2, 3, 4], 1, DType::F64).unwrap()[..4],
             [12.0, 15.0, 18.0, 21.0]
         );
-        assert_eq!(along(Op::Add, 0.0, &items, &[2, 3, 4], 2).unwrap()[..2], [6.0, 22.0]);
-        assert_eq!(along(Op::Mul, 0.0, &[], &[0, 2], 0), Ok(vec![1.0, 1.0]));
         assert_eq!(
-            along(Op::Add, 0.0, &[1.0, f64::MAX, 1.0, f64::MAX], &[2, 2], 0),
+            along(Op::Add, 0.0, &items, &[2, 3, 4], 2, DType::F64).unwrap()[..2],
+            [6.0, 22.0]
+        );
+        assert_eq!(along(Op::Mul, 0.0, &[], &[0, 2], 0, DType::F64), Ok(vec![1.0, 1.0]));
+        assert_eq!(
+            along(Op::Add, 0.0, &[1.0, f64::MAX, 1.0, f64::MAX], &[2, 2], 0, DType::F64),
             Err((1, Fail::Overflow))
         );
+    }
+
+    /// Of a million signed numbers, and of positive ones: in units of the rounding of f32, of the
+    /// sum of the sizes.
+    #[test]
+    fn sums_of_singles_are_near() {
+        let mut seed = 7u64;
+        let mut next = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            f64::from((seed >> 40) as f32 / 16_777_216.0)
+        };
+        let positive: Vec<f64> = (0..1 << 20).map(|_| next()).collect();
+        let signed: Vec<f64> = positive.iter().map(|x| f64::from((x - 0.5) as f32)).collect();
+        for items in [&positive, &signed] {
+            for last in [true, false] {
+                let exact: f64 = items.iter().sum();
+                let size: f64 = items.iter().map(|x| x.abs()).sum();
+                let sum = fold(Op::Add, 0.0, items, last, DType::F32).unwrap();
+                let error = (sum - exact).abs() / size;
+                assert!(error < 2.0 * f64::from(f32::EPSILON) / 64.0, "{error}");
+                assert_ne!(sum, exact);
+            }
+        }
     }
 }

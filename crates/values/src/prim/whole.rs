@@ -8,7 +8,7 @@ use super::library::{Grading, Places, found_place};
 use super::op::Op;
 use super::reduce;
 use super::scalar::{Fail, eval};
-use crate::array::{around, elements};
+use crate::array::{DType, around, elements};
 use crate::body::Rounds;
 use crate::dag::{Along, Lib, Read, Whole};
 
@@ -28,12 +28,13 @@ impl Given<'_> {
     }
 }
 
-/// The result of that shape. `note` is told of failures with the element of the result (of a
-/// scatter: of the places).
+/// The result of that shape and type. `note` is told of failures with the element of the result (of
+/// a scatter: of the places).
 pub fn run(
     what: &Whole,
     args: &[Given],
     shape: &[usize],
+    dtype: DType,
     note: &mut dyn FnMut(usize, Fail),
 ) -> Vec<f64> {
     match what {
@@ -49,10 +50,12 @@ pub fn run(
         Whole::Segmented { op } => (0..elements(shape))
             .map(|k| {
                 let (from, to) = segment(args[0].items, k);
-                reduce::fold(*op, 0.0, &args[1].items[from..to], true).unwrap_or_else(|fail| {
-                    note(k, fail);
-                    0.0
-                })
+                reduce::fold(*op, 0.0, &args[1].items[from..to], true, dtype).unwrap_or_else(
+                    |fail| {
+                        note(k, fail);
+                        0.0
+                    },
+                )
             })
             .collect(),
         Whole::Scatter { .. } => {

@@ -6,6 +6,7 @@
 //! contexts.
 
 use super::edit::How;
+use super::flips::Way;
 use super::legal::Illegal;
 use super::policy::{Policies, Policy};
 use super::{Evaluated, Facts, Group, Keep, Schedule, Why, is_move, is_small, legal};
@@ -120,6 +121,11 @@ fn first_kept(
             keep.entry(at).or_insert(Why::NotYet("float-lets"));
         }
     }
+    for at in policies.flips.stored().filter(|at| live.get(at.index()) == Some(&true)) {
+        if !dag.shape(at).is_empty() {
+            keep.entry(at).or_insert(Why::Flipped);
+        }
+    }
     // An iota or a constant is never worth a buffer unless it is a root.
     keep.retain(|at, why| *why == Why::Root || !dag.node(*at).is_given());
     keep
@@ -163,6 +169,7 @@ fn groups(dag: &Dag, keep: &Keep, policies: Policies, stop: &Interrupt) -> Resul
         let mut joined = None;
         let read: Vec<NodeId> = top.iter().map(|(t, _)| *t).collect();
         let may = policies.asks(Policy::Consumers) || policies.outputs;
+        let may = may && !policies.flips.has(at, Way::Apart);
         if stage > 0 && may && top.iter().all(|(_, identity)| *identity) {
             let homes: Vec<usize> = read.iter().map(|t| of[t]).collect();
             let theirs = homes.iter().filter_map(|h| groups[*h].as_ref()).flat_map(Group::nodes);
@@ -303,9 +310,14 @@ fn merge_equals(
                         || policies.has(Fault::OtherDomain) && x.axis == y.axis =>
                 {
                     let (a, b) = (&of_all[a], &of_all[b]);
-                    is_small(&x.domain) && is_small(&y.domain)
+                    let flipped = |way| {
+                        let any = |g: &Group| policies.flips.any(&g.nodes(), way);
+                        !policies.flips.is_empty() && (any(x) || any(y))
+                    };
+                    let shares = is_small(&x.domain) && is_small(&y.domain)
                         || !a.0.is_disjoint(&b.0)
-                        || !a.1.is_disjoint(&b.1)
+                        || !a.1.is_disjoint(&b.1);
+                    (shares || flipped(Way::Together)) && !flipped(Way::Apart)
                 }
                 _ => false,
             };

@@ -7,6 +7,7 @@
 
 mod draft;
 pub mod edit;
+pub mod flips;
 pub mod legal;
 pub mod policy;
 
@@ -73,6 +74,8 @@ pub enum Why {
     },
     /// A pass that would have fused it is off, or has not run yet.
     NotYet(&'static str),
+    /// A flip stores it.
+    Flipped,
 }
 
 impl Why {
@@ -90,6 +93,7 @@ impl Why {
             Why::Random | Why::Anywhere => "random-access".into(),
             Why::Outside { code, .. } => (*code).into(),
             Why::NotYet(pass) => format!("off:{pass}"),
+            Why::Flipped => "flipped".into(),
         }
     }
 }

@@ -5,6 +5,7 @@
 //! broadcasts is its own launch.
 
 use super::edit::How;
+use super::flips::Flips;
 use super::{Schedule, is_move};
 use crate::pass::break_random::is_random;
 use crate::pass::fault::Fault;
@@ -70,6 +71,8 @@ pub struct Policies {
     pub strict: bool,
     /// The most that a launch may need, once `Limits` is asked.
     pub limits: LaunchLimits,
+    /// Choices that are made the other way.
+    pub flips: Flips,
     /// A defect that a test planted.
     pub fault: Option<Fault>,
 }

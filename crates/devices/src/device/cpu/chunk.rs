@@ -16,12 +16,12 @@ use super::emit::{Aside, Parts};
 use super::gather::{Axis, BLOCK, Gathers, gathers};
 use super::isa::Isa;
 use super::loops::{Plain, plain};
-use super::program::{Arg, Do, Inst, Program, Run, rounded};
+use super::program::{Arg, Do, Inst, Program, Run};
 use super::walk::{Piece, Walk};
 use aplomb_ground::limits::Interrupt;
 use aplomb_plans::plan::Step;
 use aplomb_values::array::DType;
-use aplomb_values::prim::scalar::{eval, place};
+use aplomb_values::prim::scalar::{eval_as, place};
 
 pub use super::emit::CHUNK;
 
@@ -620,12 +620,15 @@ impl Frame {
                 Run::Power(f, exponent) => f(out, px, px, *exponent, n),
                 Run::Each => {
                     let (sx, sy) = (stride(*x), stride(*y));
-                    (0..n).any(|k| match eval(*op, *ct, *px.add(k * sx), *py.add(k * sy)) {
-                        Ok(value) => {
-                            *out.add(k) = value;
-                            false
+                    let dtype = env.steps[inst.step].dtype;
+                    (0..n).any(|k| {
+                        match eval_as(dtype, *op, *ct, *px.add(k * sx), *py.add(k * sy)) {
+                            Ok(value) => {
+                                *out.add(k) = value;
+                                false
+                            }
+                            Err(_) => true,
                         }
-                        Err(_) => true,
                     })
                 }
             };
@@ -646,8 +649,7 @@ impl Frame {
         let step = &env.steps[inst.step];
         for k in 0..n {
             // SAFETY: as in `op`; both operands are read before the element is written.
-            let value =
-                unsafe { rounded(eval(*op, *ct, *px.add(k * sx), *py.add(k * sy)), inst.round) };
+            let value = unsafe { eval_as(step.dtype, *op, *ct, *px.add(k * sx), *py.add(k * sy)) };
             let value = value.unwrap_or_else(|fail| {
                 if self.wanted[k] {
                     let index = (start + k) as u64;

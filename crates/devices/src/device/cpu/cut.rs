@@ -4,8 +4,8 @@ use super::Fault;
 use super::chunk::CHUNK;
 use super::loops::Loops;
 use aplomb_plans::plan::Reduction;
-use aplomb_values::prim::reduce::{BLOCK, ROWS};
-use aplomb_values::prim::scalar::{Fail, eval};
+use aplomb_values::prim::reduce::{ROWS, is_single};
+use aplomb_values::prim::scalar::{Fail, eval, eval_as};
 
 /// Work below this is not worth a hand-off, nanoseconds.
 pub const ALONE_NS: f64 = 20_000.0;
@@ -30,16 +30,18 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// The cut of a domain for a fold along an axis.
-    pub fn new(domain: &[usize], axis: usize, ordered: bool) -> Cut {
+    /// The cut of a domain for a fold along an axis; blocks of the last axis have so
+    /// many elements, or it goes from the end on.
+    pub fn new(domain: &[usize], axis: usize, block: Option<usize>) -> Cut {
         let extent = domain[axis];
         let outer = domain[..axis].iter().product();
         let inner: usize = domain[axis + 1..].iter().product();
         let last = axis + 1 == domain.len();
-        let block = match (ordered, last) {
-            (true, _) => extent,
-            (false, true) => BLOCK,
-            (false, false) => ROWS,
+        let ordered = block.is_none();
+        let block = match block {
+            None => extent,
+            Some(block) if last => block,
+            Some(_) => ROWS,
         };
         // In order a row of an item is one chunk; else several, so that memory is read along rows.
         let tile = inner.clamp(1, if ordered { CHUNK } else { WIDE });
@@ -96,8 +98,10 @@ pub struct Item {
 /// One reduction, ready to run.
 pub struct Fold<'a> {
     pub of: &'a Reduction,
-    /// None: by the scalar meaning.
+    /// The loops that take elements into partials; none: by the scalar meaning.
     pub fast: Option<Loops>,
+    /// The loops for all behind that: the same, unless f32 is added.
+    pub end: Option<Loops>,
     pub out: *mut f64,
 }
 
@@ -105,9 +109,22 @@ pub struct Fold<'a> {
 unsafe impl Sync for Fold<'_> {}
 
 impl Fold<'_> {
-    /// `x op y`; a failure is recorded at the result's place and goes on as 0.
+    /// `x op y` of an element; a failure is recorded at the result's place and goes on as 0.
     pub fn step(&self, x: f64, y: f64, result: usize, fault: &mut Option<Fault>) -> f64 {
-        eval(self.of.op, CT, x, y).unwrap_or_else(|fail| {
+        let value = match is_single(self.of.op, self.of.dtype) {
+            true => eval_as(self.of.dtype, self.of.op, CT, x, y),
+            false => eval(self.of.op, CT, x, y),
+        };
+        self.or_fault(value, result, fault)
+    }
+
+    /// The same of partials and of blocks.
+    pub fn join(&self, x: f64, y: f64, result: usize, fault: &mut Option<Fault>) -> f64 {
+        self.or_fault(eval(self.of.op, CT, x, y), result, fault)
+    }
+
+    fn or_fault(&self, value: Result<f64, Fail>, result: usize, fault: &mut Option<Fault>) -> f64 {
+        value.unwrap_or_else(|fail| {
             self.fault(result, fail, fault);
             0.0
         })

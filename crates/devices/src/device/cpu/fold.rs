@@ -3,7 +3,7 @@
 //! | axis | item | strategy |
 //! |---|---|---|
 //! | last, extent ≤ 1 024 | a row | as many rows to a chunk as fit, the tree of each from L1 |
-//! | last, longer | a block of 65 536 | chunks into 64 partials in registers |
+//! | last, longer | a block of 65 536, or 4 096 where f32 are added | chunks into 64 partials in registers |
 //! | other | 256 places of a tile of up to 4 096 columns | rows added into the tile |
 //! | last, of a function of all pairs | see `product` | |
 //! | last, of operands that lie across it | see `turned` | |
@@ -11,15 +11,15 @@
 //! | any, not associative | a tile of columns, or a row | from the end, one element at a time |
 //!
 //! An item whose result shows ∞ or NaN is folded again with the scalar meaning. Not here: several
-//! short rows to one register; in a launch with both kinds of folds the body runs twice.
+//! short rows to one register; of folds of several orders the body runs once for each order.
 
 use super::chunk::{CHUNK, Env, Frame};
 use super::cut::{ALONE_NS, CT, Cut, Fold, Item};
 use super::emit;
-use super::loops::{Loops, loops};
+use super::loops::{Loops, loops, singles};
 use super::map::Outputs;
 use super::product::Packed;
-use super::program::{Input, Work, lower, rounded};
+use super::program::{Input, Work, lower};
 use super::share::{Tally, share, unit};
 use super::turned::Turned;
 use super::typed::Typed;
@@ -29,8 +29,9 @@ use aplomb_plans::plan::{Launch, Reduction};
 use aplomb_values::array::DType;
 use aplomb_values::body::finite::hides;
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::reduce::{LANES, block, chain, halve};
+use aplomb_values::prim::reduce::{LANES, block, chain, halve, is_single};
 use aplomb_values::prim::scalar::Fail;
+use aplomb_values::prim::scalar::single::rounded;
 use std::convert::Infallible;
 
 pub struct Finals {
@@ -51,18 +52,10 @@ pub fn run(
     };
     let mut values: Vec<Option<PoolBuffer>> = launch.reductions.iter().map(|_| None).collect();
     let mut tally = Tally::default();
-    let is = |ordered: bool| move |k: &usize| launch.reductions[*k].op.is_associative() != ordered;
-    let all = 0..launch.reductions.len();
-    let (trees, ordered): (Vec<usize>, Vec<usize>) =
-        (all.clone().filter(is(false)).collect(), all.clone().filter(is(true)).collect());
-    // Body stores happen once, in whichever pass is there.
-    for (folds, in_order) in [(&trees, false), (&ordered, true)] {
-        if folds.is_empty() && (in_order || !ordered.is_empty()) {
-            continue;
-        }
-        let stores = !in_order || trees.is_empty();
-        let cut = Cut::new(&launch.domain, axis, in_order);
-        let pass = Pass { launch, cut, folds, stores };
+    for (k, of) in launch.passes().iter().enumerate() {
+        let cut = Cut::new(&launch.domain, axis, of.block);
+        // Body stores happen once.
+        let pass = Pass { launch, cut, folds: &of.folds, stores: k == 0 };
         tally.add(&pass.run(cpu, inputs()?, outputs, &mut values, ctx)?);
     }
     Ok(Finals { values: values.into_iter().flatten().collect(), tally })
@@ -114,7 +107,7 @@ impl Pass<'_> {
         let packed = if self.stores { Packed::of(cpu, launch, &inputs, ctx)? } else { None };
         let mut turned = None;
         if let (None, Some(way)) = (&packed, Turned::of(launch, &inputs)) {
-            turned = way.run(cpu, &inputs, &folds, ctx)?;
+            turned = way.run(cpu, &inputs, &folds, cut.block, ctx)?;
         }
         let mut tally = match turned {
             Some(tally) => tally,
@@ -192,10 +185,14 @@ impl Pass<'_> {
     fn fold<'b>(&self, cpu: &Cpu, of: &'b Reduction, part: &mut PoolBuffer) -> Fold<'b> {
         let bools = self.launch.body[of.value as usize].dtype == DType::Bool;
         let plain = matches!(of.op, Op::Add | Op::Mul | Op::Max | Op::Min);
-        let fast = (plain || (bools && matches!(of.op, Op::Lcm | Op::Gcd)))
+        let end = (plain || (bools && matches!(of.op, Op::Lcm | Op::Gcd)))
             .then(|| loops(cpu.isa, of.op, CT))
             .flatten();
-        Fold { of, fast, out: part.as_mut_ptr().cast() }
+        let fast = match is_single(of.op, of.dtype) {
+            true => singles(cpu.isa, of.op, CT),
+            false => end,
+        };
+        Fold { of, fast, end, out: part.as_mut_ptr().cast() }
     }
 
     fn group(&self, frame: &mut Frame, env: &Env, folds: &[Fold], items: std::ops::Range<usize>) {
@@ -264,8 +261,15 @@ impl Pass<'_> {
                 // SAFETY: the chunk holds rows × extent values; the partial is this item's.
                 unsafe {
                     let items = std::slice::from_raw_parts(values.add(r * extent), extent);
-                    let with_care = |x, y| Ok(fold.step(x, y, row + r, &mut frame.fault));
-                    let Ok(sum) = block::<_, Infallible>(items, with_care);
+                    let mut ends = None;
+                    let Ok(sum) = block::<_, Infallible>(
+                        items,
+                        |x, y| Ok(fold.step(x, y, row + r, &mut frame.fault)),
+                        |x, y| Ok(fold.join(x, y, row + r, &mut ends)),
+                    );
+                    if let Some(fault) = ends {
+                        fault.keep_least(&mut frame.fault);
+                    }
                     *fold.out.add(row + r) = sum;
                 }
             }
@@ -305,7 +309,7 @@ impl Pass<'_> {
             let mut again = false;
             for (k, fold) in folds.iter().enumerate() {
                 let held = &mut part[k][..LANES.min(item.places)];
-                let result = match fold.fast.filter(|_| !careful) {
+                let result = match fold.end.filter(|_| !careful) {
                     // What is not finite is folded again with care.
                     // SAFETY: so many partials.
                     Some(l) => unsafe {
@@ -314,7 +318,7 @@ impl Pass<'_> {
                         one
                     },
                     None => {
-                        let with_care = |x, y| Ok(fold.step(x, y, item.result, &mut frame.fault));
+                        let with_care = |x, y| Ok(fold.join(x, y, item.result, &mut frame.fault));
                         let Ok(()) = halve::<_, Infallible>(held, with_care);
                         held[0]
                     }
@@ -434,11 +438,11 @@ impl Pass<'_> {
         let View::F64(part) = part.view() else {
             return Err(DeviceError::Broken("the parts of a fold are no floats".into()));
         };
-        let fold = Fold { of, fast: None, out: out.as_mut_ptr().cast() };
+        let fold = Fold { of, fast: None, end: None, out: out.as_mut_ptr().cast() };
         for at in 0..outer * inner {
             let (a, b) = (at / inner, at % inner);
             let items = (0..blocks).map(|k| part[(a * blocks + k) * inner + b]);
-            let Ok(sum) = chain::<_, Infallible>(items, |x, y| Ok(fold.step(x, y, at, fault)));
+            let Ok(sum) = chain::<_, Infallible>(items, |x, y| Ok(fold.join(x, y, at, fault)));
             let sum = sum.or_else(|| of.op.identity()).unwrap_or_else(|| {
                 fold.fault(
                     at,
@@ -458,12 +462,12 @@ impl Pass<'_> {
         if of.dtype != DType::F32 {
             return;
         }
-        let fold = Fold { of, fast: None, out: out.as_mut_ptr().cast() };
+        let fold = Fold { of, fast: None, end: None, out: out.as_mut_ptr().cast() };
         for at in 0..self.cut.outer * self.cut.inner {
             // SAFETY: at < the buffer's length.
             unsafe {
                 let x = fold.out.add(at);
-                *x = rounded(Ok(*x), true).unwrap_or_else(|fail| {
+                *x = rounded(Ok(*x)).unwrap_or_else(|fail| {
                     fold.fault(at, fail, fault);
                     0.0
                 });

@@ -19,8 +19,14 @@ pub unsafe trait Wide: Lane {
     /// # Safety
     /// `N` elements are writable at `at`.
     unsafe fn store(self, at: *mut f64);
-    /// Each rounded to f32.
-    fn narrow(self) -> Self;
+    /// As many f32.
+    type Short: Lane;
+    /// Each as f32.
+    fn short(self) -> Self::Short;
+    /// Each as f64.
+    fn long(x: Self::Short) -> Self;
+    /// Truths of as many f32.
+    fn long_mask(mask: <Self::Short as Lane>::Mask) -> Self::Mask;
     /// Rows become columns, of the first `N` registers.
     fn turn(block: &mut [Self; 8]);
     /// Past the caches. # Safety: as `store`, and `at` is aligned to the register.
@@ -41,9 +47,18 @@ unsafe impl Wide for f64 {
     unsafe fn store(self, at: *mut f64) {
         unsafe { *at = self }
     }
+    type Short = f32;
     #[inline(always)]
-    fn narrow(self) -> f64 {
-        f64::from(self as f32)
+    fn short(self) -> f32 {
+        self as f32
+    }
+    #[inline(always)]
+    fn long(x: f32) -> f64 {
+        x.into()
+    }
+    #[inline(always)]
+    fn long_mask(mask: bool) -> bool {
+        mask
     }
     #[inline(always)]
     fn turn(_: &mut [f64; 8]) {}
@@ -57,7 +72,11 @@ pub use x86::{V4, V8};
 #[cfg(target_arch = "x86_64")]
 mod x86 {
     use super::{Lane, Wide};
+    use crate::device::cpu::singles::{Cells, S4, S8, cells};
     use std::arch::x86_64::*;
+
+    cells!(V8, f64, 8, |at| V8::load(at), |x, at| x.store(at));
+    cells!(V4, f64, 4, |at| V4::load(at), |x, at| x.store(at));
 
     #[derive(Clone, Copy)]
     pub struct V8(__m512d);
@@ -77,6 +96,8 @@ mod x86 {
     // SAFETY (all of the block): see the module.
     impl Lane for V8 {
         type Mask = __mmask8;
+        const LEAST: f64 = f64::LEAST;
+        const MOST: f64 = f64::MOST;
 
         #[inline(always)]
         fn splat(x: f64) -> V8 {
@@ -221,9 +242,18 @@ mod x86 {
                 }
             }
         }
+        type Short = S8;
         #[inline(always)]
-        fn narrow(self) -> V8 {
-            V8(unsafe { _mm512_cvtps_pd(_mm512_cvtpd_ps(self.0)) })
+        fn short(self) -> S8 {
+            S8(unsafe { _mm512_cvtpd_ps(self.0) })
+        }
+        #[inline(always)]
+        fn long(x: S8) -> V8 {
+            V8(unsafe { _mm512_cvtps_pd(x.0) })
+        }
+        #[inline(always)]
+        fn long_mask(mask: __mmask8) -> __mmask8 {
+            mask
         }
         #[inline(always)]
         unsafe fn stream(self, at: *mut f64) {
@@ -249,6 +279,8 @@ mod x86 {
     // SAFETY (all of the block): see the module.
     impl Lane for V4 {
         type Mask = __m256d;
+        const LEAST: f64 = f64::LEAST;
+        const MOST: f64 = f64::MOST;
 
         #[inline(always)]
         fn splat(x: f64) -> V4 {
@@ -386,9 +418,18 @@ mod x86 {
                 block[3] = V4(_mm256_permute2f128_pd::<0x31>(odd.0, odd.1));
             }
         }
+        type Short = S4;
         #[inline(always)]
-        fn narrow(self) -> V4 {
-            V4(unsafe { _mm256_cvtps_pd(_mm256_cvtpd_ps(self.0)) })
+        fn short(self) -> S4 {
+            S4(unsafe { _mm256_cvtpd_ps(self.0) })
+        }
+        #[inline(always)]
+        fn long(x: S4) -> V4 {
+            V4(unsafe { _mm256_cvtps_pd(x.0) })
+        }
+        #[inline(always)]
+        fn long_mask(mask: __m128) -> __m256d {
+            unsafe { _mm256_castsi256_pd(_mm256_cvtepi32_epi64(_mm_castps_si128(mask))) }
         }
         #[inline(always)]
         unsafe fn stream(self, at: *mut f64) {

@@ -187,7 +187,13 @@ mod tests {
             Lib::GradeUp | Lib::GradeDown | Lib::SortUp | Lib::SortDown => &given[0].shape[..1],
             Lib::IndexOf | Lib::Member => given[1].shape,
         };
-        let wanted = whole::run(&Whole::Lib { of, origin: 0.0, ct }, given, shape, &mut |_, _| ());
+        let wanted = whole::run(
+            &Whole::Lib { of, origin: 0.0, ct },
+            given,
+            shape,
+            DType::I32,
+            &mut |_, _| (),
+        );
         let ctx = RunCtx {
             interrupt: &Interrupt::default(),
             budget: &Budget::new(1 << 32),

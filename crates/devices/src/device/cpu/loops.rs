@@ -18,8 +18,10 @@ use super::lanes::{V4, V8};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::{LANES, halve};
 use aplomb_values::prim::scalar::rules::{self, Rule, Visit};
+use aplomb_values::prim::scalar::single::has_own;
 use aplomb_values::prim::scalar::small_power;
 use std::convert::Infallible;
+use std::marker::PhantomData;
 
 /// `out[i] = x[i] op y[i]` for i < n; true: some element is suspect. Safety: n elements at each
 /// pointer (1 for a number), `out` may be `x` or `y` but not overlap them otherwise, the
@@ -48,8 +50,32 @@ unsafe fn take<L: Wide, const ONE: bool>(from: *const f64, at: usize, one: L) ->
     if ONE { one } else { unsafe { L::load(from.add(at)) } }
 }
 
+/// The way in which a rule is used on registers of f64.
+trait Way {
+    fn of<L: Wide>(x: L, y: L, ct: L) -> (L, L::Mask);
+}
+
+/// In f64.
+struct Long<R>(PhantomData<R>);
+impl<R: Rule> Way for Long<R> {
+    #[inline(always)]
+    fn of<L: Wide>(x: L, y: L, ct: L) -> (L, L::Mask) {
+        R::lanes(x, y, ct)
+    }
+}
+
+/// In f32, which all operands are.
+struct Short<R>(PhantomData<R>);
+impl<R: Rule> Way for Short<R> {
+    #[inline(always)]
+    fn of<L: Wide>(x: L, y: L, ct: L) -> (L, L::Mask) {
+        let (value, odd) = R::singles(x.short(), y.short(), ct.short());
+        (L::long(value), L::long_mask(odd))
+    }
+}
+
 #[inline(always)]
-unsafe fn map<R: Rule, L: Wide, const XONE: bool, const YONE: bool>(
+unsafe fn map<W: Way, L: Wide, const XONE: bool, const YONE: bool>(
     out: *mut f64,
     x: *const f64,
     y: *const f64,
@@ -64,7 +90,7 @@ unsafe fn map<R: Rule, L: Wide, const XONE: bool, const YONE: bool>(
         let mut suspect = L::none();
         let mut i = 0;
         while i + L::N <= n {
-            let (value, odd) = R::lanes(take::<L, XONE>(x, i, xs), take::<L, YONE>(y, i, ys), ct);
+            let (value, odd) = W::of(take::<L, XONE>(x, i, xs), take::<L, YONE>(y, i, ys), ct);
             value.store(out.add(i));
             suspect = L::either(suspect, odd);
             i += L::N;
@@ -75,7 +101,7 @@ unsafe fn map<R: Rule, L: Wide, const XONE: bool, const YONE: bool>(
                 rest[0][k - i] = if XONE { *x } else { *x.add(k) };
                 rest[1][k - i] = if YONE { *y } else { *y.add(k) };
             }
-            let (value, odd) = R::lanes(L::load(rest[0].as_ptr()), L::load(rest[1].as_ptr()), ct);
+            let (value, odd) = W::of(L::load(rest[0].as_ptr()), L::load(rest[1].as_ptr()), ct);
             value.store(rest[0].as_mut_ptr());
             suspect = L::either(suspect, odd);
             for k in i..n {
@@ -89,6 +115,40 @@ unsafe fn map<R: Rule, L: Wide, const XONE: bool, const YONE: bool>(
 #[inline(always)]
 fn apply<R: Rule>(x: f64, y: f64) -> f64 {
     R::lanes::<f64>(x, y, 0.0).0
+}
+
+/// `gather` in f32, which all elements are.
+#[inline(always)]
+unsafe fn gather_singles<R: Rule, L: Wide>(part: *mut f64, x: *const f64, n: usize, fresh: bool) {
+    // SAFETY: 64 partials, n elements, at least 64 of them when fresh.
+    unsafe {
+        let whole = n / LANES * LANES;
+        let mut at = 0;
+        while at < LANES {
+            let zero = L::splat(0.0).short();
+            let mut sums = [zero; 8];
+            let from = if fresh { x } else { part as *const f64 };
+            for (k, sum) in sums.iter_mut().enumerate() {
+                *sum = L::load(from.add(at + k * L::N)).short();
+            }
+            let mut i = if fresh { LANES } else { 0 };
+            while i < whole {
+                for (k, sum) in sums.iter_mut().enumerate() {
+                    let item = L::load(x.add(i + at + k * L::N)).short();
+                    *sum = R::singles(*sum, item, zero).0;
+                }
+                i += LANES;
+            }
+            for (k, sum) in sums.iter().enumerate() {
+                L::long(*sum).store(part.add(at + k * L::N));
+            }
+            at += 8 * L::N;
+        }
+        for i in whole..n {
+            let to = part.add(i - whole);
+            *to = Short::<R>::of::<f64>(*to, *x.add(i), 0.0).0;
+        }
+    }
 }
 
 #[inline(always)]
@@ -123,12 +183,14 @@ unsafe fn gather<R: Rule, L: Wide>(part: *mut f64, x: *const f64, n: usize, fres
 }
 
 #[inline(always)]
-unsafe fn row<R: Rule, L: Wide>(x: *const f64, n: usize) -> f64 {
+unsafe fn row<R: Rule, L: Wide, const SINGLE: bool>(x: *const f64, n: usize) -> f64 {
     // SAFETY: n elements.
     unsafe {
         let mut part = [0.0; LANES];
         let k = n.min(LANES);
-        if n >= LANES {
+        if n >= LANES && SINGLE {
+            gather_singles::<R, L>(part.as_mut_ptr(), x, n, true);
+        } else if n >= LANES {
             gather::<R, L>(part.as_mut_ptr(), x, n, true);
         } else {
             std::ptr::copy_nonoverlapping(x, part.as_mut_ptr(), k);
@@ -142,7 +204,12 @@ unsafe fn row<R: Rule, L: Wide>(x: *const f64, n: usize) -> f64 {
 const SHORT: usize = 32;
 
 #[inline(always)]
-unsafe fn rows<R: Rule, L: Wide>(out: *mut f64, x: *const f64, rows: usize, n: usize) -> bool {
+unsafe fn rows<R: Rule, L: Wide, const SINGLE: bool>(
+    out: *mut f64,
+    x: *const f64,
+    rows: usize,
+    n: usize,
+) -> bool {
     // SAFETY: rows × n elements, and `rows` results.
     unsafe {
         let done = match n {
@@ -151,7 +218,7 @@ unsafe fn rows<R: Rule, L: Wide>(out: *mut f64, x: *const f64, rows: usize, n: u
             _ => 0,
         };
         for r in done..rows {
-            *out.add(r) = row::<R, L>(x.add(r * n), n);
+            *out.add(r) = row::<R, L, SINGLE>(x.add(r * n), n);
         }
         all_finite::<L>(out, rows)
     }
@@ -188,22 +255,44 @@ unsafe fn lanes_of_rows<R: Rule, L: Wide, const MOST: usize>(
     r
 }
 
+/// The type in which powers are taken.
+trait Powers {
+    fn of<L: Wide>(x: L, exponent: i32) -> (L, L::Mask);
+}
+
+struct InF64;
+impl Powers for InF64 {
+    #[inline(always)]
+    fn of<L: Wide>(x: L, exponent: i32) -> (L, L::Mask) {
+        small_power(x, exponent)
+    }
+}
+
+struct InF32;
+impl Powers for InF32 {
+    #[inline(always)]
+    fn of<L: Wide>(x: L, exponent: i32) -> (L, L::Mask) {
+        let (value, odd) = small_power(x.short(), exponent);
+        (L::long(value), L::long_mask(odd))
+    }
+}
+
 #[inline(always)]
-unsafe fn power<L: Wide>(out: *mut f64, x: *const f64, exponent: f64, n: usize) -> bool {
+unsafe fn power<W: Powers, L: Wide>(out: *mut f64, x: *const f64, exponent: f64, n: usize) -> bool {
     let exponent = exponent as i32;
     // SAFETY: `Loop`'s contract.
     unsafe {
         let mut suspect = L::none();
         let mut i = 0;
         while i + L::N <= n {
-            let (value, odd) = small_power(L::load(x.add(i)), exponent);
+            let (value, odd) = W::of(L::load(x.add(i)), exponent);
             value.store(out.add(i));
             suspect = L::either(suspect, odd);
             i += L::N;
         }
         let mut odd = L::any(suspect);
         for k in i..n {
-            let (value, one) = small_power(*x.add(k), exponent);
+            let (value, one) = W::of(*x.add(k), exponent);
             *out.add(k) = value;
             odd |= one;
         }
@@ -235,6 +324,8 @@ unsafe fn all_finite<L: Wide>(x: *const f64, n: usize) -> bool {
 pub struct Plain {
     /// Small whole powers; the exponent stands where ⎕CT does in others.
     pub power: Loop,
+    /// The same in f32, which all of x is.
+    pub power_of_singles: Loop,
     pub all_finite: unsafe fn(x: *const f64, n: usize) -> bool,
     /// Past the caches; `out` 64-byte aligned.
     pub stream: unsafe fn(out: *mut f64, x: *const f64, n: usize),
@@ -278,33 +369,39 @@ macro_rules! instances {
             use super::*;
 
             $(#[target_feature(enable = $feature)])?
-            unsafe fn map<R: Rule, const X: bool, const Y: bool>(
+            unsafe fn map<W: Way, const X: bool, const Y: bool>(
                 out: *mut f64, x: *const f64, y: *const f64, ct: f64, n: usize,
             ) -> bool {
-                unsafe { super::map::<R, $lane, X, Y>(out, x, y, ct, n) }
+                unsafe { super::map::<W, $lane, X, Y>(out, x, y, ct, n) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn gather<R: Rule>(part: *mut f64, x: *const f64, n: usize, fresh: bool) {
                 unsafe { super::gather::<R, $lane>(part, x, n, fresh) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn rows<R: Rule>(
+            unsafe fn gather_singles<R: Rule>(
+                part: *mut f64, x: *const f64, n: usize, fresh: bool,
+            ) {
+                unsafe { super::gather_singles::<R, $lane>(part, x, n, fresh) }
+            }
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn rows<R: Rule, const SINGLE: bool>(
                 out: *mut f64,
                 x: *const f64,
                 rows: usize,
                 n: usize,
             ) -> bool {
-                unsafe { super::rows::<R, $lane>(out, x, rows, n) }
+                unsafe { super::rows::<R, $lane, SINGLE>(out, x, rows, n) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn power(
+            unsafe fn power<W: Powers>(
                 out: *mut f64,
                 x: *const f64,
                 _: *const f64,
                 exponent: f64,
                 n: usize,
             ) -> bool {
-                unsafe { super::power::<$lane>(out, x, exponent, n) }
+                unsafe { super::power::<W, $lane>(out, x, exponent, n) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn all_finite(x: *const f64, n: usize) -> bool {
@@ -324,16 +421,36 @@ macro_rules! instances {
                 type Out = Loops;
                 fn rule<R: Rule>(self) -> Loops {
                     Loops {
-                        both: map::<R, false, false>,
-                        left: map::<R, true, false>,
-                        right: map::<R, false, true>,
+                        both: map::<Long<R>, false, false>,
+                        left: map::<Long<R>, true, false>,
+                        right: map::<Long<R>, false, true>,
                         gather: gather::<R>,
-                        rows: rows::<R>,
+                        rows: rows::<R, false>,
                     }
                 }
             }
 
-            pub const PLAIN: Plain = Plain { power, all_finite, stream, copy };
+            pub struct Singles;
+            impl Visit for Singles {
+                type Out = Loops;
+                fn rule<R: Rule>(self) -> Loops {
+                    Loops {
+                        both: map::<Short<R>, false, false>,
+                        left: map::<Short<R>, true, false>,
+                        right: map::<Short<R>, false, true>,
+                        gather: gather_singles::<R>,
+                        rows: rows::<R, true>,
+                    }
+                }
+            }
+
+            pub const PLAIN: Plain = Plain {
+                power: power::<InF64>,
+                power_of_singles: power::<InF32>,
+                all_finite,
+                stream,
+                copy,
+            };
         }
     };
 }
@@ -343,6 +460,23 @@ instances!(portable, f64);
 instances!(avx2, V4, "avx2,fma,bmi2");
 #[cfg(target_arch = "x86_64")]
 instances!(avx512, V8, "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,bmi2");
+
+/// The loops of an operation whose result and operands are f32: those of f64, unless it has a
+/// sequence of its own.
+pub fn loops_of_singles(isa: Isa, op: Op, ct: f64) -> Option<Loops> {
+    if has_own(op) { singles(isa, op, ct) } else { loops(isa, op, ct) }
+}
+
+/// The loops of an operation in f32, which all operands are.
+pub fn singles(isa: Isa, op: Op, ct: f64) -> Option<Loops> {
+    match isa {
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => rules::visit(op, ct, avx512::Singles),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => rules::visit(op, ct, avx2::Singles),
+        _ => rules::visit(op, ct, portable::Singles),
+    }
+}
 
 /// The loops of an operation; None: it has no fast part.
 pub fn loops(isa: Isa, op: Op, ct: f64) -> Option<Loops> {

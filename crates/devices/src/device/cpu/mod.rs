@@ -32,6 +32,7 @@ mod running;
 mod scan;
 mod scatter;
 mod share;
+mod singles;
 mod sorting;
 #[cfg(test)]
 mod tests;

@@ -2,8 +2,8 @@
 //!
 //! | part | shared out by |
 //! |---|---|
-//! | each operand computed or read into its packed form, f64 | panels (as many lines as a tile has) |
-//! | results | blocks of tiles × blocks of 65 536 along the fold |
+//! | each operand computed or read into its packed form, f64 or f32 | panels (as many lines as a tile has) |
+//! | results | blocks of tiles × blocks along the fold |
 //!
 //! Values and their order are those of a fold (`tiles` says why), so this is only where the
 //! operands lie. A result that shows ∞ or NaN is left to the fold; so is everything where an
@@ -14,7 +14,7 @@ use super::chunk::{CHUNK, Env, Frame};
 use super::convert::converts;
 use super::program::{Input, Work, lower};
 use super::share::share;
-use super::tiles::{GROUP, GROUPS, Tiles, Where, tiles};
+use super::tiles::{GROUP_BYTES, Tiles, Where, tiles};
 use super::walk::Walk;
 use super::{Cpu, DeviceError, RunCtx};
 use crate::pool::PoolBuffer;
@@ -22,7 +22,7 @@ use aplomb_plans::plan::product::Factors;
 use aplomb_plans::plan::{Launch, Step, ValueId, What};
 use aplomb_values::array::DType;
 use aplomb_values::dag::ix::{Ix, linear};
-use aplomb_values::prim::reduce::{BLOCK, LANES};
+use aplomb_values::prim::reduce::{BLOCK, LANES, SINGLES, is_single};
 use std::collections::BTreeMap;
 
 /// Along the fold: what a tile goes over at a time, so that its operands' parts stay in L1.
@@ -31,6 +31,8 @@ const DEEP: usize = 2048;
 const SIDE: usize = 8;
 /// Lines of an operand below which packing does not pay.
 const FEW: usize = 4;
+/// Products to a sum below which it does not pay.
+const LEAST: usize = 8;
 /// Panels to a unit when lines lie side by side in memory.
 const PANELS: usize = 8;
 
@@ -45,6 +47,8 @@ pub struct Packed {
     rows: usize,
     columns: usize,
     deep: usize,
+    /// Elements of a block along the fold.
+    block: usize,
     /// Tiles to a unit.
     sides: [usize; 2],
 }
@@ -60,8 +64,18 @@ pub fn factors(launch: &Launch, isa: super::Isa) -> Option<(Factors, Tiles)> {
         Step { dtype, .. } => dtype.is_integer() || dtype == DType::Char,
     };
     let operands = [factors.left, factors.right];
+    let short = |v: &ValueId| {
+        use DType::{Bool, F32, I8, I16};
+        matches!(launch.body[*v as usize].dtype, F32 | Bool | I8 | I16)
+    };
     let of = match () {
-        () if factors.narrow => Where::Narrow,
+        () if factors.narrow
+            && is_single(factors.sum, launch.reductions[0].dtype)
+            && operands.iter().all(short) =>
+        {
+            Where::Single
+        }
+        () if factors.narrow => return None,
         () if operands.iter().all(|v| launch.body[*v as usize].dtype == DType::Bool) => {
             Where::Bools
         }
@@ -69,7 +83,7 @@ pub fn factors(launch: &Launch, isa: super::Isa) -> Option<(Factors, Tiles)> {
         () => Where::Wide,
     };
     let tiles = tiles(isa, factors.sum, factors.times, of)?;
-    (rows >= FEW && columns >= FEW && deep >= GROUP).then_some((factors, tiles))
+    (rows >= FEW && columns >= FEW && deep >= LEAST).then_some((factors, tiles))
 }
 
 /// An estimate of such a launch's time on one thread, nanoseconds: its body and its folds. None: it
@@ -80,9 +94,9 @@ pub fn estimate(launch: &Launch) -> Option<f64> {
     let [rows, columns, deep] = factors.extents(launch).map(|n| n as f64);
     let one = match (isa, factors.narrow) {
         (super::Isa::Avx512, false) => 0.055,
-        (super::Isa::Avx512, true) => 0.2,
+        (super::Isa::Avx512, true) => 0.028,
         (super::Isa::Avx2, false) => 0.12,
-        (super::Isa::Avx2, true) => 0.3,
+        (super::Isa::Avx2, true) => 0.06,
         (super::Isa::Portable, _) => 0.7,
     };
     Some((rows * columns * one + (rows + columns) * PACK_NS) * deep)
@@ -100,6 +114,7 @@ struct Operand<'a> {
     wide: usize,
     deep: usize,
     fill: f64,
+    tiles: Tiles,
 }
 
 // SAFETY: sources are not written while a launch runs.
@@ -116,7 +131,25 @@ fn part(panel: usize, chunk: usize, wide: usize, deep: usize) -> (usize, usize) 
     ((panel * padded(deep) + chunk * DEEP) * wide, steps)
 }
 
-struct Out(*mut f64);
+/// Memory that is packed, as f64 or f32.
+struct Out {
+    at: *mut u8,
+    single: bool,
+}
+
+impl Out {
+    /// Safety: the memory holds more than `k` items.
+    unsafe fn put(&self, k: usize, x: f64) {
+        // SAFETY: as the caller says.
+        unsafe {
+            match self.single {
+                true => *self.at.cast::<f32>().add(k) = x as f32,
+                false => *self.at.cast::<f64>().add(k) = x,
+            }
+        }
+    }
+}
+
 // SAFETY: units write disjoint parts.
 unsafe impl Sync for Out {}
 
@@ -145,27 +178,29 @@ impl Packed {
                 wide,
                 deep,
                 fill: tiles.fill[of],
+                tiles,
             }
         };
         let Some(left) = operand(0).pack(cpu, ctx)? else { return Ok(None) };
         let Some(right) = operand(1).pack(cpu, ctx)? else { return Ok(None) };
         let (down, across) = (rows.div_ceil(tiles.rows), columns.div_ceil(tiles.columns));
         let mut sides = [SIDE, SIDE];
+        let block = if tiles.single { SINGLES } else { BLOCK };
         let units =
-            |s: &[usize; 2]| down.div_ceil(s[0]) * across.div_ceil(s[1]) * deep.div_ceil(BLOCK);
+            |s: &[usize; 2]| down.div_ceil(s[0]) * across.div_ceil(s[1]) * deep.div_ceil(block);
         for k in [1, 0, 1, 0] {
             if units(&sides) < 4 * cpu.threads.count() {
                 sides[k] /= 2;
             }
         }
-        Ok(Some(Packed { tiles, left, right, rows, columns, deep, sides }))
+        Ok(Some(Packed { tiles, left, right, rows, columns, deep, block, sides }))
     }
 
     /// Units across, down and along the fold.
     fn cut(&self) -> [usize; 3] {
         let units = |n: usize, wide: usize, side: usize| n.div_ceil(wide).div_ceil(side);
         let across = units(self.columns, self.tiles.columns, self.sides[1]);
-        [across, units(self.rows, self.tiles.rows, self.sides[0]), self.deep.div_ceil(BLOCK)]
+        [across, units(self.rows, self.tiles.rows, self.sides[0]), self.deep.div_ceil(self.block)]
     }
 
     pub fn units(&self) -> usize {
@@ -181,11 +216,13 @@ impl Packed {
         let tile_rows = row * self.sides[0]..((row + 1) * self.sides[0]).min(self.rows.div_ceil(r));
         let tile_columns =
             column * self.sides[1]..((column + 1) * self.sides[1]).min(self.columns.div_ceil(c));
-        let chunks = block * (BLOCK / DEEP)..((block + 1) * BLOCK).min(self.deep).div_ceil(DEEP);
+        let end = ((block + 1) * self.block).min(self.deep);
+        let chunks = block * (self.block / DEEP)..end.div_ceil(DEEP);
         let size = r * c * LANES;
         // With one chunk a tile's partials are done with before the next.
         let slots = if chunks.len() == 1 { 1 } else { tile_rows.len() * tile_columns.len() };
-        let mut parts = vec![Line([0.0; GROUP]); slots * size / GROUP];
+        let (group, cell) = (self.tiles.group(), self.tiles.dtype().size());
+        let mut parts = vec![Line([0; GROUP_BYTES]); slots * size / group];
         let mut results = vec![0.0; r * c];
         for chunk in chunks.clone() {
             for (jk, j) in tile_columns.clone().enumerate() {
@@ -193,17 +230,17 @@ impl Packed {
                     let slot = if slots == 1 { 0 } else { jk * tile_rows.len() + ik };
                     let (x, steps) = part(i, chunk, r, self.deep);
                     let (y, _) = part(j, chunk, c, self.deep);
-                    // SAFETY: a panel's part holds `GROUPS` runs of so many steps, a slot as many
-                    // of partials.
+                    // SAFETY: a panel's part holds as many runs of so many steps as a result has
+                    // groups, a slot as many of partials.
                     unsafe {
                         let (x, y) = (
-                            self.left.as_ptr().cast::<f64>().add(x),
-                            self.right.as_ptr().cast::<f64>().add(y),
+                            self.left.as_ptr().cast::<u8>().add(x * cell),
+                            self.right.as_ptr().cast::<u8>().add(y * cell),
                         );
-                        let sums = parts.as_mut_ptr().cast::<f64>().add(slot * size);
-                        for g in 0..GROUPS {
-                            let run = g * steps * GROUP;
-                            let sums = sums.add(g * r * c * GROUP);
+                        let sums = parts.as_mut_ptr().cast::<u8>().add(slot * size * cell);
+                        for g in 0..self.tiles.groups() {
+                            let run = g * steps * GROUP_BYTES;
+                            let sums = sums.add(g * r * c * GROUP_BYTES);
                             (self.tiles.tile)(
                                 x.add(run * r),
                                 y.add(run * c),
@@ -236,11 +273,11 @@ impl Packed {
     }
 }
 
-/// Eight partials.
+/// A group of partials.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 #[allow(dead_code)]
-struct Line([f64; GROUP]);
+struct Line([u8; GROUP_BYTES]);
 
 impl Operand<'_> {
     /// None: it fails somewhere, or there is no room.
@@ -251,10 +288,10 @@ impl Operand<'_> {
         else {
             return Ok(None);
         };
-        let Ok(mut buffer) = cpu.pool.buffer(DType::F64, total, ctx.budget) else {
+        let Ok(mut buffer) = cpu.pool.buffer(self.tiles.dtype(), total, ctx.budget) else {
             return Ok(None);
         };
-        let out = Out(buffer.as_mut_ptr().cast());
+        let out = Out { at: buffer.as_mut_ptr().cast(), single: self.tiles.single };
         let chunks = self.deep.div_ceil(DEEP);
 
         let mut own = vec![1; self.launch.domain.len()];
@@ -327,6 +364,7 @@ impl Operand<'_> {
     /// One chunk of a panel's lines, computed.
     unsafe fn lines(&self, frame: &mut Frame, env: &Env, panel: usize, chunk: usize, out: &Out) {
         let (at, steps) = part(panel, chunk, self.wide, self.deep);
+        let group = self.tiles.group();
         let (first, end) = (chunk * DEEP, self.deep.min((chunk + 1) * DEEP));
         for r in 0..self.wide {
             let line = panel * self.wide + r;
@@ -334,10 +372,10 @@ impl Operand<'_> {
             // SAFETY: the panel's part holds `steps` × 64 items of each line; the chunk holds what
             // was asked for.
             let put = |k: usize, items: &[f64]| unsafe {
-                let (t, g) = ((k - first) / LANES, (k - first) % LANES / GROUP);
-                let to = out.0.add(at + ((g * steps + t) * self.wide + r) * GROUP);
-                for l in 0..GROUP {
-                    *to.add(l) = items.get(l).copied().unwrap_or(self.fill);
+                let (t, g) = ((k - first) / LANES, (k - first) % LANES / group);
+                let to = at + ((g * steps + t) * self.wide + r) * group;
+                for l in 0..group {
+                    out.put(to + l, items.get(l).copied().unwrap_or(self.fill));
                 }
             };
             while line < self.lines && k < end {
@@ -345,11 +383,11 @@ impl Operand<'_> {
                 frame.run(env, line * self.deep + k, n);
                 // SAFETY: the chunk that has just run holds n.
                 let items = unsafe { std::slice::from_raw_parts(frame.kept(env, 0), n) };
-                items.chunks(GROUP).enumerate().for_each(|(j, items)| put(k + j * GROUP, items));
+                items.chunks(group).enumerate().for_each(|(j, items)| put(k + j * group, items));
                 k += n;
             }
-            let done = first + (k - first).next_multiple_of(GROUP);
-            (done..first + steps * LANES).step_by(GROUP).for_each(|k| put(k, &[]));
+            let done = first + (k - first).next_multiple_of(group);
+            (done..first + steps * LANES).step_by(group).for_each(|k| put(k, &[]));
         }
     }
 
@@ -362,7 +400,7 @@ impl Operand<'_> {
         chunk: usize,
         out: &Out,
     ) {
-        let load = converts(isa).load;
+        let (load, group) = (converts(isa).load, self.tiles.group());
         let line = panels.start * self.wide;
         let lines = (panels.len() * self.wide).min(self.lines - line);
         let across = panels.len() * self.wide;
@@ -381,11 +419,11 @@ impl Operand<'_> {
             held[items * across..].fill(self.fill);
             for j in 0..across {
                 let (at, _) = part(panels.start + j / self.wide, chunk, self.wide, self.deep);
-                for g in 0..GROUPS {
-                    for l in 0..GROUP {
-                        let to = at + ((g * steps + t) * self.wide + j % self.wide) * GROUP + l;
+                for g in 0..self.tiles.groups() {
+                    for l in 0..group {
+                        let to = at + ((g * steps + t) * self.wide + j % self.wide) * group + l;
                         // SAFETY: the panel's part holds `steps` × 64 items of each line.
-                        unsafe { *out.0.add(to) = held[(g * GROUP + l) * across + j] };
+                        unsafe { out.put(to, held[(g * group + l) * across + j]) };
                     }
                 }
             }

@@ -11,7 +11,7 @@
 use super::Fault;
 use super::convert::Source;
 use super::isa::Isa;
-use super::loops::{Loop, Loops, loops, plain};
+use super::loops::{Loop, Loops, loops, loops_of_singles, plain};
 use super::walk::{Piece, Walk};
 use aplomb_plans::plan::{self, Origin, Step, ValueId, What};
 use aplomb_values::array::{DType, Shape, strides};
@@ -19,8 +19,8 @@ use aplomb_values::body::finite::hides;
 use aplomb_values::body::{Effort, GATHER, INDEX, PART, READ_NS, Rounds as Body, SELECT, WRITE_NS};
 use aplomb_values::dag::Test;
 use aplomb_values::prim::op::{Fails, Gives, Op};
-use aplomb_values::prim::scalar::{Fail, eval, small_exponent};
-
+use aplomb_values::prim::scalar::single::has_room;
+use aplomb_values::prim::scalar::{Fail, eval_as, small_exponent};
 use std::sync::Arc;
 
 /// Nanoseconds of what this machine does beside the steps: looking whether a value is finite,
@@ -500,7 +500,7 @@ impl Lower<'_> {
         args.iter().for_each(|&a| self.used(a as usize));
         let reg = self.reg();
         let bools = args.iter().all(|&a| self.work.steps[a as usize].dtype == DType::Bool);
-        let run = self.run(op, ct, (ax, ay), bools);
+        let run = self.run(op, ct, (ax, ay), bools, round);
         self.out.insts.push(Inst {
             act: Do::Op { op, ct, x: ax, y: ay, run },
             out: reg,
@@ -512,8 +512,10 @@ impl Lower<'_> {
         Arg::Reg(reg)
     }
 
-    fn run(&self, op: Op, ct: f64, (x, y): (Arg, Arg), bools: bool) -> Run {
+    fn run(&self, op: Op, ct: f64, (x, y): (Arg, Arg), bools: bool, round: bool) -> Run {
         let isa = self.work.isa;
+        let has_room = |x| !matches!(x, Arg::One(x) if !has_room(x));
+        let single = round && has_room(x) && has_room(y);
         let kind = |l: Loops| match (x, y) {
             (Arg::One(_), _) => l.left,
             (_, Arg::One(_)) if op.arity() == 2 => l.right,
@@ -524,11 +526,15 @@ impl Lower<'_> {
                 loops(isa, Op::Sqrt, ct).map_or(Run::Each, |l| Run::Loop(l.both))
             }
             (Op::Pow, Arg::One(n)) if small_exponent(n).is_some() => {
-                Run::Power(plain(isa).power, n)
+                let plain = plain(isa);
+                Run::Power(if single { plain.power_of_singles } else { plain.power }, n)
             }
             // Their fast parts know 0 and 1 only.
             (Op::Lcm | Op::Gcd, _) if !bools => Run::Each,
-            _ => loops(isa, op, ct).map_or(Run::Each, |l| Run::Loop(kind(l))),
+            _ => {
+                let loops = if single { loops_of_singles } else { loops };
+                loops(isa, op, ct).map_or(Run::Each, |l| Run::Loop(kind(l)))
+            }
         }
     }
 
@@ -541,7 +547,7 @@ impl Lower<'_> {
         (x, y): (f64, f64),
         guard: Option<&Walk>,
     ) -> f64 {
-        match rounded(eval(op, ct, x, y), self.work.steps[k].dtype == DType::F32) {
+        match eval_as(self.work.steps[k].dtype, op, ct, x, y) {
             Ok(value) => value,
             Err(fail) => {
                 if let Some(index) = first_wanted(guard, self.work.domain) {
@@ -611,17 +617,6 @@ fn makes_infinity(op: Op, dtype: DType) -> bool {
     let row = op.row();
     let narrow = dtype.is_integer() && dtype != DType::I32;
     row.fails != Fails::Never && row.gives != Gives::Bool && !narrow
-}
-
-/// A result as a step of dtype f32 has it: rounded, and beyond f32 a failure.
-pub fn rounded(value: Result<f64, Fail>, round: bool) -> Result<f64, Fail> {
-    let value = value?;
-    let short = f64::from(value as f32);
-    match round {
-        true if value.is_finite() && !short.is_finite() => Err(Fail::Overflow),
-        true => Ok(short),
-        false => Ok(value),
-    }
 }
 
 /// The first place of the domain where the guard holds.

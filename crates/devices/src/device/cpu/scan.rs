@@ -12,7 +12,7 @@
 use super::convert::Sink;
 use super::fold::Finals;
 use super::map::{Outputs, body_into};
-use super::program::{Input, rounded};
+use super::program::Input;
 use super::share::each_unit;
 use super::{Cpu, DeviceError, Fault, RunCtx};
 use crate::pool::lock;
@@ -20,6 +20,7 @@ use aplomb_plans::plan::{Launch, Reduction};
 use aplomb_values::array::{DType, around, elements};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Fail;
+use aplomb_values::prim::scalar::single::rounded;
 use aplomb_values::prim::scan::{BLOCK, step};
 use std::sync::Mutex;
 
@@ -126,7 +127,7 @@ impl Line<'_> {
     }
 
     fn round(&self, x: f64, at: usize, first: &Faults) -> f64 {
-        if self.of.dtype == DType::F32 { self.sure(rounded(Ok(x), true), at, first) } else { x }
+        if self.of.dtype == DType::F32 { self.sure(rounded(Ok(x)), at, first) } else { x }
     }
 
     /// `work` with the operation itself, inlined, where there is one; what it gives is looked at by

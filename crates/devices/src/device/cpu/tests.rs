@@ -19,7 +19,7 @@ use aplomb_values::dag::{Dag, Info, Meta, Node, NodeId, Read, Test};
 use aplomb_values::prim::op::{OPS, Op};
 use aplomb_values::prim::reduce;
 use aplomb_values::prim::scalar::Src;
-use aplomb_values::prim::scalar::{Fail, eval};
+use aplomb_values::prim::scalar::{Fail, eval, eval_as};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -334,7 +334,7 @@ fn random_programs_agree_on_every_tier_and_thread_count() {
             let mut made = Vec::with_capacity(n);
             for (k, (x, y)) in values[a].iter().zip(&values[b]).enumerate() {
                 let (x, y) = (x.unwrap_or(0.0), y.unwrap_or(0.0));
-                let value = super::program::rounded(eval(o, CT, x, y), s.dtype == DType::F32);
+                let value = eval_as(s.dtype, o, CT, x, y);
                 if let Err(fail) = value
                     && least.is_none_or(|f| (site, k as u64) < (f.0, f.1))
                 {
@@ -517,9 +517,9 @@ fn folds_are_the_stated_tree_on_every_tier_and_thread_count() {
                 .collect();
             let made = fold_plan(o, DType::F64, domain, axis, &items);
             let ct = if o == Op::Lt { 0.0 } else { CT };
-            let wanted = reduce::along(o, ct, &items, domain, axis);
+            let wanted = reduce::along(o, ct, &items, domain, axis, DType::F64);
             let negated: Vec<f64> = items.iter().map(|x| 0.0 - x).collect();
-            let most = reduce::along(Op::Max, CT, &negated, domain, axis).unwrap();
+            let most = reduce::along(Op::Max, CT, &negated, domain, axis, DType::F64).unwrap();
             for tier in tiers() {
                 for threads in [1, 2, 3] {
                     match (made.run(tier, threads), &wanted) {

@@ -3,34 +3,39 @@
 //!
 //! | instruction set | rows × columns | registers of partials |
 //! |---|---|---|
-//! | AVX-512 | 4 × 6, eight partials each | 24 of 32 |
-//! | AVX2 | 2 × 3, eight partials each | 12 of 16 |
-//! | portable | 1 × 2, eight partials each | 8 of 16, where the compiler pairs them |
+//! | AVX-512 | 4 × 6, a register of partials each | 24 of 32 |
+//! | AVX2 | 2 × 3, two registers each | 12 of 16 |
+//! | portable | 1 × 2, eight partials each, or sixteen of f32 | 8 of 16, where the compiler pairs them |
 //!
-//! A result has 64 partials, so a tile goes over its operands eight times, each time for partials
-//! 8g…8g+7; packed operands hold what one of these goes over in one run: for step t, line r and
-//! partial l of the eight the item at `((g × steps + t) × lines + r) × 8 + l`. A partial starts as
-//! what changes nothing (¯0.0 for a sum) instead of as its first product, and lanes beyond the end
-//! give the same, so that no tile has an end of its own: the bits are the same.
+//! A result has 64 partials, of f64, or of f32 where f32 is added. A *group* is as many as fill 64
+//! bytes: 8, or 16. A tile goes over its operands once for each group; packed operands hold what
+//! one of these goes over in one run: for step t, line r and partial l of the group the item at
+//! `((g × steps + t) × lines + r) × group + l`. A partial starts as what changes nothing (¯0.0 for
+//! a sum) instead of as its first product, and lanes beyond the end give the same, so that no tile
+//! has an end of its own: the bits are the same.
 
 use super::isa::Isa;
 use super::lanes::Wide;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{V4, V8};
+use super::singles::Cells;
+#[cfg(target_arch = "x86_64")]
+use super::singles::{S8, S16};
+use aplomb_values::array::DType;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::LANES;
 use aplomb_values::prim::scalar::rules::{self, Rule};
 
-/// Partials to a run.
-pub const GROUP: usize = 8;
-pub const GROUPS: usize = LANES / GROUP;
+/// The bytes of a group.
+pub const GROUP_BYTES: usize = 64;
 
-/// `steps` steps of one run of packed operands into rows × columns × 8 partials, row by row.
-/// `fresh`: they hold nothing yet. Safety: operands and partials hold that many.
+/// `steps` steps of one run of packed operands into rows × columns groups of partials, row by row;
+/// all are f64 or f32, as `Tiles::single` says. `fresh`: the partials hold nothing yet. Safety:
+/// operands and partials hold that many.
 pub type Tile =
-    unsafe fn(left: *const f64, right: *const f64, steps: usize, part: *mut f64, fresh: bool);
+    unsafe fn(left: *const u8, right: *const u8, steps: usize, part: *mut u8, fresh: bool);
 /// All partials of a tile, run after run, to its results, row by row. Safety: both hold that many.
-pub type Ends = unsafe fn(part: *const f64, out: *mut f64);
+pub type Ends = unsafe fn(part: *const u8, out: *mut f64);
 
 #[derive(Clone, Copy)]
 pub struct Tiles {
@@ -38,8 +43,27 @@ pub struct Tiles {
     pub columns: usize,
     /// The numbers that both operands are filled up with: their product changes nothing.
     pub fill: [f64; 2],
+    /// Operands are packed as f32, which is what partials are of.
+    pub single: bool,
     pub tile: Tile,
     pub ends: Ends,
+}
+
+impl Tiles {
+    /// The type of what is packed.
+    pub fn dtype(&self) -> DType {
+        if self.single { DType::F32 } else { DType::F64 }
+    }
+
+    /// Partials of a group.
+    pub fn group(&self) -> usize {
+        GROUP_BYTES / self.dtype().size()
+    }
+
+    /// Groups of a result.
+    pub fn groups(&self) -> usize {
+        LANES / self.group()
+    }
 }
 
 /// A sum and what it is of: what partials begin with and operands are filled up with.
@@ -48,15 +72,13 @@ trait Pair {
     type Times: Rule;
     const START: f64;
     const FILL: [f64; 2];
-    /// Each product is rounded to f32.
-    const NARROW: bool = false;
 }
 
 /// The operands for which a row holds.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Where {
-    /// f32 products are rounded.
-    Narrow,
+    /// Products of f32 that are added in f32.
+    Single,
     Wide,
     /// Neither ∞ nor NaN, which these would hide, nor equal by tolerance: whole numbers as they are
     /// stored.
@@ -67,7 +89,7 @@ pub enum Where {
 /// The table of pairs: a type each, and `tiles`.
 macro_rules! pairs {
     ($($name:ident: $sum:pat, $times:pat, $where:pat =>
-        $s:ty, $t:ty, $start:expr, $fill:expr $(, $narrow:literal)?;)*) => {
+        $s:ty, $t:ty, $start:expr, $fill:expr;)*) => {
         $(
             struct $name;
             impl Pair for $name {
@@ -75,7 +97,6 @@ macro_rules! pairs {
                 type Times = $t;
                 const START: f64 = $start;
                 const FILL: [f64; 2] = $fill;
-                $(const NARROW: bool = $narrow;)?
             }
         )*
 
@@ -83,6 +104,7 @@ macro_rules! pairs {
         pub fn tiles(isa: Isa, sum: Op, times: Op, of: Where) -> Option<Tiles> {
             Some(match (sum, times, of) {
                 $(($sum, $times, $where) => self::of::<$name>(isa),)*
+                (Op::Add, Op::Mul, Where::Single) => singles::<Product>(isa),
                 _ => return None,
             })
         }
@@ -94,7 +116,6 @@ const MOST: f64 = f64::INFINITY;
 pairs! {
     Product: Op::Add, Op::Mul, Where::Wide | Where::Exact | Where::Bools =>
         rules::Add, rules::Mul, -0.0, [-0.0, 0.0];
-    Narrow: Op::Add, Op::Mul, Where::Narrow => rules::Add, rules::Mul, -0.0, [-0.0, 0.0], true;
     Matches: Op::Add, Op::Eq, Where::Exact | Where::Bools =>
         rules::Add, rules::Eq<false>, -0.0, [0.0, 1.0];
     Differences: Op::Add, Op::Ne, Where::Exact | Where::Bools =>
@@ -115,40 +136,42 @@ pairs! {
 // All indices are known where it is compiled: what they name are registers.
 #[allow(clippy::needless_range_loop)]
 #[inline(always)]
-unsafe fn tile<P: Pair, L: Wide, const R: usize, const C: usize, const H: usize>(
-    left: *const f64,
-    right: *const f64,
+unsafe fn tile<P: Pair, L: Cells, const R: usize, const C: usize, const H: usize>(
+    left: *const u8,
+    right: *const u8,
     steps: usize,
-    part: *mut f64,
+    part: *mut u8,
     fresh: bool,
 ) {
-    const { assert!(H * L::N == GROUP) };
+    const { assert!(H * L::COUNT * size_of::<L::Item>() == GROUP_BYTES) };
+    let group = H * L::COUNT;
+    let (left, right) = (left.cast::<L::Item>(), right.cast::<L::Item>());
+    let part = part.cast::<L::Item>();
     // SAFETY: `Tile`'s contract.
     unsafe {
         let zero = L::splat(0.0);
         let mut sums = [[[L::splat(P::START); H]; C]; R];
-        let at = |r: usize, c: usize, h: usize| (r * C + c) * GROUP + h * L::N;
+        let at = |r: usize, c: usize, h: usize| (r * C + c) * group + h * L::COUNT;
         if !fresh {
             for r in 0..R {
                 for c in 0..C {
                     for h in 0..H {
-                        sums[r][c][h] = L::load(part.add(at(r, c, h)));
+                        sums[r][c][h] = L::take(part.add(at(r, c, h)));
                     }
                 }
             }
         }
         for t in 0..steps {
-            let (left, right) = (left.add(t * R * GROUP), right.add(t * C * GROUP));
+            let (left, right) = (left.add(t * R * group), right.add(t * C * group));
             for h in 0..H {
                 let mut xs = [zero; R];
                 for (r, x) in xs.iter_mut().enumerate() {
-                    *x = L::load(left.add(r * GROUP + h * L::N));
+                    *x = L::take(left.add(r * group + h * L::COUNT));
                 }
                 for c in 0..C {
-                    let y = L::load(right.add(c * GROUP + h * L::N));
+                    let y = L::take(right.add(c * group + h * L::COUNT));
                     for r in 0..R {
                         let product = P::Times::lanes(xs[r], y, zero).0;
-                        let product = if P::NARROW { product.narrow() } else { product };
                         sums[r][c][h] = P::Sum::lanes(sums[r][c][h], product, zero).0;
                     }
                 }
@@ -157,28 +180,54 @@ unsafe fn tile<P: Pair, L: Wide, const R: usize, const C: usize, const H: usize>
         for r in 0..R {
             for c in 0..C {
                 for h in 0..H {
-                    sums[r][c][h].store(part.add(at(r, c, h)));
+                    sums[r][c][h].put(part.add(at(r, c, h)));
                 }
             }
         }
     }
 }
 
-/// Partials halved: first runs g and g+4, g+2, g+1, then inside of the one that is left.
+/// Eight partials from the `first` on, as f64: of results × 64, group by group.
 #[inline(always)]
-unsafe fn ends<P: Pair, L: Wide, const R: usize, const C: usize, const H: usize>(
-    part: *const f64,
+unsafe fn eight<L: Wide, const SINGLE: bool>(
+    part: *const u8,
+    (results, k): (usize, usize),
+    first: usize,
+    h: usize,
+) -> L
+where
+    L::Short: Cells<Item = f32>,
+{
+    // SAFETY: `Ends`' contract.
+    unsafe {
+        let place = |group: usize| {
+            let (g, l) = (first / group, first % group);
+            (g * results + k) * group + l + h * L::N
+        };
+        match SINGLE {
+            true => L::long(L::Short::take(part.cast::<f32>().add(place(16)))),
+            false => L::load(part.cast::<f64>().add(place(8))),
+        }
+    }
+}
+
+/// Partials halved: first runs g and g+4, g+2, g+1 of eight, then inside of the one that is left.
+#[inline(always)]
+unsafe fn ends<P: Pair, L: Wide, const RESULTS: usize, const SINGLE: bool>(
+    part: *const u8,
     out: *mut f64,
-) {
+) where
+    L::Short: Cells<Item = f32>,
+{
     // SAFETY: `Ends`' contract.
     unsafe {
         let zero = L::splat(0.0);
         let add = |x: L, y: L| P::Sum::lanes(x, y, zero).0;
         let one = |x: f64, y: f64| P::Sum::lanes(x, y, 0.0).0;
-        for k in 0..R * C {
-            let mut held = [0.0; GROUP];
-            for h in 0..H {
-                let run = |g: usize| L::load(part.add((g * R * C + k) * GROUP + h * L::N));
+        for k in 0..RESULTS {
+            let mut held = [0.0; 8];
+            for h in 0..8 / L::N {
+                let run = |g: usize| eight::<L, SINGLE>(part, (RESULTS, k), 8 * g, h);
                 let even = add(add(run(0), run(4)), add(run(2), run(6)));
                 let odd = add(add(run(1), run(5)), add(run(3), run(7)));
                 add(even, odd).store(held.as_mut_ptr().add(h * L::N));
@@ -189,16 +238,16 @@ unsafe fn ends<P: Pair, L: Wide, const R: usize, const C: usize, const H: usize>
     }
 }
 
-/// One instruction set's instances.
+/// One instruction set's instances: lanes of f64 with their registers to a group, and of f32.
 macro_rules! instances {
-    ($name:ident, $lane:ty, $rows:literal, $columns:literal, $halves:literal
-        $(, $feature:literal)?) => {
+    ($name:ident, $rows:literal, $columns:literal, $lane:ty, $halves:literal, $short:ty,
+        $shorts:literal $(, $feature:literal)?) => {
         mod $name {
             use super::*;
 
             $(#[target_feature(enable = $feature)])?
             unsafe fn tile<P: Pair>(
-                left: *const f64, right: *const f64, steps: usize, part: *mut f64, fresh: bool,
+                left: *const u8, right: *const u8, steps: usize, part: *mut u8, fresh: bool,
             ) {
                 unsafe {
                     super::tile::<P, $lane, $rows, $columns, $halves>(
@@ -207,8 +256,18 @@ macro_rules! instances {
                 }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn ends<P: Pair>(part: *const f64, out: *mut f64) {
-                unsafe { super::ends::<P, $lane, $rows, $columns, $halves>(part, out) }
+            unsafe fn tile_of_singles<P: Pair>(
+                left: *const u8, right: *const u8, steps: usize, part: *mut u8, fresh: bool,
+            ) {
+                unsafe {
+                    super::tile::<P, $short, $rows, $columns, $shorts>(
+                        left, right, steps, part, fresh,
+                    )
+                }
+            }
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn ends<P: Pair, const SINGLE: bool>(part: *const u8, out: *mut f64) {
+                unsafe { super::ends::<P, $lane, { $rows * $columns }, SINGLE>(part, out) }
             }
 
             pub fn of<P: Pair>() -> Tiles {
@@ -216,19 +275,29 @@ macro_rules! instances {
                     rows: $rows,
                     columns: $columns,
                     fill: P::FILL,
+                    single: false,
                     tile: tile::<P>,
-                    ends: ends::<P>,
+                    ends: ends::<P, false>,
+                }
+            }
+
+            pub fn singles<P: Pair>() -> Tiles {
+                Tiles {
+                    single: true,
+                    tile: tile_of_singles::<P>,
+                    ends: ends::<P, true>,
+                    ..of::<P>()
                 }
             }
         }
     };
 }
 
-instances!(portable, f64, 1, 2, 8);
+instances!(portable, 1, 2, f64, 8, f32, 16);
 #[cfg(target_arch = "x86_64")]
-instances!(avx2, V4, 2, 3, 2, "avx2,fma,bmi2");
+instances!(avx2, 2, 3, V4, 2, S8, 2, "avx2,fma,bmi2");
 #[cfg(target_arch = "x86_64")]
-instances!(avx512, V8, 4, 6, 1, "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,bmi2");
+instances!(avx512, 4, 6, V8, 1, S16, 1, "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,bmi2");
 
 fn of<P: Pair>(isa: Isa) -> Tiles {
     match isa {
@@ -237,5 +306,15 @@ fn of<P: Pair>(isa: Isa) -> Tiles {
         #[cfg(target_arch = "x86_64")]
         Isa::Avx2 => avx2::of::<P>(),
         _ => portable::of::<P>(),
+    }
+}
+
+fn singles<P: Pair>(isa: Isa) -> Tiles {
+    match isa {
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => avx512::singles::<P>(),
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => avx2::singles::<P>(),
+        _ => portable::singles::<P>(),
     }
 }

@@ -22,7 +22,7 @@ use aplomb_plans::plan::{Launch, Load, Step, What};
 use aplomb_values::body::finite::hides;
 use aplomb_values::dag::ix::{Ix, linear};
 use aplomb_values::dag::{Read, Test};
-use aplomb_values::prim::reduce::{BLOCK, LANES, halve};
+use aplomb_values::prim::reduce::{LANES, halve};
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -72,18 +72,19 @@ impl Turned {
         })
     }
 
-    /// The partial results, a block of each result one behind the other. None: something failed or
-    /// is not finite.
+    /// The partial results, those of blocks of so many elements one behind the other for each
+    /// result. None: something failed or is not finite.
     pub fn run(
         &self,
         cpu: &mut Cpu,
         inputs: &[Input],
         folds: &[Fold],
+        block: usize,
         ctx: &RunCtx,
     ) -> Result<Option<Tally>, DeviceError> {
         let Turned { launch, outer, extent, inner } = self;
         let (extent, inner) = (*extent, *inner);
-        let fast: Option<Vec<_>> = folds.iter().map(|f| f.fast).collect();
+        let fast: Option<Vec<_>> = folds.iter().map(|f| f.fast.zip(f.end)).collect();
         let Some(fast) = fast else { return Ok(None) };
         let own = |(input, load): (&Input, &Load)| {
             let walk = match load.read.is_anywhere() {
@@ -101,7 +102,7 @@ impl Turned {
         let env = Env::new(isa, &program, steps, &[], ctx.interrupt).with(&emitted);
         let total = outer * extent * inner;
         let together = (program.ns + 0.1 * folds.len() as f64) * total as f64 > ALONE_NS;
-        let blocks = extent.div_ceil(BLOCK);
+        let blocks = extent.div_ceil(block);
         let mut wide = inner.min(WIDE);
         while together
             && wide >= 2 * FEW
@@ -113,10 +114,10 @@ impl Turned {
         let fine = AtomicBool::new(true);
         let tally = share(cpu, &env, outer * blocks * tiles, together, ctx, &|frame, unit| {
             let (tile, unit) = (unit % tiles, unit / tiles);
-            let (block, base) = (unit % blocks, unit / blocks);
-            let (column, first) = (tile * wide, block * BLOCK);
+            let (part, base) = (unit % blocks, unit / blocks);
+            let (column, first) = (tile * wide, part * block);
             let columns = wide.min(inner - column);
-            let places = BLOCK.min(extent - first);
+            let places = block.min(extent - first);
             let lanes = LANES.min(places);
             let size = lanes * columns;
             let Ok(mut sums) = ctx.budget.filled(0.0, folds.len() * size) else {
@@ -130,7 +131,7 @@ impl Turned {
                 let rows = most.min(places - at).min(LANES - lane);
                 let n = rows * columns;
                 frame.run(&env, (base * extent + first + at) * inner + column, n);
-                for (k, l) in fast.iter().enumerate() {
+                for (k, (l, _)) in fast.iter().enumerate() {
                     let values = frame.kept(&env, k);
                     // SAFETY: the chunk holds n values, and there are rows of partials from this
                     // one on.
@@ -145,7 +146,7 @@ impl Turned {
                 }
                 at += rows;
             }
-            for (k, (l, fold)) in fast.iter().zip(folds).enumerate() {
+            for (k, ((_, l), fold)) in fast.iter().zip(folds).enumerate() {
                 let sums = &mut sums[k * size..][..size];
                 let at = sums.as_mut_ptr();
                 let mut rows: [usize; LANES] = std::array::from_fn(|row| row * columns);
@@ -159,7 +160,7 @@ impl Turned {
                         fine.store(false, Ordering::Relaxed);
                     }
                     // SAFETY: a partial of a result that nobody else has.
-                    unsafe { *fold.out.add((base * inner + column + j) * blocks + block) = *sum };
+                    unsafe { *fold.out.add((base * inner + column + j) * blocks + part) = *sum };
                 }
             }
         })?;

@@ -256,7 +256,8 @@ impl Parts<'_> {
             Whole::Segmented { op } => self.each(cpu, ctx, n, given[1].items.len(), &|range| {
                 for k in range {
                     let (from, to) = segment(given[0].items, k);
-                    let sum = reduce::fold(*op, 0.0, &given[1].items[from..to], true);
+                    let sum =
+                        reduce::fold(*op, 0.0, &given[1].items[from..to], true, self.finish.dtype);
                     put(
                         k,
                         sum.unwrap_or_else(|fail| {

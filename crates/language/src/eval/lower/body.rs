@@ -10,6 +10,7 @@ use aplomb_values::array::{Array, DType, Shape};
 use aplomb_values::body::{Step, ValueId, What};
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Cell, Node, Read, kinds};
+use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce;
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -105,11 +106,21 @@ impl<'a> Reader<'a> {
                     from.insert(axis as usize - lead, k);
                     items.push(self.value(&src, &from)?);
                 }
-                let (me, dtype) = (RefCell::new(self), cell.dtype());
+                let single = reduce::is_single(op, cell.dtype());
+                if single && (!last || n > reduce::LANES) {
+                    return Err(untraced("a round that adds many f32"));
+                }
+                // So few partials are halved, which is done in f64.
+                let dtype = if single { DType::F64 } else { cell.dtype() };
+                let me = RefCell::new(self);
                 let sum = reduce::ordered(op, &items, last, |x, y| {
                     me.borrow_mut().step(What::op(op, 0.0, [x, y]), dtype)
                 })?;
-                sum.ok_or_else(|| untraced("a round that folds nothing"))
+                let sum = sum.ok_or_else(|| untraced("a round that folds nothing"))?;
+                if !single {
+                    return Ok(sum);
+                }
+                me.into_inner().step(What::op(Op::Conj, 0.0, [sum]), DType::F32)
             }
             _ => Err(untraced("a round that is not element-wise")),
         }

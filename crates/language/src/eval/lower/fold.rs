@@ -60,6 +60,15 @@ impl Cx<'_> {
             }
             return Err(domain(format!("{}/ takes numbers, not characters", op.glyph())));
         }
+        let singles;
+        let y = match self.adds_singles(op, y) {
+            // A sum of f32 is of f32.
+            true => {
+                singles = self.map1(Op::Conj, y)?;
+                &singles
+            }
+            false => y,
+        };
         let record = self.records(&[y], y.len());
         if op == Op::Sub && (record || n > 2) {
             // -/ is +/ of alternating signs.
@@ -138,11 +147,11 @@ impl Cx<'_> {
             return self.fold_complex(op, ct, &y, axis, shape);
         }
         let items = buffer.view().numbers_within(self.budget())?;
-        let out = match reduce::along(op, ct, &items, y.shape(), axis) {
+        let (dtype, _) = self.reduced(op, y.dtype(), y.dtype().range(), n);
+        let out = match reduce::along(op, ct, &items, y.shape(), axis, dtype) {
             Err((_, Fail::Complex)) => return self.fold_complex(op, ct, &y, axis, shape),
             out => out.map_err(|(_, f)| super::failed(f))?,
         };
-        let (dtype, _) = self.reduced(op, y.dtype(), y.dtype().range(), n);
         self.stored(op, shape, out, dtype)
     }
 }

@@ -56,6 +56,11 @@ impl Cx<'_> {
         }
     }
 
+    /// Whether a fold adds floats of 64 bits to one of 32.
+    pub(super) fn adds_singles(&self, op: Op, y: &Array) -> bool {
+        self.sys.settings.single && op == Op::Add && y.dtype() == DType::F64
+    }
+
     /// A number that a scalar function of numbers gave, in the precision of ⎕FR.
     pub(super) fn made(&self, op: Op, args: &[f64], z: f64) -> Result<f64> {
         let whole = |x: &f64| Array::num(*x).dtype().is_integer();

@@ -275,7 +275,9 @@ fn folds(cx: &mut Cx<'_>, op: Op, values: &Array, of: &[u32], n: usize) -> Resul
     let (mut out, mut ticks) = (cx.budget().room(n)?, cx.budget().ticks());
     for part in parts {
         ticks.tick()?;
-        let Ok(sum) = reduce::fold(op, 0.0, &items[part], true) else { return Ok(None) };
+        let Ok(sum) = reduce::fold(op, 0.0, &items[part], true, DType::F64) else {
+            return Ok(None);
+        };
         out.push(sum);
     }
     match values.dtype() {

@@ -6,7 +6,7 @@ use crate::body::{Effort, ValueId, What};
 use crate::dag::facts::{Known, Role, operation_fails};
 use crate::dag::{Dag, Meta, NodeId};
 use crate::prim::op::{Fails, OPS, Op};
-use crate::prim::scalar::{self, Fail};
+use crate::prim::scalar;
 use crate::reference::Oracle;
 use aplomb_ground::error::Result;
 use std::hash::{Hash, Hasher};
@@ -107,11 +107,8 @@ impl InDag for Map<NodeId> {
         let n = oracle.len();
         let element = |i| {
             let y = args.get(1).map_or(0.0, |b| oracle.item(*b, i));
-            match scalar::eval(*op, *ct, oracle.item(args[0], i), y) {
-                Ok(x) if x.is_finite() && !oracle.rounded(x).is_finite() => {
-                    oracle.note(i, Fail::Overflow)
-                }
-                Ok(x) => oracle.rounded(x),
+            match scalar::eval_as(oracle.dtype(), *op, *ct, oracle.item(args[0], i), y) {
+                Ok(x) => x,
                 Err(fail) => oracle.note(i, fail),
             }
         };

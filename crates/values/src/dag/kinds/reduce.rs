@@ -100,7 +100,7 @@ impl InDag for Reduce<NodeId> {
 
     fn value(&self, oracle: &mut Oracle) -> Result<Vec<f64>> {
         let (items, from) = (oracle.items(self.src), oracle.dag.shape(self.src));
-        Ok(match reduce::along(self.op, 0.0, items, from, self.axis as usize) {
+        Ok(match reduce::along(self.op, 0.0, items, from, self.axis as usize, oracle.dtype()) {
             Ok(items) => items.into_iter().map(|x| oracle.rounded(x)).collect(),
             Err((index, fail)) => {
                 oracle.note(index, fail);

@@ -303,9 +303,10 @@ impl InDag for WholeArrays<NodeId> {
         let given =
             |a: &NodeId| whole::Given { items: oracle.items(*a), shape: oracle.dag.shape(*a) };
         let given: Vec<whole::Given> = self.args.iter().map(given).collect();
-        let out = whole::run(&self.what, &given, oracle.shape(), &mut |index, fail| {
-            oracle.note(index, fail);
-        });
+        let out =
+            whole::run(&self.what, &given, oracle.shape(), oracle.dtype(), &mut |index, fail| {
+                oracle.note(index, fail);
+            });
         Ok(out.into_iter().map(|x| oracle.rounded(x)).collect())
     }
 }

@@ -1,16 +1,20 @@
-//! `Lane`: one or several f64 treated alike. A sequence written over it means the same on every
-//! instruction set.
+//! `Lane`: one or several floats of one type treated alike. A sequence written over it means the
+//! same on every instruction set.
 //!
-//! f64 implements it here; the kernel implements it for vector registers. Every method is one IEEE
-//! operation or a pure move of bits, so an implementation has no freedom: results agree bit for bit
-//! (NaN as a class).
+//! f64 and f32 implement it here; the kernel implements it for vector registers of both. Every
+//! method is one IEEE operation or a pure move of bits, so an implementation has no freedom:
+//! results agree bit for bit (NaN as a class).
 
-/// One or several f64 on which each operation works alike.
+/// One or several f64, or f32, on which each operation works alike.
 pub trait Lane: Copy {
     /// A truth for each number.
     type Mask: Copy;
+    /// The least normal number of the type.
+    const LEAST: f64;
+    /// The greatest number of the type.
+    const MOST: f64;
 
-    /// The same number in all.
+    /// The same number in all, rounded to their type.
     fn splat(x: f64) -> Self;
     /// `self + y`.
     fn add(self, y: Self) -> Self;
@@ -53,7 +57,8 @@ pub trait Lane: Copy {
     /// `yes` where the mask holds, `no` elsewhere.
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
 
-    /// The 64-bit patterns: sum, and, or, exclusive or, shifts, test of one bit.
+    /// The patterns of 64 bits, or 32, of which a `k` gives as many: sum, and, or, exclusive or,
+    /// shifts, test of one bit.
     fn bits_plus(self, k: u64) -> Self;
     /// The pattern and `k`.
     fn bits_and(self, k: u64) -> Self;
@@ -69,115 +74,125 @@ pub trait Lane: Copy {
     fn bit_set(self, k: u64) -> Self::Mask;
 }
 
-impl Lane for f64 {
-    type Mask = bool;
+/// The methods of one number of a type, whose patterns have a type of their own.
+macro_rules! one_number {
+    ($float:ident, $bits:ident) => {
+        impl Lane for $float {
+            type Mask = bool;
+            const LEAST: f64 = $float::MIN_POSITIVE as f64;
+            const MOST: f64 = $float::MAX as f64;
 
-    #[inline(always)]
-    fn splat(x: f64) -> f64 {
-        x
-    }
-    #[inline(always)]
-    fn add(self, y: f64) -> f64 {
-        self + y
-    }
-    #[inline(always)]
-    fn sub(self, y: f64) -> f64 {
-        self - y
-    }
-    #[inline(always)]
-    fn mul(self, y: f64) -> f64 {
-        self * y
-    }
-    #[inline(always)]
-    fn div(self, y: f64) -> f64 {
-        self / y
-    }
-    #[inline(always)]
-    fn fma(self, y: f64, z: f64) -> f64 {
-        self.mul_add(y, z)
-    }
-    #[inline(always)]
-    fn sqrt(self) -> f64 {
-        f64::sqrt(self)
-    }
-    #[inline(always)]
-    fn abs(self) -> f64 {
-        f64::abs(self)
-    }
-    #[inline(always)]
-    fn floor(self) -> f64 {
-        f64::floor(self)
-    }
-    #[inline(always)]
-    fn max(self, y: f64) -> f64 {
-        if self > y { self } else { y }
-    }
-    #[inline(always)]
-    fn min(self, y: f64) -> f64 {
-        if self < y { self } else { y }
-    }
-    #[inline(always)]
-    fn eq(self, y: f64) -> bool {
-        self == y
-    }
-    #[inline(always)]
-    fn lt(self, y: f64) -> bool {
-        self < y
-    }
-    #[inline(always)]
-    fn le(self, y: f64) -> bool {
-        self <= y
-    }
-    #[inline(always)]
-    fn both(a: bool, b: bool) -> bool {
-        a & b
-    }
-    #[inline(always)]
-    fn either(a: bool, b: bool) -> bool {
-        a | b
-    }
-    #[inline(always)]
-    fn not(a: bool) -> bool {
-        !a
-    }
-    #[inline(always)]
-    fn none() -> bool {
-        false
-    }
-    #[inline(always)]
-    fn any(a: bool) -> bool {
-        a
-    }
-    #[inline(always)]
-    fn select(mask: bool, yes: f64, no: f64) -> f64 {
-        if mask { yes } else { no }
-    }
-    #[inline(always)]
-    fn bits_plus(self, k: u64) -> f64 {
-        f64::from_bits(self.to_bits().wrapping_add(k))
-    }
-    #[inline(always)]
-    fn bits_and(self, k: u64) -> f64 {
-        f64::from_bits(self.to_bits() & k)
-    }
-    #[inline(always)]
-    fn bits_or(self, k: u64) -> f64 {
-        f64::from_bits(self.to_bits() | k)
-    }
-    #[inline(always)]
-    fn bits_xor(self, y: f64) -> f64 {
-        f64::from_bits(self.to_bits() ^ y.to_bits())
-    }
-    #[inline(always)]
-    fn bits_left(self, by: u32) -> f64 {
-        f64::from_bits(self.to_bits() << by)
-    }
-    #[inline(always)]
-    fn bits_right(self, by: u32) -> f64 {
-        f64::from_bits(self.to_bits() >> by)
-    }
-    #[inline(always)]
-    fn bit_set(self, k: u64) -> bool {
-        self.to_bits() & k != 0
-    }
+            #[inline(always)]
+            fn splat(x: f64) -> $float {
+                x as $float
+            }
+            #[inline(always)]
+            fn add(self, y: $float) -> $float {
+                self + y
+            }
+            #[inline(always)]
+            fn sub(self, y: $float) -> $float {
+                self - y
+            }
+            #[inline(always)]
+            fn mul(self, y: $float) -> $float {
+                self * y
+            }
+            #[inline(always)]
+            fn div(self, y: $float) -> $float {
+                self / y
+            }
+            #[inline(always)]
+            fn fma(self, y: $float, z: $float) -> $float {
+                self.mul_add(y, z)
+            }
+            #[inline(always)]
+            fn sqrt(self) -> $float {
+                $float::sqrt(self)
+            }
+            #[inline(always)]
+            fn abs(self) -> $float {
+                $float::abs(self)
+            }
+            #[inline(always)]
+            fn floor(self) -> $float {
+                $float::floor(self)
+            }
+            #[inline(always)]
+            fn max(self, y: $float) -> $float {
+                if self > y { self } else { y }
+            }
+            #[inline(always)]
+            fn min(self, y: $float) -> $float {
+                if self < y { self } else { y }
+            }
+            #[inline(always)]
+            fn eq(self, y: $float) -> bool {
+                self == y
+            }
+            #[inline(always)]
+            fn lt(self, y: $float) -> bool {
+                self < y
+            }
+            #[inline(always)]
+            fn le(self, y: $float) -> bool {
+                self <= y
+            }
+            #[inline(always)]
+            fn both(a: bool, b: bool) -> bool {
+                a & b
+            }
+            #[inline(always)]
+            fn either(a: bool, b: bool) -> bool {
+                a | b
+            }
+            #[inline(always)]
+            fn not(a: bool) -> bool {
+                !a
+            }
+            #[inline(always)]
+            fn none() -> bool {
+                false
+            }
+            #[inline(always)]
+            fn any(a: bool) -> bool {
+                a
+            }
+            #[inline(always)]
+            fn select(mask: bool, yes: $float, no: $float) -> $float {
+                if mask { yes } else { no }
+            }
+            #[inline(always)]
+            fn bits_plus(self, k: u64) -> $float {
+                $float::from_bits(self.to_bits().wrapping_add(k as $bits))
+            }
+            #[inline(always)]
+            fn bits_and(self, k: u64) -> $float {
+                $float::from_bits(self.to_bits() & k as $bits)
+            }
+            #[inline(always)]
+            fn bits_or(self, k: u64) -> $float {
+                $float::from_bits(self.to_bits() | k as $bits)
+            }
+            #[inline(always)]
+            fn bits_xor(self, y: $float) -> $float {
+                $float::from_bits(self.to_bits() ^ y.to_bits())
+            }
+            #[inline(always)]
+            fn bits_left(self, by: u32) -> $float {
+                $float::from_bits(self.to_bits() << by)
+            }
+            #[inline(always)]
+            fn bits_right(self, by: u32) -> $float {
+                $float::from_bits(self.to_bits() >> by)
+            }
+            #[inline(always)]
+            fn bit_set(self, k: u64) -> bool {
+                self.to_bits() & k as $bits != 0
+            }
+        }
+    };
 }
+
+one_number!(f64, u64);
+one_number!(f32, u32);

@@ -166,14 +166,14 @@ pub fn cos<L: Lane>(x: L) -> L {
 /// |x| for which `x` is a finite number.
 #[inline(always)]
 pub fn finite<L: Lane>(x: L) -> L::Mask {
-    x.abs().le(L::splat(f64::MAX))
+    x.abs().le(L::splat(L::MOST))
 }
 
 /// `x=y`: equal, or |x-y| ≤ ct×(|x)⌈|y. The bound is kept finite, so ∞ equals only itself; NaN
 /// equals nothing.
 #[inline(always)]
 pub fn same<L: Lane>(x: L, y: L, ct: L) -> L::Mask {
-    let most = ct.mul(x.abs().max(y.abs())).min(L::splat(f64::MAX));
+    let most = ct.mul(x.abs().max(y.abs())).min(L::splat(L::MOST));
     L::either(x.eq(y), x.sub(y).abs().le(most))
 }
 

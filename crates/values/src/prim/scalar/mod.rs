@@ -11,6 +11,7 @@ pub(super) mod gamma;
 pub mod lane;
 pub mod math;
 pub mod rules;
+pub mod single;
 pub(super) mod slow;
 
 use crate::prim::op::Op;
@@ -18,6 +19,7 @@ use aplomb_ground::error::{Error, beyond_reals, bug, domain, index, unending};
 use lane::Lane;
 use rules::{Rule, Visit};
 
+pub use single::eval_as;
 pub use slow::near_bool;
 
 /// The reasons for which an element has no value.
@@ -169,7 +171,7 @@ pub fn small_power<L: Lane>(x: L, n: i32) -> (L, L::Mask) {
         return (p, L::none());
     }
     let size = p.abs();
-    let fine = L::both(L::splat(f64::MIN_POSITIVE).le(size), size.le(L::splat(f64::MAX)));
+    let fine = L::both(L::splat(L::LEAST).le(size), size.le(L::splat(L::MOST)));
     (L::splat(1.0).div(p), L::not(fine))
 }
 

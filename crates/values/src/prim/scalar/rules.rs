@@ -5,13 +5,19 @@
 //! it must.
 
 use super::lane::Lane;
-use super::math;
+use super::{math, single};
 use crate::prim::op::Op;
 
 /// The fast part of one operation.
 pub trait Rule {
     /// The value where not suspect. A monadic rule leaves `y` alone.
     fn lanes<L: Lane>(x: L, y: L, ct: L) -> (L, L::Mask);
+
+    /// The same in lanes of f32, where that is another sequence (`single::has_own`).
+    #[inline(always)]
+    fn singles<L: Lane>(x: L, y: L, ct: L) -> (L, L::Mask) {
+        Self::lanes(x, y, ct)
+    }
 }
 
 /// Does something with a rule chosen at run time.
@@ -136,6 +142,10 @@ impl Rule for Exp {
     fn lanes<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
         sure(math::exp(x))
     }
+    #[inline(always)]
+    fn singles<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
+        sure(single::exp(x))
+    }
 }
 
 /// `⍟Y`; suspect: all but positive numbers.
@@ -144,6 +154,10 @@ impl Rule for Ln {
     #[inline(always)]
     fn lanes<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
         (math::ln(x), L::not(zero::<L>().lt(x)))
+    }
+    #[inline(always)]
+    fn singles<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
+        (single::ln(x), L::not(zero::<L>().lt(x)))
     }
 }
 
@@ -204,8 +218,8 @@ impl Rule for Sqrt {
 }
 
 #[inline(always)]
-fn far<L: Lane>(x: L) -> L::Mask {
-    L::not(x.abs().le(L::splat(math::TRIG_MOST)))
+fn far<L: Lane>(x: L, most: f64) -> L::Mask {
+    L::not(x.abs().le(L::splat(most)))
 }
 
 /// `1○Y`; suspect: huge angles.
@@ -213,7 +227,11 @@ pub struct Sin;
 impl Rule for Sin {
     #[inline(always)]
     fn lanes<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
-        (math::sin(x), far(x))
+        (math::sin(x), far(x, math::TRIG_MOST))
+    }
+    #[inline(always)]
+    fn singles<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
+        (single::sin(x), far(x, single::TRIG_MOST))
     }
 }
 
@@ -222,7 +240,11 @@ pub struct Cos;
 impl Rule for Cos {
     #[inline(always)]
     fn lanes<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
-        (math::cos(x), far(x))
+        (math::cos(x), far(x, math::TRIG_MOST))
+    }
+    #[inline(always)]
+    fn singles<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
+        (single::cos(x), far(x, single::TRIG_MOST))
     }
 }
 
@@ -231,7 +253,11 @@ pub struct Tan;
 impl Rule for Tan {
     #[inline(always)]
     fn lanes<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
-        (math::sin(x).div(math::cos(x)), far(x))
+        (math::sin(x).div(math::cos(x)), far(x, math::TRIG_MOST))
+    }
+    #[inline(always)]
+    fn singles<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
+        (single::sin(x).div(single::cos(x)), far(x, single::TRIG_MOST))
     }
 }
 
@@ -271,13 +297,23 @@ impl Rule for Div {
     }
 }
 
+/// All but positive numbers, and base 1.
+#[inline(always)]
+fn no_logarithm<L: Lane>(x: L, y: L) -> L::Mask {
+    let positive = L::both(zero::<L>().lt(x), zero::<L>().lt(y));
+    L::not(L::both(positive, L::not(x.eq(one()))))
+}
+
 /// `X⍟Y`; suspect: all but positive numbers, and base 1.
 pub struct Log;
 impl Rule for Log {
     #[inline(always)]
     fn lanes<L: Lane>(x: L, y: L, _: L) -> (L, L::Mask) {
-        let fine = L::both(L::both(zero::<L>().lt(x), zero::<L>().lt(y)), L::not(x.eq(one())));
-        (math::ln(y).div(math::ln(x)), L::not(fine))
+        (math::ln(y).div(math::ln(x)), no_logarithm(x, y))
+    }
+    #[inline(always)]
+    fn singles<L: Lane>(x: L, y: L, _: L) -> (L, L::Mask) {
+        (single::ln(y).div(single::ln(x)), no_logarithm(x, y))
     }
 }
 

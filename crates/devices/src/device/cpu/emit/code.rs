@@ -495,27 +495,22 @@ impl<'a> Loop<'a> {
                 self.three(code, to, x, y)
             }
             Expr::Checked(op, a, b) => self.checked(id, op, a, b, now),
-            Expr::Fma(a, b, c) => self.fma(id, a, b, c, now),
+            Expr::Fma(_, a, b, c) => self.fma(id, a, b, c, now),
             Expr::Sqrt(kind, a) => {
                 let x = self.vector(a, now)?;
                 let to = self.result(id, now)?;
                 self.put(Instruction::with2(forms::sqrt(kind, lanes), to, x))
             }
-            Expr::Floor(a) => {
+            Expr::Floor(kind, a) => {
                 let x = self.vector(a, now)?;
                 let to = self.result(id, now)?;
                 // Towards -∞, without a flag.
-                let code = EVEX_Vrndscalepd_zmm_k1z_zmmm512b64_imm8_sae;
-                self.put(Instruction::with3(code, to, x, 0x09))
+                self.put(Instruction::with3(forms::rounding(kind, lanes), to, x, 0x09))
             }
-            Expr::Shift(left, a, by) => {
+            Expr::Shift(kind, left, a, by) => {
                 let x = self.vector(a, now)?;
                 let to = self.result(id, now)?;
-                let code = match left {
-                    true => EVEX_Vpsllq_zmm_k1z_zmmm512b64_imm8,
-                    false => EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8,
-                };
-                self.put(Instruction::with3(code, to, x, u32::from(by)))
+                self.put(Instruction::with3(forms::shift(kind, left, lanes), to, x, u32::from(by)))
             }
             Expr::Cmp(cmp, kind, a, b) => {
                 let (x, y) = (self.vector(a, now)?, self.last(b, now)?);
@@ -533,7 +528,8 @@ impl<'a> Loop<'a> {
             Expr::BitSet(a, b) => {
                 let (x, y) = (self.vector(a, now)?, self.last(b, now)?);
                 let to = self.result(id, now)?;
-                self.three(EVEX_Vptestmq_kr_k1_zmm_zmmm512b64, to, x, y)
+                let code = forms::bits_tested(self.node(a).kind(), lanes);
+                self.three(code, to, x, y)
             }
             Expr::NotFinite(kind, a) => {
                 let x = self.vector(a, now)?;
@@ -599,7 +595,9 @@ impl<'a> Loop<'a> {
 
     /// `a×b+c` in the register of an operand that dies here, or of a copy.
     fn fma(&mut self, id: Id, a: Id, b: Id, c: Id, now: usize) -> Done {
-        use Code::*;
+        let (kind, size) = (self.node(id).kind(), self.size(id));
+        let factor = forms::fma_of_factor(kind, self.lanes);
+        let sum = forms::fma_of_sum(kind, self.lanes);
         let constant = |l: &Self, id| matches!(l.node(id), Expr::Const(..));
         // A constant is best the last operand.
         let (a, b) = if constant(self, a) { (b, a) } else { (a, b) };
@@ -607,24 +605,23 @@ impl<'a> Loop<'a> {
             !constant(l, x) && !others.contains(&x) && l.dies(x, now)
         };
         let (code, to, x, y) = match () {
-            () if ends(self, a, [b, c]) => (EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er, a, b, c),
-            () if ends(self, b, [a, c]) => (EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er, b, a, c),
-            () if ends(self, c, [a, b]) => (EVEX_Vfmadd231pd_zmm_k1z_zmm_zmmm512b64_er, c, a, b),
+            () if ends(self, a, [b, c]) => (factor, a, b, c),
+            () if ends(self, b, [a, c]) => (factor, b, a, c),
+            () if ends(self, c, [a, b]) => (sum, c, a, b),
             () => {
                 let from = self.vector(a, now)?;
                 let register = self.take(false, now)?;
-                let to = Size::Zmm.register(register);
-                let code = EVEX_Vmovapd_zmm_k1z_zmmm512;
-                self.put(Instruction::with2(code, to, from))?;
+                let to = size.register(register);
+                self.put(Instruction::with2(forms::moves(size).0, to, from))?;
                 self.own(id, register);
                 self.pinned.push(id);
                 let (y, z) = (self.vector(b, now)?, self.last(c, now)?);
-                return self.three(EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er, to, y, z);
+                return self.three(factor, to, y, z);
             }
         };
         let register = self.need(to, now)?;
         let (x, y) = (self.vector(x, now)?, self.last(y, now)?);
-        self.three(code, Size::Zmm.register(register), x, y)?;
+        self.three(code, size.register(register), x, y)?;
         // The register is the result's from now on.
         self.pinned.retain(|id| *id != to);
         self.forget(to, register);

@@ -118,6 +118,18 @@ pub fn bin(op: Bin, kind: Kind, lanes: Lanes) -> Option<Code> {
             lanes,
             [EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae, EVEX_Vminps_ymm_k1z_ymm_ymmm256b32],
         ),
+        (Kind::F32, Bin::And) => {
+            by_half(lanes, [EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, EVEX_Vpandd_ymm_k1z_ymm_ymmm256b32])
+        }
+        (Kind::F32, Bin::Or) => {
+            by_half(lanes, [EVEX_Vpord_zmm_k1z_zmm_zmmm512b32, EVEX_Vpord_ymm_k1z_ymm_ymmm256b32])
+        }
+        (Kind::F32, Bin::Xor) => {
+            by_half(lanes, [EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, EVEX_Vpxord_ymm_k1z_ymm_ymmm256b32])
+        }
+        (Kind::F32, Bin::Plus) => {
+            by_half(lanes, [EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32, EVEX_Vpaddd_ymm_k1z_ymm_ymmm256b32])
+        }
         (Kind::Int, Bin::Add) => by_width(
             lanes,
             [
@@ -166,6 +178,73 @@ pub fn bin(op: Bin, kind: Kind, lanes: Lanes) -> Option<Code> {
         _ => return None,
     })
     .filter(|code| *code != INVALID)
+}
+
+/// Of three codes that of f64, of f32 in a whole register, or in half of one.
+fn of_float(kind: Kind, lanes: Lanes, [long, short, half]: [Code; 3]) -> Code {
+    if kind == Kind::F32 { by_half(lanes, [short, half]) } else { long }
+}
+
+/// `a×b+c` in the register of a, with b and c beside it.
+pub fn fma_of_factor(kind: Kind, lanes: Lanes) -> Code {
+    use Code::*;
+    let all = [
+        EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er,
+        EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
+        EVEX_Vfmadd213ps_ymm_k1z_ymm_ymmm256b32,
+    ];
+    of_float(kind, lanes, all)
+}
+
+/// `a×b+c` in the register of c, with a and b beside it.
+pub fn fma_of_sum(kind: Kind, lanes: Lanes) -> Code {
+    use Code::*;
+    let all = [
+        EVEX_Vfmadd231pd_zmm_k1z_zmm_zmmm512b64_er,
+        EVEX_Vfmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
+        EVEX_Vfmadd231ps_ymm_k1z_ymm_ymmm256b32,
+    ];
+    of_float(kind, lanes, all)
+}
+
+/// A whole number, as the immediate byte says.
+pub fn rounding(kind: Kind, lanes: Lanes) -> Code {
+    use Code::*;
+    let all = [
+        EVEX_Vrndscalepd_zmm_k1z_zmmm512b64_imm8_sae,
+        EVEX_Vrndscaleps_zmm_k1z_zmmm512b32_imm8_sae,
+        EVEX_Vrndscaleps_ymm_k1z_ymmm256b32_imm8,
+    ];
+    of_float(kind, lanes, all)
+}
+
+/// A pattern moved by some bits.
+pub fn shift(kind: Kind, left: bool, lanes: Lanes) -> Code {
+    use Code::*;
+    let all = match left {
+        true => [
+            EVEX_Vpsllq_zmm_k1z_zmmm512b64_imm8,
+            EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8,
+            EVEX_Vpslld_ymm_k1z_ymmm256b32_imm8,
+        ],
+        false => [
+            EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8,
+            EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8,
+            EVEX_Vpsrld_ymm_k1z_ymmm256b32_imm8,
+        ],
+    };
+    of_float(kind, lanes, all)
+}
+
+/// Whether two patterns have a one in common.
+pub fn bits_tested(kind: Kind, lanes: Lanes) -> Code {
+    use Code::*;
+    let all = [
+        EVEX_Vptestmq_kr_k1_zmm_zmmm512b64,
+        EVEX_Vptestmd_kr_k1_zmm_zmmm512b32,
+        EVEX_Vptestmd_kr_k1_ymm_ymmm256b32,
+    ];
+    of_float(kind, lanes, all)
 }
 
 /// The operation gives the same with its operands exchanged, to the bit of NaN and of ¯0 too.

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | truths, of a function of truths | masks |
 //! | whole numbers, of + - × ⌈ ⌊ | and comparisons | whole numbers, where the results are known to be i32, or are meant to be |
-//! | f32, of + - × ÷ √ ⌈ ⌊ | whose result is rounded to f32, and exact comparisons | f32: rounding an f64 sum, product, quotient or root of f32 to f32 is the f32 operation |
+//! | f32, whose result is f32 (`single::is_in_lanes`), small powers, and exact comparisons | f32 |
 //! | anything else | f64, by the operation's rule |
 //!
 //! A rule (`scalar::rules`) is written once over `Lane`. Here its lanes write themselves down, so
@@ -14,6 +14,7 @@ use super::tape::{Bin, Builder, Cmp, Id, Kind};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::lane::Lane;
 use aplomb_values::prim::scalar::rules::{self, Rule, Visit};
+use aplomb_values::prim::scalar::single::{self, has_own};
 use aplomb_values::prim::scalar::{small_exponent, small_power};
 use std::cell::RefCell;
 
@@ -34,72 +35,78 @@ fn writing<T>(tape: &mut Builder, f: impl FnOnce() -> T) -> T {
     done
 }
 
-/// A value of f64 on the tape, as lanes of a rule.
+/// A value of f64 or f32 on the tape, as lanes of a rule.
 #[derive(Clone, Copy)]
-struct Noted(Id);
+struct Noted<const SINGLE: bool>(Id);
+
+impl<const SINGLE: bool> Noted<SINGLE> {
+    const KIND: Kind = if SINGLE { Kind::F32 } else { Kind::F64 };
+}
 
 /// A mask on the tape.
 #[derive(Clone, Copy)]
 struct NotedMask(Id);
 
-fn binary(op: Bin, a: Noted, b: Noted) -> Noted {
+fn binary<const S: bool>(op: Bin, a: Noted<S>, b: Noted<S>) -> Noted<S> {
     Noted(on_tape(|t| t.bin(op, a.0, b.0)))
 }
 
-fn compared(op: Cmp, a: Noted, b: Noted) -> NotedMask {
+fn compared<const S: bool>(op: Cmp, a: Noted<S>, b: Noted<S>) -> NotedMask {
     NotedMask(on_tape(|t| t.cmp(op, a.0, b.0)))
 }
 
-fn with_bits(op: Bin, a: Noted, k: u64) -> Noted {
+fn with_bits<const S: bool>(op: Bin, a: Noted<S>, k: u64) -> Noted<S> {
     Noted(on_tape(|t| {
-        let k = t.bits(k);
+        let k = t.bits(Noted::<S>::KIND, k);
         t.bin(op, a.0, k)
     }))
 }
 
-impl Lane for Noted {
+impl<const S: bool> Lane for Noted<S> {
     type Mask = NotedMask;
+    const LEAST: f64 = if S { f32::LEAST } else { f64::LEAST };
+    const MOST: f64 = if S { f32::MOST } else { f64::MOST };
 
-    fn splat(x: f64) -> Noted {
-        Noted(on_tape(|t| t.f64(x)))
+    fn splat(x: f64) -> Self {
+        Noted(on_tape(|t| t.float(Self::KIND, x)))
     }
-    fn add(self, y: Noted) -> Noted {
+    fn add(self, y: Self) -> Self {
         binary(Bin::Add, self, y)
     }
-    fn sub(self, y: Noted) -> Noted {
+    fn sub(self, y: Self) -> Self {
         binary(Bin::Sub, self, y)
     }
-    fn mul(self, y: Noted) -> Noted {
+    fn mul(self, y: Self) -> Self {
         binary(Bin::Mul, self, y)
     }
-    fn div(self, y: Noted) -> Noted {
+    fn div(self, y: Self) -> Self {
         binary(Bin::Div, self, y)
     }
-    fn fma(self, y: Noted, z: Noted) -> Noted {
+    fn fma(self, y: Self, z: Self) -> Self {
         Noted(on_tape(|t| t.fma(self.0, y.0, z.0)))
     }
-    fn sqrt(self) -> Noted {
+    fn sqrt(self) -> Self {
         Noted(on_tape(|t| t.sqrt(self.0)))
     }
-    fn abs(self) -> Noted {
-        self.bits_and(!(1 << 63))
+    fn abs(self) -> Self {
+        self.bits_and(if S { !(1 << 31) } else { !(1 << 63) })
     }
-    fn floor(self) -> Noted {
+    fn floor(self) -> Self {
         Noted(on_tape(|t| t.floor(self.0)))
     }
-    fn max(self, y: Noted) -> Noted {
+    fn max(self, y: Self) -> Self {
         binary(Bin::Max, self, y)
     }
-    fn min(self, y: Noted) -> Noted {
+    fn min(self, y: Self) -> Self {
         binary(Bin::Min, self, y)
     }
-    fn eq(self, y: Noted) -> NotedMask {
+    fn eq(self, y: Self) -> NotedMask {
         compared(Cmp::Eq, self, y)
     }
-    fn lt(self, y: Noted) -> NotedMask {
+    fn lt(self, y: Self) -> NotedMask {
         compared(Cmp::Lt, self, y)
     }
-    fn le(self, y: Noted) -> NotedMask {
+    fn le(self, y: Self) -> NotedMask {
         compared(Cmp::Le, self, y)
     }
     fn both(a: NotedMask, b: NotedMask) -> NotedMask {
@@ -118,25 +125,25 @@ impl Lane for Noted {
         // A rule is a straight sequence: it never asks.
         true
     }
-    fn select(mask: NotedMask, yes: Noted, no: Noted) -> Noted {
+    fn select(mask: NotedMask, yes: Self, no: Self) -> Self {
         Noted(on_tape(|t| t.blend(mask.0, yes.0, no.0)))
     }
-    fn bits_plus(self, k: u64) -> Noted {
+    fn bits_plus(self, k: u64) -> Self {
         with_bits(Bin::Plus, self, k)
     }
-    fn bits_and(self, k: u64) -> Noted {
+    fn bits_and(self, k: u64) -> Self {
         with_bits(Bin::And, self, k)
     }
-    fn bits_or(self, k: u64) -> Noted {
+    fn bits_or(self, k: u64) -> Self {
         with_bits(Bin::Or, self, k)
     }
-    fn bits_xor(self, y: Noted) -> Noted {
+    fn bits_xor(self, y: Self) -> Self {
         binary(Bin::Xor, self, y)
     }
-    fn bits_left(self, by: u32) -> Noted {
+    fn bits_left(self, by: u32) -> Self {
         Noted(on_tape(|t| t.shift(true, self.0, by)))
     }
-    fn bits_right(self, by: u32) -> Noted {
+    fn bits_right(self, by: u32) -> Self {
         Noted(on_tape(|t| t.shift(false, self.0, by)))
     }
     fn bit_set(self, k: u64) -> NotedMask {
@@ -144,17 +151,18 @@ impl Lane for Noted {
     }
 }
 
-/// A rule, applied to values of a tape.
-struct Apply {
+/// A rule, applied to values of a tape, of f64 or of f32.
+struct Apply<const SINGLE: bool> {
     x: Id,
     y: Id,
     ct: Id,
 }
 
-impl Visit for Apply {
+impl<const S: bool> Visit for Apply<S> {
     type Out = (Id, Id);
     fn rule<R: Rule>(self) -> (Id, Id) {
-        let (value, odd) = R::lanes(Noted(self.x), Noted(self.y), Noted(self.ct));
+        let (x, y, ct) = (Noted::<S>(self.x), Noted::<S>(self.y), Noted::<S>(self.ct));
+        let (value, odd) = if S { R::singles(x, y, ct) } else { R::lanes(x, y, ct) };
         (value.0, odd.0)
     }
 }
@@ -236,26 +244,47 @@ impl Builder {
         {
             return Some(Val::Of(id));
         }
+        if how.round && has_own(op) && has_room(x) && has_room(y) {
+            return self.of_singles(op, x, y).map(Val::Of);
+        }
         self.by_rule(op, x, y, how)
     }
 
     /// A power by squaring.
     pub fn power(&mut self, x: Val, exponent: f64, round: bool) -> Option<Val> {
         let exponent = small_exponent(exponent)?;
-        let x = self.value(x, Kind::F64);
-        let (value, odd) = writing(self, || {
-            let (value, odd) = small_power(Noted(x), exponent);
-            (value.0, odd.0)
+        let single = round && has_room(x);
+        let x = self.value(x, if single { Kind::F32 } else { Kind::F64 });
+        let (value, odd) = writing(self, || match single {
+            true => {
+                let (value, odd) = small_power(Noted::<true>(x), exponent);
+                (value.0, odd.0)
+            }
+            false => {
+                let (value, odd) = small_power(Noted::<false>(x), exponent);
+                (value.0, odd.0)
+            }
         });
         self.suspect(odd);
         Some(Val::Of(if round { self.turned(value, Kind::F32) } else { value }))
+    }
+
+    /// An operation in lanes of f32, by its rule there.
+    fn of_singles(&mut self, op: Op, x: Val, y: Val) -> Option<Id> {
+        let x = self.value(x, Kind::F32);
+        let y = if op.arity() == 2 { self.value(y, Kind::F32) } else { x };
+        let ct = self.f32(0.0);
+        let apply = Apply::<true> { x, y, ct };
+        let (value, odd) = writing(self, || rules::visit(op, 0.0, apply))?;
+        self.suspect(odd);
+        Some(value)
     }
 
     fn by_rule(&mut self, op: Op, x: Val, y: Val, how: How) -> Option<Val> {
         let x = self.value(x, Kind::F64);
         let y = if op.arity() == 2 { self.value(y, Kind::F64) } else { x };
         let ct = self.f64(how.ct);
-        let (value, odd) = writing(self, || rules::visit(op, how.ct, Apply { x, y, ct }))?;
+        let (value, odd) = writing(self, || rules::visit(op, how.ct, Apply::<false> { x, y, ct }))?;
         self.suspect(odd);
         let value = match how.round {
             true => self.turned(value, Kind::F32),
@@ -338,27 +367,21 @@ impl Builder {
     }
 
     fn of_f32(&mut self, op: Op, x: Val, y: Val, how: How) -> Option<Id> {
-        let arithmetic = bin(op).filter(|_| how.round);
-        let root = op == Op::Sqrt && how.round;
+        if how.round && single::is_in_lanes(op, how.ct) {
+            return self.of_singles(op, x, y);
+        }
         let exact = how.ct == 0.0 && !how.round && is_comparison(op);
-        if arithmetic.is_none() && !root && !exact {
+        if !exact {
             return None;
         }
         let (a, b) = (self.value(x, Kind::F32), self.value(y, Kind::F32));
-        if root {
-            let zero = self.f32(0.0);
-            let below = self.cmp(Cmp::Lt, a, zero);
-            self.suspect(below);
-            return Some(self.sqrt(a));
-        }
-        let Some(bin) = arithmetic else { return self.compared(op, a, b) };
-        if bin == Bin::Div {
-            let zero = self.f32(0.0);
-            let by_zero = self.cmp(Cmp::Eq, b, zero);
-            self.suspect(by_zero);
-        }
-        Some(self.bin(bin, a, b))
+        self.compared(op, a, b)
     }
+}
+
+/// Whether f32 has room for it; what is on the tape it has room for.
+fn has_room(x: Val) -> bool {
+    !matches!(x, Val::Number(x) if !single::has_room(x))
 }
 
 fn is_comparison(op: Op) -> bool {

@@ -40,7 +40,7 @@ pub enum Bin {
     Div,
     Max,
     Min,
-    /// Of patterns of 64 bits.
+    /// Of the patterns of floats.
     And,
     Or,
     Xor,
@@ -63,12 +63,12 @@ pub enum Expr {
     Bin(Bin, Kind, Id, Id),
     /// A sum or difference of whole numbers that may leave i32, which is a suspicion.
     Checked(Bin, Id, Id),
-    /// `a×b+c` of f64, rounded once.
-    Fma(Id, Id, Id),
+    /// `a×b+c` of floats, rounded once.
+    Fma(Kind, Id, Id, Id),
     Sqrt(Kind, Id),
-    Floor(Id),
-    /// The pattern of an f64, so many bits to the left or right.
-    Shift(bool, Id, u8),
+    Floor(Kind, Id),
+    /// The pattern of a float, so many bits to the left or right.
+    Shift(Kind, bool, Id, u8),
     Cmp(Cmp, Kind, Id, Id),
     /// Some bit of the pattern is also in the constant's.
     BitSet(Id, Id),
@@ -95,10 +95,12 @@ impl Expr {
             | Expr::Const(_, kind)
             | Expr::Bin(_, kind, ..)
             | Expr::Sqrt(kind, _)
+            | Expr::Fma(kind, ..)
+            | Expr::Floor(kind, _)
+            | Expr::Shift(kind, ..)
             | Expr::Blend(kind, ..)
             | Expr::Turn(_, kind, _) => kind,
             Expr::Checked(..) => Kind::Int,
-            Expr::Fma(..) | Expr::Floor(_) | Expr::Shift(..) => Kind::F64,
             _ => Kind::Mask,
         }
     }
@@ -108,8 +110,8 @@ impl Expr {
         let some = match self {
             Expr::In(..) | Expr::Const(..) | Expr::Never | Expr::Always => [None; 3],
             Expr::Sqrt(_, a)
-            | Expr::Floor(a)
-            | Expr::Shift(_, a, _)
+            | Expr::Floor(_, a)
+            | Expr::Shift(_, _, a, _)
             | Expr::NotFinite(_, a)
             | Expr::Not(a)
             | Expr::Turn(_, _, a) => [Some(a), None, None],
@@ -120,7 +122,7 @@ impl Expr {
             | Expr::Both(a, b)
             | Expr::Either(a, b)
             | Expr::Differ(a, b) => [Some(a), Some(b), None],
-            Expr::Fma(a, b, c) | Expr::Blend(_, a, b, c) => [Some(a), Some(b), Some(c)],
+            Expr::Fma(_, a, b, c) | Expr::Blend(_, a, b, c) => [Some(a), Some(b), Some(c)],
         };
         some.into_iter().flatten()
     }
@@ -287,21 +289,27 @@ impl Builder {
     }
 
     pub fn f64(&mut self, x: f64) -> Id {
-        self.bits(x.to_bits())
+        self.bits(Kind::F64, x.to_bits())
     }
 
     pub fn f32(&mut self, x: f32) -> Id {
-        let bits = u64::from(x.to_bits());
-        self.constant(Kind::F32, bits << 32 | bits, (0, 0))
+        self.bits(Kind::F32, x.to_bits().into())
+    }
+
+    /// The number of a float's type that is nearest.
+    pub fn float(&mut self, kind: Kind, x: f64) -> Id {
+        if kind == Kind::F32 { self.f32(x as f32) } else { self.f64(x) }
     }
 
     pub fn int(&mut self, x: i32) -> Id {
         self.constant(Kind::Int, i64::from(x) as u64, (x.into(), x.into()))
     }
 
-    /// A pattern of 64 bits as an f64.
-    pub fn bits(&mut self, bits: u64) -> Id {
-        self.constant(Kind::F64, bits, (0, 0))
+    /// A pattern as a float of that type, which has its 64 or its lower 32 bits.
+    pub fn bits(&mut self, kind: Kind, bits: u64) -> Id {
+        let half = bits & u64::from(u32::MAX);
+        let bits = if kind == Kind::F32 { half << 32 | half } else { bits };
+        self.constant(kind, bits, (0, 0))
     }
 
     /// The pattern of a constant of f64.
@@ -378,7 +386,7 @@ impl Builder {
     pub fn bin(&mut self, op: Bin, a: Id, b: Id) -> Id {
         let kind = self.kind(a);
         if let (Some(x), Some(y)) = (self.bits_of(a), self.bits_of(b)) {
-            return self.bits(folded(op, x, y));
+            return self.bits(Kind::F64, folded(op, x, y));
         }
         if kind != Kind::Int {
             return self.plain(Expr::Bin(op, kind, a, b));
@@ -408,7 +416,7 @@ impl Builder {
     }
 
     pub fn fma(&mut self, a: Id, b: Id, c: Id) -> Id {
-        self.plain(Expr::Fma(a, b, c))
+        self.plain(Expr::Fma(self.kind(a), a, b, c))
     }
 
     pub fn sqrt(&mut self, a: Id) -> Id {
@@ -416,15 +424,15 @@ impl Builder {
     }
 
     pub fn floor(&mut self, a: Id) -> Id {
-        self.plain(Expr::Floor(a))
+        self.plain(Expr::Floor(self.kind(a), a))
     }
 
     pub fn shift(&mut self, left: bool, a: Id, by: u32) -> Id {
-        self.plain(Expr::Shift(left, a, by as u8))
+        self.plain(Expr::Shift(self.kind(a), left, a, by as u8))
     }
 
     pub fn bit_set(&mut self, a: Id, bits: u64) -> Id {
-        let bits = self.bits(bits);
+        let bits = self.bits(self.kind(a), bits);
         self.plain(Expr::BitSet(a, bits))
     }
 

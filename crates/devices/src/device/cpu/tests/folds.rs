@@ -2,6 +2,7 @@
 //! `prim::reduce`.
 
 use super::*;
+use aplomb_values::prim::scalar::single::rounded;
 
 /// The items of a type, its ends among them.
 fn items(dice: &mut Dice, dtype: DType, n: usize, wild: bool) -> Vec<f64> {
@@ -16,18 +17,25 @@ fn items(dice: &mut Dice, dtype: DType, n: usize, wild: bool) -> Vec<f64> {
     };
     match dtype {
         DType::F64 if wild => dice.numbers(n, true),
+        DType::F32 => (0..n).map(|_| f64::from(one(dice) as f32)).collect(),
         _ => (0..n).map(|_| one(dice)).collect(),
     }
 }
 
 /// The fold of each line along an axis; NaN where the item has no value.
-fn wanted(op: Op, values: &[f64], domain: &[usize], axis: usize) -> Vec<Result<f64, Fail>> {
+fn wanted(
+    (op, dtype): (Op, DType),
+    values: &[f64],
+    domain: &[usize],
+    axis: usize,
+) -> Vec<Result<f64, Fail>> {
     let inner: usize = domain[axis + 1..].iter().product();
     let (extent, last) = (domain[axis], axis + 1 == domain.len());
     let line = |k: usize| {
         let base = k / inner * extent * inner + k % inner;
         let items: Vec<f64> = (0..extent).map(|j| values[base + j * inner]).collect();
-        reduce::fold(op, 0.0, &items, last)
+        let value = reduce::fold(op, 0.0, &items, last, dtype);
+        if dtype == DType::F32 { rounded(value) } else { value }
     };
     (0..values.len() / extent).map(line).collect()
 }
@@ -52,7 +60,7 @@ fn folds_of_every_type_and_order_are_the_stated_tree_on_every_tier_and_thread_co
     ];
     for domain in domains {
         let (rank, n) = (domain.len(), elements(domain));
-        for dtype in [Bool, I8, I16, I32, F64] {
+        for dtype in [Bool, I8, I16, I32, F32, F64] {
             for way in 0..4 {
                 // In order; the last two axes exchanged; compared; compared and exchanged.
                 let (across, compared) = (way % 2 == 1, way > 1);
@@ -94,17 +102,18 @@ fn folds_of_every_type_and_order_are_the_stated_tree_on_every_tier_and_thread_co
                             value = 2;
                         }
                         let site = 3;
+                        let to = if dtype == F32 && !compared { F32 } else { F64 };
                         l.reductions.push(Reduction {
                             op: *op,
                             value,
                             node: node(),
-                            dtype: F64,
+                            dtype: to,
                             site,
                         });
-                        l.after = vec![step(What::Reduced(0), F64, 0)];
+                        l.after = vec![step(What::Reduced(0), to, 0)];
                         l.after_stores.push(Store { value: 0, buf: made.output(&outer, F64) });
                         made.plan.launches.push(l);
-                        let wanted = wanted(*op, &values, domain, axis);
+                        let wanted = wanted((*op, to), &values, domain, axis);
                         for tier in tiers() {
                             {
                                 let threads = 1 + 2 * (way % 2);

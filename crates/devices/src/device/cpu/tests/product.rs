@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::device::cpu::product::factors;
-use crate::device::cpu::program::rounded;
 use aplomb_plans::plan::Kind;
 
 /// The ways an operand lies in memory: as it is read, turned, or a part of something larger, from
@@ -101,13 +100,13 @@ fn meaning(case: &Case, x: &[f64], y: &[f64]) -> Result<Vec<f64>, (u64, Fail, u3
             let (x, y) = (&x[i * case.deep..][..case.deep], &y[j * case.deep..][..case.deep]);
             let products: Vec<f64> = (0..case.deep)
                 .map(|k| {
-                    rounded(eval(case.pair.1, 0.0, x[k], y[k]), narrow).unwrap_or_else(|fail| {
+                    eval_as(case.dtype, case.pair.1, 0.0, x[k], y[k]).unwrap_or_else(|fail| {
                         note((i * case.columns + j) * case.deep + k, fail, 3);
                         0.0
                     })
                 })
                 .collect();
-            match reduce::fold(case.pair.0, 0.0, &products, true) {
+            match reduce::fold(case.pair.0, 0.0, &products, true, case.dtype) {
                 Ok(sum) => out.push(round(sum)),
                 Err(fail) => {
                     note(i * case.columns + j, fail, 4);

@@ -1,0 +1,89 @@
+//! Prices of alternatives: the whole plan as it is, and as it would be with one choice reversed.
+//!
+//! A choice by itself has its own figures, which look at one node. What it does to the plan is
+//! known when the plan is made again with it reversed, which takes as long as the plan took; so it
+//! is done where somebody asks. In: a story. Out: the same, with `plan` at its decisions.
+
+use super::cost::LAUNCH_NS;
+use super::decide::Decision;
+use super::schedule::flips::{Flip, Flips, Way};
+use super::{Observer, Options, compile};
+use aplomb_ground::trace::{DecisionRecord, PlanCost};
+use aplomb_plans::plan::Plan;
+use aplomb_values::dag::{NodeId, Recorded};
+use std::collections::BTreeMap;
+
+/// Nodes of all plans that are made for one story: about a tenth of a second.
+const VISITS: usize = 20_000;
+
+/// The other way of a decision about a node that the final plan has, where the planner has one.
+pub fn flip(at: NodeId, d: &Decision) -> Option<Flip> {
+    let way = match (d.what(), d.reason()) {
+        ("inline", _) | ("push", "composes") => Way::Store,
+        ("keep", "work" | "shared") => Way::Inline,
+        ("embed", _) | ("horizontal", _) => Way::Apart,
+        ("launch", "boundary") => Way::Together,
+        _ => return None,
+    };
+    Some(Flip { at, way })
+}
+
+/// A plan in figures, by the model.
+pub fn of(plan: &Plan) -> PlanCost {
+    let mut cost = PlanCost { launches: plan.launches.len() as u32, ..PlanCost::default() };
+    let mut ns = 0.0;
+    for l in &plan.launches {
+        for effort in l.effort() {
+            cost.flops = cost.flops.saturating_add(effort.flops);
+            ns += effort.ns;
+        }
+        ns += LAUNCH_NS;
+    }
+    cost.bytes = plan.moved();
+    cost.us = (ns / 10.0).round() / 100.0;
+    cost
+}
+
+/// Prices the decisions of one evaluation whose `flips` are known: for each the plan as it is and
+/// the one that the other way makes. None of the second: it makes the same, or there was no room.
+pub fn all(
+    recorded: &Recorded,
+    options: &Options,
+    own: &Plan,
+    flips: &[(usize, Flip)],
+    decisions: &mut [DecisionRecord],
+    observer: &mut dyn Observer,
+) {
+    let (own, mut left) = (of(own), VISITS);
+    let mut known: BTreeMap<Flip, Option<PlanCost>> = BTreeMap::new();
+    for (k, flip) in flips {
+        let d = &mut decisions[*k];
+        let mut priced = || {
+            left = left.checked_sub(recorded.dag.len().max(1))?;
+            let flips = Flips::default().and(*flip)?;
+            let options = Options { flips, trace: false, ..options.clone() };
+            let plan = compile(recorded, &options, observer).ok()?.plan;
+            Some(of(&plan)).filter(|other| *other != own)
+        };
+        let other = known.entry(*flip).or_insert_with(&mut priced).clone();
+        d.plan = Some(own.clone());
+        let alternative = &mut d.alt[0];
+        if let Some(other) = &other {
+            alternative.why_not = judged(&own, other, &alternative.why_not);
+        }
+        alternative.plan = other;
+    }
+}
+
+/// The reason for which an alternative lost, now that both plans are known.
+fn judged(own: &PlanCost, other: &PlanCost, said: &str) -> String {
+    let by_cost = said == "dearer" || said.starts_with("rule: ");
+    match other.us < own.us {
+        _ if !by_cost => said.into(),
+        false => "dearer".into(),
+        true if said == "dearer" => {
+            "rule: each choice is made for its node, and the whole plan is not settled".into()
+        }
+        true => said.into(),
+    }
+}

@@ -1,0 +1,58 @@
+//! Flips: choices of the planner made the other way, to see what the whole plan is then.
+//!
+//! Legality goes first: a flip never makes a plan that is not one. Costs are not asked.
+
+use aplomb_values::dag::NodeId;
+
+/// The other way of a choice about a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Way {
+    /// It has a buffer.
+    Store,
+    /// It is computed where it is read.
+    Inline,
+    /// It joins no launch.
+    Apart,
+    /// Its launch merges with others of its domain, though they share nothing.
+    Together,
+}
+
+/// A choice about a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Flip {
+    pub at: NodeId,
+    pub way: Way,
+}
+
+/// So many choices are made the other way at once.
+pub const MOST: usize = 8;
+
+/// The choices that are made the other way; none unless somebody prices them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Flips([Option<Flip>; MOST]);
+
+impl Flips {
+    /// One more. None: there is no room.
+    pub fn and(mut self, flip: Flip) -> Option<Flips> {
+        *self.0.iter_mut().find(|f| f.is_none())? = Some(flip);
+        Some(self)
+    }
+
+    pub fn has(&self, at: NodeId, way: Way) -> bool {
+        self.0.contains(&Some(Flip { at, way }))
+    }
+
+    /// Whether any of these nodes goes that way.
+    pub fn any(&self, nodes: &[NodeId], way: Way) -> bool {
+        !self.is_empty() && nodes.iter().any(|at| self.has(*at, way))
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0[0].is_none()
+    }
+
+    /// The nodes that are stored for it.
+    pub fn stored(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.0.iter().flatten().filter(|f| f.way == Way::Store).map(|f| f.at)
+    }
+}

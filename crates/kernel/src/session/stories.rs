@@ -1,0 +1,96 @@
+//! The stories that a session keeps: which statements have one, and which of them is told.
+
+use super::compare::Side;
+use super::kept::{self, Kept, Story};
+use super::world::Core;
+use aplomb_ground::trace::{ResultRecord, Trace};
+
+impl Core {
+    /// The statement under way is over. A story that gave no value is one too, for those who look
+    /// on.
+    pub(super) fn close_current(&mut self) {
+        let looks_on = self.mode.tracing && (!self.mode.whole || self.mode.each);
+        let mut current = std::mem::take(&mut self.current);
+        // What no evaluation told; a story that gave its value has it.
+        if !current.statement.is_empty() {
+            current.warnings.append(&mut self.warnings);
+            current.warnings.extend(self.interpreted.drain(..).map(|i| i.warning()));
+        }
+        if looks_on && !(current.parts.is_empty() && current.warnings.is_empty()) {
+            self.kept.push(current);
+        }
+        self.let_go();
+    }
+
+    /// Arrays that only stories would hold are let go; where each statement is told, those of the
+    /// one with most to do stay, so that it can be run again.
+    fn let_go(&mut self) {
+        let Some(last) = self.kept.len().checked_sub(1) else { return };
+        let held = self.held.min(last);
+        let (gone, stays) = match self.kept[last].work_ns() < self.kept[held].work_ns() {
+            true => (last, held),
+            false => (held, last),
+        };
+        if !self.mode.each || gone != stays {
+            self.kept[gone].let_go();
+        }
+        if !self.mode.each {
+            self.kept[last].let_go();
+        }
+        self.held = stays;
+    }
+
+    /// The stories since the last call, that of a statement that failed among them.
+    pub fn take_stories(&mut self) -> Vec<Trace> {
+        self.close_current();
+        self.take_traces()
+    }
+
+    /// The statements that have stories, in figures; that under way is over.
+    pub fn stories(&mut self) -> Vec<Story> {
+        self.close_current();
+        self.kept.iter().map(Kept::story).collect()
+    }
+
+    /// A trace with the registers of its launches and what follows of them, where there is an
+    /// NVRTC.
+    pub fn fill(&mut self, trace: &mut Trace) {
+        self.registers.fill(trace);
+    }
+
+    /// The story of one of them. None: there are not so many.
+    pub fn story(&self, at: usize) -> Option<Trace> {
+        self.kept.get(at).map(Kept::tell)
+    }
+
+    /// The same, as a side of a comparison; arrays are there of one statement only, the one with
+    /// most to do.
+    pub fn side(&self, at: usize) -> Option<Side> {
+        self.kept.get(at).map(Kept::side)
+    }
+
+    /// The result of the last statement, if stories are kept.
+    pub(super) fn last_result(&self) -> Option<ResultRecord> {
+        self.kept.last().and_then(|kept| kept.result.clone())
+    }
+
+    /// The traces of the statements that gave a value since the last call.
+    pub fn take_traces(&mut self) -> Vec<Trace> {
+        kept::told(std::mem::take(&mut self.kept))
+    }
+
+    /// The stories so far, while an expression in between is told.
+    pub(super) fn set_kept_aside(&mut self) -> Vec<Kept> {
+        std::mem::take(&mut self.kept)
+    }
+
+    pub(super) fn set_kept(&mut self, kept: Vec<Kept>) {
+        self.kept = kept;
+    }
+
+    /// Stories that nobody asked for.
+    pub(super) fn forget_stories(&mut self) {
+        self.kept.clear();
+        self.current = Kept::default();
+    }
+}

@@ -1,0 +1,112 @@
+//! Occupancy: the part of a multiprocessor's threads that a kernel keeps busy.
+//!
+//! Rows: BAS-01. By the published limits of each architecture, as NVIDIA's `cuda_occupancy.h` with
+//! the largest carve-out counts: a block takes registers by warps, in groups of four, and shared
+//! memory by the granule. Without a device and without NVRTC, registers are guessed from the values
+//! that are alive at once.
+
+/// The limits of a multiprocessor.
+#[derive(Clone, Copy, Debug)]
+pub struct Multiprocessor {
+    /// The name that NVRTC takes.
+    pub arch: &'static str,
+    /// Most warps, and most blocks.
+    pub warps: u32,
+    /// Most blocks.
+    pub blocks: u32,
+    /// Bytes of shared memory.
+    pub shared: u32,
+    /// Bytes of it that each block loses.
+    pub reserved: u32,
+    /// Shared memory is taken by so many bytes.
+    pub granule: u32,
+}
+
+const KB: u32 = 1024;
+
+/// The architectures that are known.
+pub static ARCHITECTURES: &[Multiprocessor] = &[
+    of("sm_70", 64, 32, 96 * KB, 0, 256),
+    of("sm_75", 32, 16, 64 * KB, 0, 256),
+    of("sm_80", 64, 32, 164 * KB, KB, 128),
+    of("sm_86", 48, 16, 100 * KB, KB, 128),
+    of("sm_89", 48, 24, 100 * KB, KB, 128),
+    of("sm_90", 64, 32, 228 * KB, KB, 128),
+];
+
+const fn of(
+    arch: &'static str,
+    warps: u32,
+    blocks: u32,
+    shared: u32,
+    reserved: u32,
+    granule: u32,
+) -> Multiprocessor {
+    Multiprocessor { arch, warps, blocks, shared, reserved, granule }
+}
+
+/// The multiprocessor of an architecture. None: it is not in the table.
+pub fn find(arch: &str) -> Option<&'static Multiprocessor> {
+    ARCHITECTURES.iter().find(|m| m.arch == arch)
+}
+
+impl Multiprocessor {
+    /// The blocks of so many threads that are there at once, each thread with so many registers,
+    /// each block with so many bytes of shared memory.
+    pub fn resident(&self, threads: u32, registers: u32, shared: u32) -> u32 {
+        let warps = threads.div_ceil(32).max(1);
+        let each = 256 * (32 * registers.max(1)).div_ceil(256);
+        if 4 * warps.div_ceil(4) * each > 65_536 {
+            return 0;
+        }
+        let own = self.granule * (shared + self.reserved).div_ceil(self.granule);
+        let by_shared = match self.shared.checked_div(own) {
+            Some(blocks) => blocks,
+            None => self.blocks,
+        };
+        (self.warps / warps).min(self.blocks).min(4 * (16_384 / each) / warps).min(by_shared)
+    }
+
+    /// The part of its threads that these blocks are, from 0 to 1.
+    pub fn occupancy(&self, threads: u32, registers: u32, shared: u32) -> f64 {
+        let busy = self.resident(threads, registers, shared) * threads.div_ceil(32);
+        f64::from(busy) / f64::from(self.warps)
+    }
+}
+
+/// Registers of a thread that holds so many values of f64 at once, and its addresses.
+pub fn guessed(live: u32) -> u32 {
+    (2 * live + 16).min(255)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bas_01_resident_blocks_are_those_of_the_published_calculator() {
+        let rows: [((u32, u32, u32), [u32; 6]); 8] = [
+            ((256, 32, 0), [8, 4, 8, 6, 6, 8]),
+            ((256, 33, 0), [6, 4, 6, 6, 6, 6]),
+            ((1024, 65, 0), [0; 6]),
+            ((96, 20, 0), [21, 10, 21, 16, 16, 21]),
+            ((256, 32, 16_384), [6, 4, 8, 5, 5, 8]),
+            ((128, 32, 49_152), [2, 1, 3, 2, 2, 4]),
+            ((256, 32, 20_000), [4, 3, 7, 4, 4, 8]),
+            ((32, 16, 0), [32, 16, 32, 16, 24, 32]),
+        ];
+        for ((threads, registers, shared), wanted) in rows {
+            let told: Vec<u32> =
+                ARCHITECTURES.iter().map(|m| m.resident(threads, registers, shared)).collect();
+            assert_eq!(told, wanted, "{threads} threads, {registers} registers, {shared} bytes");
+        }
+    }
+
+    #[test]
+    fn a_full_multiprocessor_is_one() {
+        let all = find("sm_90").expect("a row");
+        assert_eq!(all.occupancy(256, 32, 0), 1.0);
+        assert_eq!(all.occupancy(1024, 65, 0), 0.0);
+        assert!(find("sm_13").is_none());
+    }
+}

@@ -1,0 +1,96 @@
+//! Warps: the points of a launch that threads beside each other take at once, and the memory that
+//! moves for them.
+//!
+//! Rows: BAS-09, BAS-12. Memory moves sectors of 32 bytes. A read is coalesced if the sectors that
+//! its warps meet are at most twice as many as the elements that they meet would fill. Of long
+//! loops 128 warps are looked at, evenly apart.
+
+use super::{Kind, Launch, Plan, product};
+use crate::kir::lanes;
+use aplomb_values::dag::Read;
+
+/// Threads of a warp.
+const WARP: u64 = 32;
+/// Bytes that move at once.
+const SECTOR: u64 = 32;
+/// So many warps are looked at.
+const LOOKED: u64 = 128;
+
+/// The order in which warps take a domain: `slow` places of one part, and for each of them `fast`
+/// of the other, which neighbouring threads take.
+struct Order<'a> {
+    domain: &'a [usize],
+    /// The axis that is one of the two parts; None: all axes are the fast one.
+    axis: Option<usize>,
+    /// Whether that axis is the fast part.
+    along: bool,
+    slow: u64,
+    fast: u64,
+}
+
+impl Plan {
+    /// Whether the threads of a warp read one or few stretches of memory by this load, at the
+    /// points of the launch or of what its folds leave.
+    pub fn is_coalesced(&self, l: &Launch, load: usize) -> bool {
+        let has = |steps: &[super::Step]| steps.iter().any(|s| s.what.load() == Some(load as u32));
+        let outer = l.outer();
+        let of_points = has(&l.body) || !has(&l.after);
+        let order = match l.axis.filter(|_| l.kind == Kind::Reduce && of_points) {
+            Some(axis) => {
+                let along = lanes(l) == Some(axis);
+                let (others, own) = (product(&outer), l.domain[axis] as u64);
+                let (slow, fast) = if along { (others, own) } else { (own, others) };
+                Order { domain: &l.domain, axis: Some(axis), along, slow, fast }
+            }
+            None => {
+                let domain = if of_points { &l.domain[..] } else { &outer[..] };
+                Order { domain, axis: None, along: false, slow: 1, fast: product(domain) }
+            }
+        };
+        let (load, each) = (&l.loads[load], order.fast.div_ceil(WARP));
+        let all = order.slow.saturating_mul(each);
+        let buffer = self.buffer(load.buf);
+        let size = buffer.dtype.size() as u64;
+        let (mut sectors, mut least) = (0, 0);
+        for k in 0..all.min(LOOKED) {
+            let warp = (u128::from(k) * u128::from(all) / u128::from(all.min(LOOKED))) as u64;
+            let first = warp % each * WARP;
+            let places = (first..order.fast.min(first + WARP)).filter_map(|lane| {
+                element(&load.read, &buffer.shape, &order.place(warp / each, lane))
+            });
+            let mut met: Vec<u64> = places.collect();
+            met.sort();
+            met.dedup();
+            least += (met.len() as u64 * size).div_ceil(SECTOR);
+            met.iter_mut().for_each(|e| *e = *e * size / SECTOR);
+            met.dedup();
+            sectors += met.len() as u64;
+        }
+        sectors <= 2 * least
+    }
+}
+
+/// The number of the element that a read meets; None: a test fails there.
+fn element(read: &Read, shape: &[usize], place: &[usize]) -> Option<u64> {
+    let holds = read.tests.iter().all(|t| (t.lo..t.hi).contains(&t.ix.at(place)));
+    let at = || read.ix.iter().zip(shape).fold(0, |sum, (ix, n)| sum * *n as i64 + ix.at(place));
+    holds.then(|| at() as u64)
+}
+
+impl Order<'_> {
+    /// The place of a point.
+    fn place(&self, slow: u64, fast: u64) -> Vec<usize> {
+        let (own, mut rest) = if self.along { (fast, slow) } else { (slow, fast) };
+        let mut place = self.domain.to_vec();
+        for axis in (0..self.domain.len()).rev() {
+            if self.axis == Some(axis) {
+                place[axis] = own as usize;
+                continue;
+            }
+            let n = self.domain[axis].max(1) as u64;
+            place[axis] = (rest % n) as usize;
+            rest /= n;
+        }
+        place
+    }
+}

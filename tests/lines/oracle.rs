@@ -1,0 +1,235 @@
+//! An oracle that counts: on small domains each launch of a plan is walked point by point, and what
+//! its trace tells is held against that.
+//!
+//! Counted, by definition: the elements that all points ask for, where the tests of a read hold
+//! (`requests`); the different ones among them (`distinct`), also of all reads of an array together
+//! (`est.r`); bytes written; operations; and, warp by warp, the sectors of 32 bytes that lanes meet
+//! (`coalesced`: at most twice as many as the elements of the warps would fill). Reads by values
+//! claim nothing and are not counted; products and boxes read through shared memory.
+
+use crate::grammar::{Grammar, SETUP};
+use crate::support::{Dice, scaled, session};
+use aplomb_compiler::pass::{NoClock, Options, compile};
+use aplomb_ground::trace::LaunchRecord;
+use aplomb_plans::kir;
+use aplomb_plans::plan::{Kind, Launch, Plan, What};
+use aplomb_values::dag::Read;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Domains of more points are not walked.
+const MOST: usize = 4096;
+/// Bytes that memory moves at once.
+const SECTOR: u64 = 32;
+/// Threads that ask at once.
+const WARP: usize = 32;
+
+/// All places of a domain, the last axis fastest.
+fn places(extents: &[usize]) -> Vec<Vec<usize>> {
+    extents.iter().fold(vec![Vec::new()], |all, n| {
+        let longer = |place: &Vec<usize>| {
+            (0..*n).map(|k| [&place[..], &[k]].concat()).collect::<Vec<Vec<usize>>>()
+        };
+        all.iter().flat_map(longer).collect()
+    })
+}
+
+/// The element that a read meets from a place, by its number in its array; None: a test fails.
+fn element(read: &Read, shape: &[usize], place: &[usize]) -> Option<u64> {
+    let holds = |t: &aplomb_values::dag::Test| (t.lo..t.hi).contains(&t.ix.at(place));
+    if !read.tests.iter().all(holds) {
+        return None;
+    }
+    let at = read.ix.iter().zip(shape).map(|(ix, n)| (ix.at(place), *n as i64));
+    Some(at.fold(0, |sum, (k, n)| sum * n + k) as u64)
+}
+
+/// The places that lanes of a warp take at once, warp by warp.
+fn warps(l: &Launch) -> Vec<Vec<Vec<usize>>> {
+    let all = places(&l.domain);
+    let chunks = |list: Vec<Vec<usize>>| -> Vec<Vec<Vec<usize>>> {
+        list.chunks(WARP).map(<[_]>::to_vec).collect()
+    };
+    let Some(axis) = l.axis.filter(|_| l.kind == Kind::Reduce) else { return chunks(all) };
+    // Along the fold, row by row; else results beside each other, a step of the fold at a time.
+    let along = kir::lanes(l) == Some(axis);
+    let key = |place: &Vec<usize>| {
+        let mut rest = place.clone();
+        let own = rest.remove(axis);
+        if along { rest } else { vec![own] }
+    };
+    let mut rows: BTreeMap<Vec<usize>, Vec<Vec<usize>>> = BTreeMap::new();
+    all.into_iter().for_each(|place| rows.entry(key(&place)).or_default().push(place));
+    rows.into_values().flat_map(chunks).collect()
+}
+
+/// Figures that are told otherwise than they were counted.
+struct Differences(Vec<String>);
+
+impl Differences {
+    fn hold<T: PartialEq + std::fmt::Debug>(&mut self, what: &str, told: T, counted: T) {
+        if told != counted {
+            self.0.push(format!("{what}: told {told:?}, counted {counted:?}"));
+        }
+    }
+}
+
+fn launch(plan: &Plan, l: &Launch, told: &LaunchRecord) -> Vec<String> {
+    let mut out = Differences(Vec::new());
+    let outer = l.outer();
+    let mut arrays: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
+    let mut whole: BTreeSet<u32> = BTreeSet::new();
+    let steps = l.body.iter().map(|s| (s, false)).chain(l.after.iter().map(|s| (s, true)));
+    let mut counted: BTreeSet<u32> = BTreeSet::new();
+    for (step, after) in steps.clone() {
+        if let (Some(load), false) = (step.what.load(), matches!(step.what, What::Load(_))) {
+            whole.insert(l.loads[load as usize].buf.0);
+        }
+        let What::Load(k) = step.what else { continue };
+        let (load, extents) = (&l.loads[k as usize], if after { &outer[..] } else { &l.domain });
+        let buffer = plan.buffer(load.buf);
+        let at = |place: &Vec<usize>| element(&load.read, &buffer.shape, place);
+        let met: Vec<u64> = places(extents).iter().filter_map(at).collect();
+        let distinct: BTreeSet<u64> = met.iter().copied().collect();
+        let read = &told.reads[k as usize];
+        // A read of one number is asked for once.
+        if counted.insert(k) && !load.read.ix.is_empty() {
+            let what = format!("k{} reads {} of b{}", told.id, read.affine, load.buf.0);
+            out.hold(&format!("{what}, requests"), read.requests, met.len() as u64);
+            out.hold(&format!("{what}, distinct"), read.distinct, distinct.len() as u64);
+            if read.space == "global" && !after && matches!(l.kind, Kind::Map | Kind::Reduce) {
+                let size = buffer.dtype.size() as u64;
+                let (mut sectors, mut least) = (0, 0);
+                for warp in warps(l) {
+                    let own: BTreeSet<u64> = warp.iter().filter_map(at).collect();
+                    let met: BTreeSet<u64> = own.iter().map(|e| e * size / SECTOR).collect();
+                    sectors += met.len() as u64;
+                    least += (own.len() as u64 * size).div_ceil(SECTOR);
+                }
+                out.hold(&format!("{what}, coalesced"), read.coalesced, sectors <= 2 * least);
+            }
+        }
+        arrays.entry(load.buf.0).or_default().extend(distinct);
+    }
+    let held = l.finish.iter().flat_map(|f| &f.held).copied();
+    let masks = l.compaction.iter().map(|c| c.mask);
+    whole.extend(held.chain(masks).map(|k| l.loads[k as usize].buf.0));
+    let size = |b: u32| plan.buffers[b as usize].dtype.size() as u64;
+    if whole.is_empty() {
+        let read: u64 = arrays.iter().map(|(b, all)| all.len() as u64 * size(*b)).sum();
+        out.hold(&format!("k{}, bytes from memory", told.id), told.est.r, read);
+    }
+    let written: u64 =
+        l.stores.iter().chain(&l.after_stores).map(|s| plan.buffer(s.buf).bytes()).sum();
+    out.hold(&format!("k{}, bytes written", told.id), told.est.w, written);
+    let plain = |(s, _): &(&aplomb_plans::plan::Step, bool)| {
+        !matches!(s.what, What::Loop { .. } | What::State { .. })
+    };
+    if l.finish.is_none() && steps.clone().all(|s| plain(&s)) {
+        let points = |after: bool| places(if after { &outer } else { &l.domain }).len() as u64;
+        // A choice is one, and so is finding a place by a value.
+        let is_op = |s: &aplomb_plans::plan::Step| {
+            matches!(s.what, What::Op { .. } | What::Select { .. } | What::Gather { .. })
+        };
+        let ops: u64 = steps.filter(|(s, _)| is_op(s)).map(|(_, after)| points(after)).sum();
+        let folded = l.reductions.len() as u64 * points(false);
+        out.hold(&format!("k{}, operations", told.id), told.est.flops, ops + folded);
+    }
+    out.0
+}
+
+/// The launches of a line's plan that were walked, and what is told falsely of them.
+fn line(setup: &str, text: &str, options: &Options) -> (usize, Vec<String>) {
+    let mut s = session();
+    let text = format!("{setup} ⋄ result←{text}");
+    s.interp().set_record_all(true);
+    let Ok(recorded) = s.graph_of(&text, &["result"]) else { return (0, Vec::new()) };
+    let mut options = options.clone();
+    options.trace = true;
+    let Ok(told) = compile(&recorded, &options, &mut NoClock) else { return (0, Vec::new()) };
+    let (mut walked, mut wrong) = (0, Vec::new());
+    for (l, record) in told.plan.launches.iter().zip(&told.trace.kernels) {
+        if l.domain.iter().product::<usize>() <= MOST {
+            walked += 1;
+            wrong.extend(launch(&told.plan, l, record));
+        }
+    }
+    (walked, wrong)
+}
+
+#[test]
+fn what_is_told_of_launches_is_what_an_enumeration_counts() {
+    let shapes = "v←0.5×⍳37 ⋄ w←⌽⍳64 ⋄ m←7 9⍴v ⋄ q←8 33⍴w ⋄ t←3 4 5⍴v ⋄ o←1 31⍴w";
+    let lines = [
+        "+/v",
+        "+/m",
+        "+⌿m",
+        "+/q",
+        "+⌿q",
+        "+\\q",
+        "⌽v",
+        "⍉q",
+        "2×⍉m",
+        "v∘.+w",
+        "+/v∘.×w",
+        "q+.×⍉q",
+        "m+.×⍉m",
+        "(⍉q)+.×⍳8",
+        "q+.×⍳33",
+        "(1↓v)-¯1↓v",
+        "(1⌽q)+(¯1⌽q)+(1⊖q)+¯1⊖q",
+        "3↑v",
+        "¯40↑v",
+        "10↓w",
+        "50⍴v",
+        "2 0 1⍉t",
+        "+/t",
+        "+⌿t",
+        "+/2⌽t",
+        "⌽⍉t",
+        "0=2|w",
+        "v,w",
+        "m,[0]m",
+        "+/,q",
+        "(⍴q)⍴,⍉q",
+        "o+o",
+        "+/o",
+        "2 3⍴4",
+        "(2×v)+1",
+        "⌈/v-⌊/v",
+        "v[3 1 4 1 5]",
+        "{(+/⍵)÷≢⍵}q",
+        "+/w×⌽w",
+        "∧/w=w",
+        "+/q×q",
+        "(⌈/m)-⌊/m",
+        "2 2⍴⍳9",
+        "+/3 3⍴m",
+        "(16⍴1 0)/16↑w",
+        "+/8 8⍴w",
+        "⍉8 8⍴w",
+        "(8 8⍴w)+⍉8 8⍴w",
+        "7⌽50⍴v",
+    ];
+    let options = Options::default();
+    let mut strict = Options::default();
+    strict.take("bar2010").expect("a pipeline");
+    let (mut walked, mut wrong) = (0, Vec::new());
+    for text in lines {
+        for options in [&options, &strict] {
+            let (n, told) = line(shapes, text, options);
+            walked += n;
+            wrong.extend(told.into_iter().map(|says| format!("{text}: {says}")));
+        }
+    }
+    let grammar = Grammar::from_table();
+    for seed in 0..scaled(300) {
+        let mut dice = Dice(77_000 + seed as u64);
+        let depth = 1 + dice.roll(5);
+        let (text, _) = grammar.term(&mut dice, depth);
+        let (n, told) = line(SETUP, &text, &options);
+        walked += n;
+        wrong.extend(told.into_iter().map(|says| format!("seed {seed}, {text}: {says}")));
+    }
+    assert!(wrong.is_empty(), "{} of {walked} launches:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(walked > 250, "{walked}");
+}
