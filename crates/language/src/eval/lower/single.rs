@@ -37,7 +37,7 @@ impl Cx<'_> {
     /// The type of a scalar function's result, and the interval of an integer.
     pub(super) fn result(&self, op: Op, facts: &[Fact]) -> Fact {
         match op.result(facts) {
-            (DType::F64, _) if self.sys.settings.single => (DType::F32, None),
+            (DType::F64, _) if self.shortens(op) => (DType::F32, None),
             fact => fact,
         }
     }
@@ -51,9 +51,7 @@ impl Cx<'_> {
         n: usize,
     ) -> Fact {
         match reduced(op, dtype, range, n) {
-            (DType::F64, _) if self.sys.settings.single && !dtype.is_integer() => {
-                (DType::F32, None)
-            }
+            (DType::F64, _) if self.shortens(op) && !dtype.is_integer() => (DType::F32, None),
             fact => fact,
         }
     }
@@ -71,7 +69,13 @@ impl Cx<'_> {
             Gives::Arith => args.iter().all(whole),
             Gives::Float => false,
         };
-        if !self.sys.settings.single || exact() { Ok(z) } else { of(z) }
+        if !self.shortens(op) || exact() { Ok(z) } else { of(z) }
+    }
+
+    /// Whether an operation makes floats, and these are of 32 bits. ⌈ and ⌊ choose among those that
+    /// are there.
+    fn shortens(&self, op: Op) -> bool {
+        self.sys.settings.single && !matches!(op, Op::Max | Op::Min)
     }
 
     /// Floats that are made, or stand in the text, in the precision of ⎕FR.
