@@ -65,7 +65,10 @@ pub fn of(chart: &Chart) -> Result<Shape, String> {
     };
     match (x, y) {
         (Some(x), Some(y)) => {
-            let drawn = through.map_or_else(|| marks.iter().map(Vec::len).sum(), |items| items);
+            let drawn = match through {
+                Some(items) => items,
+                None => marks.iter().map(Vec::len).sum(),
+            };
             let note = note(chart.kind, &series, drawn);
             Ok(Shape { marks, x, y, note })
         }
