@@ -53,6 +53,13 @@ fn a_lab_has_keys_bar_mode_font_tables_and_live_views() {
     python("jupyterlab and playwright", "lab/lab.py", &args);
 }
 
+/// By the browser and by LaTeX, whichever of them is there.
+#[test]
+fn nbconvert_makes_a_pdf_with_the_words_and_every_picture() {
+    let browser = program("chromium").unwrap_or_else(|| "-".into());
+    python("nbconvert, playwright and pypdf", "pdf.py", &[&browser]);
+}
+
 /// The package of `editors/python`, as pip would install it.
 #[test]
 fn papermill_writes_parameters_and_jupytext_reads_scripts() {

@@ -99,18 +99,14 @@ fn an_error_has_all_calls_and_the_place_as_it_was_typed() {
     }
 }
 
-#[test]
-fn a_long_loop_tells_how_far_it_is_where_somebody_looks() {
-    let kernel = Running::start();
-    let code = json!({ "code": "{⎕DL 0.01}¨⍳100000", "allow_stdin": true });
+/// The page of a bar, the answer to the cell awaited after an interrupt.
+fn bar_of(kernel: &Running, code: &str) -> serde_json::Value {
+    let code = json!({ "code": code, "allow_stdin": true });
     let id = kernel.client.send(Channel::Shell, "execute_request", &code);
     let bar = eventually(|| {
         let heard = kernel.client.receive(Channel::Iopub, WAIT)?;
         (heard.kind == "display_data").then_some(heard.content)
     });
-    let says = bar["data"]["text/plain"].as_str().unwrap_or("").to_string();
-    assert!(says.contains(" % · ") && says.contains(" a second · "), "{says}");
-    assert!(bar["data"]["text/html"].as_str().is_some_and(|h| h.contains("<progress")));
     kernel.interrupt();
     let done = eventually(|| {
         let heard = kernel.client.receive(Channel::Iopub, WAIT)?;
@@ -120,6 +116,20 @@ fn a_long_loop_tells_how_far_it_is_where_somebody_looks() {
     });
     assert_eq!(done, "update_display_data");
     assert!(kernel.client.reply(Channel::Shell, &id, WAIT).is_some());
+    serde_json::Value::Object(bar)
+}
+
+#[test]
+fn a_long_loop_tells_how_far_it_is_where_somebody_looks() {
+    let kernel = Running::start();
+    let bar = bar_of(&kernel, "{⎕DL 0.01}¨⍳100000");
+    let says = bar["data"]["text/plain"].as_str().unwrap_or("").to_string();
+    assert!(says.contains(" % · ") && says.contains(" a second · "), "{says}");
+    assert!(bar["data"]["text/html"].as_str().is_some_and(|h| h.contains("<progress")));
+    // One that ends when it ends has turns and a rate.
+    let bar = bar_of(&kernel, "n←0\n:While n≥0\n  n+←1\n  _←⎕DL 0.01\n:EndWhile");
+    let says = bar["data"]["text/plain"].as_str().unwrap_or("").to_string();
+    assert!(says.contains(" rounds, ") && says.ends_with(" a second"), "{says}");
 }
 
 #[test]

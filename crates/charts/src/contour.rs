@@ -9,33 +9,39 @@ use std::collections::HashMap;
 
 /// Heights that a picture shows, about.
 const HEIGHTS: f64 = 8.0;
-/// Rows and columns that are looked at; of more, evenly chosen ones.
+/// Rows and columns of a field; of more, the means of as many neighbours.
 const MOST: usize = 400;
+/// Points of all lines: a page of more is heavy. A rougher field is made coarser.
+const POINTS: usize = 12_000;
 
 /// An edge between two neighbouring items: its first item by row and column, and whether it goes
 /// down.
 type Edge = (usize, usize, bool);
 
-/// The lines of all heights, each with how far up it is.
-pub fn lines(series: &[Series]) -> Vec<Mark> {
-    let columns = series.iter().map(|s| s.y.len()).min().map_or(0, |n| n);
-    let chosen = |n: usize| -> Vec<usize> {
-        let step = n.div_ceil(MOST).max(1);
-        (0..n).step_by(step).collect()
-    };
-    let (rows, across) = (chosen(series.len()), chosen(columns));
-    let all = || rows.iter().flat_map(|r| across.iter().map(|c| series[*r].y[*c]));
-    let Some((least, most)) = range(all()) else { return Vec::new() };
-    let field = Field { series, rows: &rows, across: &across };
-    let step = round_step((most - least) / HEIGHTS);
-    let mut out = Vec::new();
-    let mut k = (least / step).ceil();
-    while k * step < most {
-        let part = (k * step - least) / (most - least);
-        out.extend(field.level(k * step).into_iter().map(|line| Mark::Level(line, part)));
-        k += 1.0;
+/// The lines of all heights, each with how far up it is; and the number of items they are drawn
+/// through.
+pub fn lines(series: &[Series]) -> (Vec<Mark>, usize) {
+    let mut most = MOST;
+    loop {
+        let field = Field::of(series, most);
+        let Some((least, greatest)) = range(field.heights.iter().flatten().copied()) else {
+            return (Vec::new(), 0);
+        };
+        let step = round_step((greatest - least) / HEIGHTS);
+        if field.crossings(step) > POINTS && most > 2 {
+            most /= 2;
+            continue;
+        }
+        let mut out = Vec::new();
+        let mut k = (least / step).ceil();
+        while k * step < greatest {
+            let part = (k * step - least) / (greatest - least);
+            out.extend(field.level(k * step).into_iter().map(|line| Mark::Level(line, part)));
+            k += 1.0;
+        }
+        let finite = field.heights.iter().flatten().filter(|v| v.is_finite());
+        return (out, finite.count());
     }
-    out
 }
 
 /// The extent of a field, across and down; None where no item is a number.
@@ -63,15 +69,55 @@ fn round_step(step: f64) -> f64 {
     steps.into_iter().find(|s| *s >= step * (1.0 - 1e-9)).map_or(step, |s| s)
 }
 
-struct Field<'a> {
-    series: &'a [Series],
-    rows: &'a [usize],
-    across: &'a [usize],
+/// Heights, and the places of their rows and columns.
+struct Field {
+    heights: Vec<Vec<f64>>,
+    down: Vec<f64>,
+    across: Vec<f64>,
 }
 
-impl Field<'_> {
+/// The middles of parts of so many of `n`.
+fn middles(n: usize, each: usize) -> Vec<f64> {
+    let middle = |from: usize| (from + (from + each).min(n)) as f64 / 2.0;
+    (0..n).step_by(each).map(middle).collect()
+}
+
+impl Field {
+    /// Means of neighbours, so that there are at most so many rows and columns.
+    fn of(series: &[Series], most: usize) -> Field {
+        let columns = series.iter().map(|s| s.y.len()).min().map_or(0, |n| n);
+        let each = |n: usize| n.div_ceil(most).max(1);
+        let (down, across) = (each(series.len()), each(columns));
+        let mean = |rows: &[Series], from: usize| {
+            let to = (from + across).min(columns);
+            let all = rows.iter().flat_map(|s| &s.y[from..to]).filter(|v| v.is_finite());
+            let (n, sum) = all.fold((0.0, 0.0), |(n, sum), v| (n + 1.0, sum + v));
+            sum / n
+        };
+        let row = |rows: &[Series]| (0..columns).step_by(across).map(|c| mean(rows, c)).collect();
+        Field {
+            heights: series.chunks(down).map(row).collect(),
+            down: middles(series.len(), down),
+            across: middles(columns, across),
+        }
+    }
+
+    /// Edges that lines of heights so far apart cross, each time: the points that they have.
+    fn crossings(&self, step: f64) -> usize {
+        let between = |a: f64, b: f64| match ((b / step).floor() - (a / step).floor()).abs() {
+            n if n.is_finite() => n as usize,
+            _ => 0,
+        };
+        let along = |row: &Vec<f64>| row.windows(2).map(|w| between(w[0], w[1])).sum::<usize>();
+        let below = |rows: &[Vec<f64>]| {
+            rows[0].iter().zip(&rows[1]).map(|(a, b)| between(*a, *b)).sum::<usize>()
+        };
+        let along: usize = self.heights.iter().map(along).sum();
+        along + self.heights.windows(2).map(below).sum::<usize>()
+    }
+
     fn height(&self, row: usize, column: usize) -> f64 {
-        self.series[self.rows[row]].y[self.across[column]]
+        self.heights[row][column]
     }
 
     /// The place on an edge that has the height.
@@ -79,16 +125,14 @@ impl Field<'_> {
         let (to_row, to_column) = if down { (row + 1, column) } else { (row, column + 1) };
         let (a, b) = (self.height(row, column), self.height(to_row, to_column));
         let part = (height - a) / (b - a);
-        let at = |all: &[usize], from: usize, to: usize| {
-            all[from] as f64 + part * (all[to] as f64 - all[from] as f64) + 0.5
-        };
-        (at(self.across, column, to_column), -at(self.rows, row, to_row))
+        let at = |all: &[f64], from: usize, to: usize| all[from] + part * (all[to] - all[from]);
+        (at(&self.across, column, to_column), -at(&self.down, row, to_row))
     }
 
     /// The lines of one height: pieces through fields, joined where they share an edge.
     fn level(&self, height: f64) -> Vec<Vec<(f64, f64)>> {
         let mut pieces: Vec<(Edge, Edge)> = Vec::new();
-        for row in 0..self.rows.len().saturating_sub(1) {
+        for row in 0..self.down.len().saturating_sub(1) {
             for column in 0..self.across.len().saturating_sub(1) {
                 self.pieces(row, column, height, &mut pieces);
             }
@@ -167,7 +211,7 @@ mod tests {
             }
             other => panic!("{other:?}"),
         };
-        lines(&series).into_iter().map(line).collect()
+        lines(&series).0.into_iter().map(line).collect()
     }
 
     #[test]

@@ -33,12 +33,14 @@ const INTERVALS: usize = 1_000;
 /// Items of a heat map along an axis; more are shown by their means.
 const FIELDS: usize = 90;
 /// Dots of all series together: a page of more is heavy, and they cover each other.
-const DOTS: usize = 8_000;
+const DOTS: usize = 5_000;
 
 /// Errors: a sentence.
 pub fn of(chart: &Chart) -> Result<Shape, String> {
     let series: Vec<Series> =
         chart.series.iter().map(|s| scaled(s, chart.logs)).collect::<Result<_, _>>()?;
+    // Marks stand for items, but for lines of one height.
+    let mut through = None;
     let marks: Vec<Vec<Mark>> = match chart.kind {
         Kind::Lines => series.iter().map(lines).collect(),
         Kind::Points => {
@@ -49,7 +51,11 @@ pub fn of(chart: &Chart) -> Result<Shape, String> {
         Kind::Histogram => bars(&counted(&series)),
         Kind::Boxes => series.iter().enumerate().map(|(k, s)| quartiles(k, s)).collect(),
         Kind::Heat => vec![heat(&series)],
-        Kind::Contour => vec![contour::lines(&series)],
+        Kind::Contour => {
+            let (lines, items) = contour::lines(&series);
+            through = Some(items);
+            vec![lines]
+        }
     };
     let corners = || marks.iter().flatten().flat_map(corners);
     let (x, y) = match chart.kind {
@@ -59,7 +65,11 @@ pub fn of(chart: &Chart) -> Result<Shape, String> {
     };
     match (x, y) {
         (Some(x), Some(y)) => {
-            let note = note(chart.kind, &series, &marks);
+            let drawn = match through {
+                Some(items) => items,
+                None => marks.iter().map(Vec::len).sum(),
+            };
+            let note = note(chart.kind, &series, drawn);
             Ok(Shape { marks, x, y, note })
         }
         _ => Err("there is no finite number to show".into()),
@@ -68,19 +78,20 @@ pub fn of(chart: &Chart) -> Result<Shape, String> {
 
 /// A sentence where marks stand for several numbers each. The extremes of a line cover what all its
 /// points would; histograms and boxes count.
-fn note(kind: Kind, series: &[Series], marks: &[Vec<Mark>]) -> String {
+fn note(kind: Kind, series: &[Series], drawn: usize) -> String {
     let what = match kind {
         Kind::Points => "points",
         Kind::Bars => "bars",
-        Kind::Heat => "items",
-        Kind::Lines | Kind::Histogram | Kind::Boxes | Kind::Contour => return String::new(),
+        Kind::Heat | Kind::Contour => "items",
+        Kind::Lines | Kind::Histogram | Kind::Boxes => return String::new(),
     };
     let finite = |v: &&f64| v.is_finite();
     let all: usize = match kind {
-        Kind::Heat => series.iter().map(|s| s.y.iter().filter(finite).count()).sum(),
+        Kind::Heat | Kind::Contour => {
+            series.iter().map(|s| s.y.iter().filter(finite).count()).sum()
+        }
         _ => series.iter().map(|s| pairs(s).filter(is_point).count()).sum(),
     };
-    let drawn: usize = marks.iter().map(Vec::len).sum();
     match drawn < all {
         true => format!("{} {what}, drawn as {}", grouped(all), grouped(drawn)),
         false => String::new(),

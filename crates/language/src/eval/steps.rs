@@ -16,7 +16,7 @@ use crate::syntax::{Ast, Sym};
 use aplomb_ground::error::{
     Error, Kind, Result, bug, domain, leaving, length, rank, syntax, untraced, value,
 };
-use aplomb_ground::limits::Rounds;
+use aplomb_ground::limits::{Rounds, UNKNOWN};
 use aplomb_values::array::Array;
 use std::rc::Rc;
 
@@ -37,7 +37,15 @@ pub struct Walk {
     /// The namespaces that were entered.
     inside: Vec<Inside>,
     /// The outermost `:For` under way, by its slot.
-    way: Option<(usize, Rounds)>,
+    way: Option<(Loop, Rounds)>,
+}
+
+/// A loop whose way is told.
+enum Loop {
+    /// Over the items of a slot.
+    Items(usize),
+    /// From a step to the one that jumps back: it ends when it ends.
+    Until(std::ops::RangeInclusive<usize>),
 }
 
 /// A namespace that was entered.
@@ -119,10 +127,10 @@ impl Walk {
     /// A loop goes on, or is over, for whoever shows how far it is.
     fn tell(&mut self, slot: usize, goes: bool) {
         match &self.way {
-            Some((own, way)) if *own == slot && goes => {
+            Some((Loop::Items(own), way)) if *own == slot && goes => {
                 way.done(self.slots[slot].turns().0.saturating_sub(1) as u64);
             }
-            Some((own, _)) if *own == slot => self.way = None,
+            Some((Loop::Items(own), _)) if *own == slot => self.way = None,
             _ => {}
         }
     }
@@ -157,6 +165,8 @@ impl Eval<'_> {
     ) -> Result<Option<Array>> {
         let now = walk.at;
         walk.at += 1;
+        let is_left = |own: &Loop| matches!(own, Loop::Until(steps) if !steps.contains(&now));
+        walk.way.take_if(|(own, _)| is_left(own));
         while let Some(left) = walk.inside.pop_if(|inside| !inside.steps.contains(&now)) {
             self.go_to(&left.outer);
         }
@@ -202,7 +212,8 @@ impl Eval<'_> {
                 };
                 let turns = walk.slots[*slot].turns().1 as u64;
                 if walk.way.is_none() {
-                    walk.way = Some((*slot, self.cx.host.interrupt().rounds(turns)));
+                    let rounds = self.cx.host.interrupt().rounds(turns);
+                    walk.way = Some((Loop::Items(*slot), rounds));
                 }
             }
             Act::Branch(to) => self.branch(at, steps, walk, *to)?,
@@ -287,6 +298,16 @@ impl Eval<'_> {
             }
         };
         walk.turns[k].done += 1;
+        match &walk.way {
+            None if !matches!(steps.steps[walk.at].act, Act::Next { .. }) => {
+                let rounds = self.cx.host.interrupt().rounds(UNKNOWN);
+                walk.way = Some((Loop::Until(walk.at..=jump), rounds));
+            }
+            Some((Loop::Until(own), way)) if *own.end() == jump => {
+                way.done(walk.turns[k].done as u64);
+            }
+            _ => {}
+        }
         walk.allowance = walk.allowance.saturating_add(COPIES.1);
         if walk.turns[k].done < walk.turns[k].tried_at {
             return Ok(());

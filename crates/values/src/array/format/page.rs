@@ -419,7 +419,7 @@ mod tests {
         let laid = layout::on_page(a, 10, 20).expect("a layout");
         let inside: Vec<String> = match &laid.face {
             Face::Items(items) if !laid.names.is_empty() => {
-                let held: Vec<Array> = a.in_turn().map(|one| one.clone()).collect();
+                let held: Vec<Array> = a.in_turn().collect();
                 let own = |one: &Array, name: &String| {
                     let all = one.to_reference().expect("a namespace").arrays();
                     let value = all.into_iter().find(|(own, _)| own == name);
