@@ -8,8 +8,9 @@ use aplomb_compiler::pass::{NoClock, Options, compile};
 use aplomb_devices::device::cuda::{Usage, cubin, measured, ptx};
 use aplomb_ground::trace::LaunchRecord;
 use aplomb_kernel::session::Session;
-use aplomb_plans::kir;
+use aplomb_plans::{kir, occupancy};
 use aplomb_values::array::DType;
+use aplomb_viz::tables;
 
 const LINES: &[&str] = &[
     "2×A+1",
@@ -418,6 +419,44 @@ fn shape(launch: &LaunchRecord) -> &str {
 }
 
 const SHARED: u32 = 48 << 10;
+
+/// BAS-24, BAS-01: the registers of a launch in a trace and in `]kernels` are those that NVRTC
+/// gives its text, and its occupancy follows from them.
+#[test]
+fn bas_24_registers_are_told_where_nvrtc_is() {
+    if !nvrtc::is_child("bas_24_registers_are_told_where_nvrtc_is") {
+        return;
+    }
+    let mut s = session();
+    let lines = ["A←0.001×40 50⍴⍳2000", "((+/÷≢)*A)(A+.×⍉A)(+\\A)"];
+    for arch in ["sm_80", "sm_90"] {
+        let mut told = traced(&mut s, &lines);
+        assert!(!tables::kernels(&told, None).expect("a table").contains("occupancy"));
+        told.config.arch = arch.into();
+        s.core().fill(&mut told);
+        assert!(told.kernels.len() >= 3);
+        let table = tables::kernels(&told, None).expect("a table");
+        let head = table.lines().next().expect("a head");
+        assert!(head.contains("  regs  occupancy  "), "{head}");
+        for k in &told.kernels {
+            let text = k.cuda.as_ref().expect("a text");
+            let all = measured(&kir::program(std::slice::from_ref(text)), arch).expect("a cubin");
+            let most = all.iter().map(|(_, usage)| usage.registers).max();
+            assert!(most.is_some_and(|n| (8..=255).contains(&n)), "{}: {most:?}", k.name);
+            assert_eq!((k.regs, k.spill), (most, Some(0)), "{}", k.name);
+            let multiprocessor = occupancy::find(arch).expect("a row");
+            let threads = k.launch.block.iter().product();
+            let wanted = multiprocessor.occupancy(threads, most.unwrap_or(0), k.launch.smem);
+            assert_eq!(k.occ, Some(wanted), "{}", k.name);
+            let row = table.lines().find(|l| l.starts_with(&k.name)).expect("a row");
+            let cells: Vec<&str> = row.split("  ").map(str::trim).collect();
+            assert!(cells.contains(&k.regs.map_or(String::new(), |n| n.to_string()).as_str()));
+            assert!(cells.contains(&format!("{:.0} %", wanted * 100.0).as_str()), "{row}");
+        }
+        let json = serde_json::to_value(&told).expect("JSON");
+        assert!(json["kernels"].as_array().expect("rows").iter().all(|k| k["regs"].is_u64()));
+    }
+}
 
 #[test]
 fn acl_44_every_launch_compiles_for_every_architecture_within_its_budget() {

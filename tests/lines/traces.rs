@@ -3,8 +3,10 @@
 use crate::support;
 use crate::support::{BLACK_SCHOLES, extras, program, session, told, traced};
 use aplomb::commands::pictures::{self, Dot};
+use aplomb_ground::error::bytes;
 use aplomb_ground::trace::Trace;
 use aplomb_viz::svg::Panel;
+use aplomb_viz::tables;
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 
@@ -218,6 +220,38 @@ fn launches_are_named_by_the_source_of_what_they_write() {
             wanted.iter().enumerate().map(|(k, name)| format!("k{k} {name}")).collect();
         let names: Vec<&str> = told.kernels.iter().map(|k| k.name.as_str()).collect();
         assert_eq!(names, wanted, "{line}");
+    }
+}
+
+/// `]kernels`: what points ask for, what comes from memory and what goes there are three columns,
+/// each launch's own; registers and occupancy are two more where they are known.
+#[test]
+fn the_table_of_launches_has_requests_bytes_and_occupancy() {
+    let lines = ["A←?40 50⍴0 ⋄ ⎕NC'A'", "((+/÷≢)*A)(A+.×⍉A)"];
+    let mut told = traced(&mut session(), &lines);
+    let cells = |told: &Trace| -> Vec<Vec<String>> {
+        let table = tables::kernels(told, None).expect("a table");
+        let apart = |l: &str| {
+            l.split("  ").map(str::trim).filter(|c| !c.is_empty()).map(str::to_string).collect()
+        };
+        table.lines().map(apart).collect()
+    };
+    let rows = cells(&told);
+    let plain = ["requests", "from memory", "writes", "sm_90 est", "cpu est", "cpu"];
+    assert_eq!(rows[0][..4], ["launch", "kind", "domain", "nodes"]);
+    assert_eq!(rows[0][4..], plain);
+    assert!(told.kernels.iter().any(|k| k.est.loads > 10 * k.est.r), "a product asks often");
+    for (row, k) in rows[1..].iter().zip(&told.kernels) {
+        assert_eq!(row[0], k.name);
+        assert_eq!(row[4..7], [k.est.loads, k.est.r, k.est.w].map(bytes));
+    }
+    for k in &mut told.kernels {
+        (k.regs, k.occ) = (Some(40 + k.id), Some(0.75));
+    }
+    let rows = cells(&told);
+    assert_eq!(rows[0][8..10], ["regs", "occupancy"]);
+    for (row, k) in rows[1..].iter().zip(&told.kernels) {
+        assert_eq!(row[8..10], [format!("{}", 40 + k.id), "75 %".into()]);
     }
 }
 

@@ -277,6 +277,40 @@ fn a_profile_tells_a_run_by_source_line() {
     assert!(out.contains("in all"), "what failed is told too: {out}");
 }
 
+/// `aplomb cuda --arch`: over each text what it takes of that GPU, which is why occupancies differ;
+/// an architecture without a row is named with those that have one.
+#[test]
+fn cuda_for_an_architecture_says_what_a_launch_takes_of_it() {
+    let line = "C←A+.×⍉A←64 96⍴0.5×⍳6144 ⋄ (+/÷≢)C";
+    let plain = ran(&["cuda", "-e", line], "").0;
+    let headed = |arch: &str| ran(&["cuda", "--arch", arch, "-e", line], "").0;
+    let heads = |text: &str| -> Vec<String> {
+        text.lines().filter(|l| l.contains("occupancy")).map(str::to_string).collect()
+    };
+    assert!(heads(&plain).is_empty(), "{plain}");
+    for arch in ["sm_70", "sm_75", "sm_90"] {
+        let text = headed(arch);
+        let heads = heads(&text);
+        let kernels = text.lines().filter(|l| l.starts_with("extern \"C\" __global__")).count();
+        assert!(heads.len() >= 2 && kernels >= heads.len(), "{text}");
+        for (k, head) in heads.iter().enumerate() {
+            assert!(head.starts_with(&format!("// k{k} ")), "{head}");
+            assert!(head.contains(&format!(": {arch}, ")) && head.contains(" registers"), "{head}");
+            assert!(head.contains(" threads and ") && head.contains(" bytes of shared"), "{head}");
+            let (_, part) = head.split_once(": occupancy ").expect("a part");
+            let part: u32 = part.trim_end_matches(" %").parse().expect("a number");
+            assert!((1..=100).contains(&part), "{head}");
+        }
+        let body = |text: &str| -> String {
+            text.lines().filter(|l| !l.starts_with("//") && !l.is_empty()).collect()
+        };
+        assert_eq!(body(&text), body(&plain), "the text is the same for {arch}");
+    }
+    let (out, err, code) = ran(&["cuda", "--arch", "sm_13", "-e", line], "");
+    assert_eq!((out.as_str(), code), ("", 2));
+    assert!(err.contains("no architecture is called sm_13; there are sm_70 "), "{err}");
+}
+
 #[test]
 fn views_are_of_the_same_trace() {
     assert!(ran(&["dot", "-e", "+/2×⍳9"], "").0.starts_with("digraph"));

@@ -64,7 +64,25 @@ fn phrase(text: &[char], at: Range<usize>) -> Range<usize> {
     let end = at.end.min(text.len());
     let start = at.start.min(end);
     let indexes = text.get(start) == Some(&'[');
-    operand_left(text, start)..if indexes { end } else { right(text, end) }
+    let left = operand_left(text, start).max(behind_command(text, start));
+    left..if indexes { end } else { right(text, end) }
+}
+
+/// The place behind a command's word and options, where the line of a place begins with one.
+fn behind_command(text: &[char], at: usize) -> usize {
+    let line = text[..at].iter().rposition(|c| *c == '\n').map_or(0, |k| k + 1);
+    if text.get(line) != Some(&']') {
+        return line;
+    }
+    let mut end = line;
+    loop {
+        let word = text[end..at].iter().position(|c| *c == ' ').map_or(at, |k| end + k);
+        end = word + text[word..at].iter().take_while(|c| **c == ' ').count();
+        if text.get(end) != Some(&'-') || !text.get(end + 1).is_some_and(char::is_ascii_alphabetic)
+        {
+            return end;
+        }
+    }
 }
 
 fn opens(c: char) -> bool {
@@ -226,6 +244,9 @@ mod tests {
             ("{0=«+/»⍵:⍵ ⋄ 2}", "+/⍵"),
             ("'a)b'«=»t,')'", "'a)b'=t,')'"),
             ("(«+/»y)(⌈/y)", "+/y"),
+            ("]cpu «+\\»3×V", "+\\3×V"),
+            ("]diff -off=cse x«+»y", "x+y"),
+            ("]why\n1 2«+»x", "1 2+x"),
             ("a←aaaaaaaaaaaaaaa«+»bbbbbbbbbbbb", "a←aaaaaaaaaa…bbbbbbbbbbb"),
         ];
         for (text, wanted) in table {
