@@ -17,7 +17,7 @@ fn nodes_of(view: &View, line: usize) -> Nodes {
 impl Pane for Cuda {
     fn title(&self, view: &View) -> String {
         let arch = view.told().map_or("", |(t, _)| t.config.arch.as_str());
-        view.launch().map_or(String::new(), |k| format!("{} · {arch}", k.name))
+        view.launch().map_or(String::new(), |k| format!("{arch} · {}", k.name))
     }
 
     fn lines(&self, view: &View, _width: usize) -> Vec<Line<'static>> {
