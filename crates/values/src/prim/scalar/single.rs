@@ -23,6 +23,7 @@ pub const TRIG_MOST: f64 = 8192.0;
 
 /// Whether an operation has a sequence of its own for f32: of all others the result is that of f64,
 /// rounded.
+#[inline]
 pub fn has_own(op: Op) -> bool {
     matches!(op, Op::Exp | Op::Ln | Op::Log | Op::Circle(1..=3))
 }
@@ -54,6 +55,7 @@ impl Visit for One {
 }
 
 /// Whether f32 has room for a number: it may be rounded, but not to ∞ or away.
+#[inline]
 pub fn has_room(x: f64) -> bool {
     let short = x as f32;
     x == 0.0 || !x.is_finite() || short.is_finite() && short != 0.0
@@ -61,6 +63,7 @@ pub fn has_room(x: f64) -> bool {
 
 /// `eval` of a result of this type. Of f32 that is its own meaning, of operands as f32 has them if
 /// it has room for them, and beyond f32 it is a failure.
+#[inline]
 pub fn eval_as(dtype: DType, op: Op, ct: f64, x: f64, y: f64) -> Result<f64, Fail> {
     if dtype != DType::F32 {
         return eval(op, ct, x, y);
@@ -79,6 +82,7 @@ pub fn eval_as(dtype: DType, op: Op, ct: f64, x: f64, y: f64) -> Result<f64, Fai
 }
 
 /// A result as f32 has it; beyond f32 a failure.
+#[inline]
 pub fn rounded(value: Result<f64, Fail>) -> Result<f64, Fail> {
     let value = value?;
     let short = f64::from(value as f32);
