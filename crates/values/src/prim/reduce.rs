@@ -33,7 +33,9 @@ pub const ROWS: usize = 256;
 
 const NO_IDENTITY: Fail = Fail::Domain("this function has no identity for an empty axis");
 
-/// Halves partials `0..n` (at most `LANES`) into the first.
+/// Halves partials `0..n` (at most `LANES`) into the first. Always inlined: a caller's step on
+/// registers has that caller's instructions only where it is part of it.
+#[inline(always)]
 pub fn halve<T: Copy, E>(
     part: &mut [T],
     mut op: impl FnMut(T, T) -> Result<T, E>,
