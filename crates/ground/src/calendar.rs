@@ -21,7 +21,7 @@ pub fn date(days: i64) -> (i64, i64, i64) {
     (year + era * 400 + i64::from(month <= 2), month, of_year - (153 * m + 2) / 5 + 1)
 }
 
-/// Whether there is such a day.
+/// A test that the calendar has such a day.
 pub fn is_date(year: i64, month: i64, day: i64) -> bool {
     (1..=12).contains(&month) && day >= 1 && date(days(year, month, day)) == (year, month, day)
 }

@@ -211,8 +211,8 @@ fn steps(launch: &Launch, steps: &[Step]) -> Result<(), String> {
     }
     Ok(())
 }
-/// Whether the story of an evaluation is one of its final plan: marks are buffers, launches are
-/// where sentences say, nothing is called dearer that its figure says is cheaper.
+/// A check that the story of an evaluation is one of its final plan: marks are buffers, launches
+/// are where sentences say, nothing is called dearer that its figure says is cheaper.
 pub fn check_trace(trace: &Trace) -> Result<(), String> {
     let written: BTreeSet<u32> =
         trace.buffers.iter().filter(|b| b.born.is_some()).map(|b| b.node).collect();

@@ -7,13 +7,13 @@ use aplomb_values::dag::NodeId;
 /// The other way of a choice about a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
-    /// It has a buffer.
+    /// A buffer of its own.
     Store,
-    /// It is computed where it is read.
+    /// Computing it where it is read.
     Inline,
-    /// It joins no launch.
+    /// A launch of its own.
     Apart,
-    /// Its launch merges with others of its domain, though they share nothing.
+    /// One launch with others of its domain, though they share nothing.
     Together,
 }
 
@@ -24,7 +24,7 @@ pub struct Flip {
     pub way: Way,
 }
 
-/// So many choices are made the other way at once.
+/// The number of choices that are made the other way at once, at most.
 pub const MOST: usize = 8;
 
 /// The choices that are made the other way; none unless somebody prices them.
@@ -42,7 +42,7 @@ impl Flips {
         self.0.contains(&Some(Flip { at, way }))
     }
 
-    /// Whether any of these nodes goes that way.
+    /// A test: some of these nodes goes that way.
     pub fn any(&self, nodes: &[NodeId], way: Way) -> bool {
         !self.is_empty() && nodes.iter().any(|at| self.has(*at, way))
     }

@@ -183,14 +183,12 @@ unsafe fn gather<R: Rule, L: Wide>(part: *mut f64, x: *const f64, n: usize, fres
 }
 
 #[inline(always)]
-unsafe fn row<R: Rule, L: Wide, const SINGLE: bool>(x: *const f64, n: usize) -> f64 {
+unsafe fn row<R: Rule, L: Wide>(x: *const f64, n: usize) -> f64 {
     // SAFETY: n elements.
     unsafe {
         let mut part = [0.0; LANES];
         let k = n.min(LANES);
-        if n >= LANES && SINGLE {
-            gather_singles::<R, L>(part.as_mut_ptr(), x, n, true);
-        } else if n >= LANES {
+        if n >= LANES {
             gather::<R, L>(part.as_mut_ptr(), x, n, true);
         } else {
             std::ptr::copy_nonoverlapping(x, part.as_mut_ptr(), k);
@@ -204,12 +202,7 @@ unsafe fn row<R: Rule, L: Wide, const SINGLE: bool>(x: *const f64, n: usize) -> 
 const SHORT: usize = 32;
 
 #[inline(always)]
-unsafe fn rows<R: Rule, L: Wide, const SINGLE: bool>(
-    out: *mut f64,
-    x: *const f64,
-    rows: usize,
-    n: usize,
-) -> bool {
+unsafe fn rows<R: Rule, L: Wide>(out: *mut f64, x: *const f64, rows: usize, n: usize) -> bool {
     // SAFETY: rows × n elements, and `rows` results.
     unsafe {
         let done = match n {
@@ -218,7 +211,26 @@ unsafe fn rows<R: Rule, L: Wide, const SINGLE: bool>(
             _ => 0,
         };
         for r in done..rows {
-            *out.add(r) = row::<R, L, SINGLE>(x.add(r * n), n);
+            *out.add(r) = row::<R, L>(x.add(r * n), n);
+        }
+        all_finite::<L>(out, rows)
+    }
+}
+
+/// `rows` of at least 64 elements, of f32: what is behind the first 64 goes into partials in f32.
+#[inline(always)]
+unsafe fn rows_of_singles<R: Rule, L: Wide>(
+    out: *mut f64,
+    x: *const f64,
+    rows: usize,
+    n: usize,
+) -> bool {
+    // SAFETY: rows × n elements, and `rows` results.
+    unsafe {
+        for r in 0..rows {
+            let mut part = [0.0; LANES];
+            gather_singles::<R, L>(part.as_mut_ptr(), x.add(r * n), n, true);
+            *out.add(r) = row::<R, L>(part.as_ptr(), LANES);
         }
         all_finite::<L>(out, rows)
     }
@@ -362,6 +374,13 @@ unsafe fn copy<L: Wide>(out: *mut f64, x: *const f64, n: usize) {
     }
 }
 
+/// Everything of one instruction set.
+struct All {
+    loops: fn(Op, f64) -> Option<Loops>,
+    singles: fn(Op, f64) -> Option<Loops>,
+    plain: Plain,
+}
+
 /// One instruction set's instances of everything above.
 macro_rules! instances {
     ($name:ident, $lane:ty $(, $feature:literal)?) => {
@@ -385,13 +404,25 @@ macro_rules! instances {
                 unsafe { super::gather_singles::<R, $lane>(part, x, n, fresh) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn rows<R: Rule, const SINGLE: bool>(
+            unsafe fn rows<R: Rule>(
                 out: *mut f64,
                 x: *const f64,
                 rows: usize,
                 n: usize,
             ) -> bool {
-                unsafe { super::rows::<R, $lane, SINGLE>(out, x, rows, n) }
+                unsafe { super::rows::<R, $lane>(out, x, rows, n) }
+            }
+            // Rows that are shorter add nothing in f32.
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn rows_of_singles<R: Rule>(
+                out: *mut f64, x: *const f64, count: usize, n: usize,
+            ) -> bool {
+                unsafe {
+                    match n {
+                        ..LANES => rows::<R>(out, x, count, n),
+                        _ => super::rows_of_singles::<R, $lane>(out, x, count, n),
+                    }
+                }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn power<W: Powers>(
@@ -416,7 +447,7 @@ macro_rules! instances {
                 unsafe { super::copy::<$lane>(out, x, n) }
             }
 
-            pub struct Of;
+            struct Of;
             impl Visit for Of {
                 type Out = Loops;
                 fn rule<R: Rule>(self) -> Loops {
@@ -425,12 +456,12 @@ macro_rules! instances {
                         left: map::<Long<R>, true, false>,
                         right: map::<Long<R>, false, true>,
                         gather: gather::<R>,
-                        rows: rows::<R, false>,
+                        rows: rows::<R>,
                     }
                 }
             }
 
-            pub struct Singles;
+            struct Singles;
             impl Visit for Singles {
                 type Out = Loops;
                 fn rule<R: Rule>(self) -> Loops {
@@ -439,17 +470,21 @@ macro_rules! instances {
                         left: map::<Short<R>, true, false>,
                         right: map::<Short<R>, false, true>,
                         gather: gather_singles::<R>,
-                        rows: rows::<R, true>,
+                        rows: rows_of_singles::<R>,
                     }
                 }
             }
 
-            pub const PLAIN: Plain = Plain {
-                power: power::<InF64>,
-                power_of_singles: power::<InF32>,
-                all_finite,
-                stream,
-                copy,
+            pub const ALL: All = All {
+                loops: |op, ct| rules::visit(op, ct, Of),
+                singles: |op, ct| rules::visit(op, ct, Singles),
+                plain: Plain {
+                    power: power::<InF64>,
+                    power_of_singles: power::<InF32>,
+                    all_finite,
+                    stream,
+                    copy,
+                },
             };
         }
     };
@@ -469,32 +504,25 @@ pub fn loops_of_singles(isa: Isa, op: Op, ct: f64) -> Option<Loops> {
 
 /// The loops of an operation in f32, which all operands are.
 pub fn singles(isa: Isa, op: Op, ct: f64) -> Option<Loops> {
-    match isa {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => rules::visit(op, ct, avx512::Singles),
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => rules::visit(op, ct, avx2::Singles),
-        _ => rules::visit(op, ct, portable::Singles),
-    }
+    (all(isa).singles)(op, ct)
 }
 
 /// The loops of an operation; None: it has no fast part.
 pub fn loops(isa: Isa, op: Op, ct: f64) -> Option<Loops> {
-    match isa {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => rules::visit(op, ct, avx512::Of),
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => rules::visit(op, ct, avx2::Of),
-        _ => rules::visit(op, ct, portable::Of),
-    }
+    (all(isa).loops)(op, ct)
 }
 
+/// The loops of an instruction set that are not of one operation.
 pub fn plain(isa: Isa) -> Plain {
+    all(isa).plain
+}
+
+fn all(isa: Isa) -> All {
     match isa {
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => avx512::PLAIN,
+        Isa::Avx512 => avx512::ALL,
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2::PLAIN,
-        _ => portable::PLAIN,
+        Isa::Avx2 => avx2::ALL,
+        _ => portable::ALL,
     }
 }

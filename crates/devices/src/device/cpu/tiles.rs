@@ -103,8 +103,8 @@ macro_rules! pairs {
         /// The tiles of a pair of operations; None: it has none.
         pub fn tiles(isa: Isa, sum: Op, times: Op, of: Where) -> Option<Tiles> {
             Some(match (sum, times, of) {
-                $(($sum, $times, $where) => self::of::<$name>(isa),)*
-                (Op::Add, Op::Mul, Where::Single) => singles::<Product>(isa),
+                $(($sum, $times, $where) => self::of::<$name>(isa, false),)*
+                (Op::Add, Op::Mul, Where::Single) => self::of::<Product>(isa, true),
                 _ => return None,
             })
         }
@@ -270,24 +270,12 @@ macro_rules! instances {
                 unsafe { super::ends::<P, $lane, { $rows * $columns }, SINGLE>(part, out) }
             }
 
-            pub fn of<P: Pair>() -> Tiles {
-                Tiles {
-                    rows: $rows,
-                    columns: $columns,
-                    fill: P::FILL,
-                    single: false,
-                    tile: tile::<P>,
-                    ends: ends::<P, false>,
-                }
-            }
-
-            pub fn singles<P: Pair>() -> Tiles {
-                Tiles {
-                    single: true,
-                    tile: tile_of_singles::<P>,
-                    ends: ends::<P, true>,
-                    ..of::<P>()
-                }
+            pub fn of<P: Pair>(single: bool) -> Tiles {
+                let (tile, ends): (Tile, Ends) = match single {
+                    true => (tile_of_singles::<P>, ends::<P, true>),
+                    false => (tile::<P>, ends::<P, false>),
+                };
+                Tiles { rows: $rows, columns: $columns, fill: P::FILL, single, tile, ends }
             }
         }
     };
@@ -299,22 +287,12 @@ instances!(avx2, 2, 3, V4, 2, S8, 2, "avx2,fma,bmi2");
 #[cfg(target_arch = "x86_64")]
 instances!(avx512, 4, 6, V8, 1, S16, 1, "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,bmi2");
 
-fn of<P: Pair>(isa: Isa) -> Tiles {
+fn of<P: Pair>(isa: Isa, single: bool) -> Tiles {
     match isa {
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => avx512::of::<P>(),
+        Isa::Avx512 => avx512::of::<P>(single),
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2::of::<P>(),
-        _ => portable::of::<P>(),
-    }
-}
-
-fn singles<P: Pair>(isa: Isa) -> Tiles {
-    match isa {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => avx512::singles::<P>(),
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2::singles::<P>(),
-        _ => portable::singles::<P>(),
+        Isa::Avx2 => avx2::of::<P>(single),
+        _ => portable::of::<P>(single),
     }
 }

@@ -96,7 +96,7 @@ pub fn write_arrow(
     done
 }
 
-/// Whether a name is that of a stream.
+/// The ending of a name tells a stream from a file.
 fn is_stream(path: &Path) -> bool {
     path.extension().is_some_and(|end| end.eq_ignore_ascii_case("arrows"))
 }

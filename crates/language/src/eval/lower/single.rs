@@ -11,16 +11,12 @@ use crate::eval::cx::Cx;
 use aplomb_ground::error::Result;
 use aplomb_values::array::{Array, Buf, Complex64, DType, Data};
 use aplomb_values::prim::op::{Gives, Op};
-use aplomb_values::prim::scalar::Fail;
+use aplomb_values::prim::scalar::single::rounded;
 use std::sync::Arc;
 
 /// The nearest number of 32 bits. Errors: DOMAIN beyond the largest.
 pub fn of(x: f64) -> Result<f64> {
-    let short = f64::from(x as f32);
-    match x.is_finite() && !short.is_finite() {
-        true => Err(failed(Fail::Overflow)),
-        false => Ok(short),
-    }
+    rounded(Ok(x)).map_err(failed)
 }
 
 /// The same of many in place.

@@ -21,7 +21,7 @@ pub const TRIG_MOST: f64 = 1e5;
 
 /// Horner, highest coefficient first.
 #[inline(always)]
-fn poly<L: Lane, const N: usize>(x: L, c: [f64; N]) -> L {
+pub(super) fn poly<L: Lane, const N: usize>(x: L, c: [f64; N]) -> L {
     let mut p = L::splat(c[0]);
     let mut k = 1;
     while k < N {

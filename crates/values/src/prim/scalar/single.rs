@@ -11,6 +11,7 @@
 //! 0.76, sin and cos 1.52 where |x| ≤ 100.
 
 use super::lane::Lane;
+use super::math::poly;
 use super::rules::{self, Rule, Visit};
 use super::{Fail, eval, small_exponent, small_power};
 use crate::array::DType;
@@ -28,14 +29,14 @@ pub fn has_own(op: Op) -> bool {
     matches!(op, Op::Exp | Op::Ln | Op::Log | Op::Circle(1..=3))
 }
 
-/// Whether an operation's rule in lanes of f32 is its meaning there: a sequence of its own, or one
-/// operation of f32, which is the f64 one rounded.
-pub fn is_in_lanes(op: Op, ct: f64) -> bool {
+/// Whether an operation is one of f32's own, which is that of f64 rounded: its rule in lanes of f32
+/// is its meaning there, if all operands are f32.
+pub fn is_exact(op: Op, ct: f64) -> bool {
     use Op::{Abs, Add, Ceil, Circle, Conj, Div, Floor, Max, Min, Mul, Neg, Recip, Sqrt, Sub};
     match op {
         Conj | Neg | Recip | Abs | Circle(10) | Sqrt | Add | Sub | Mul | Div | Max | Min => true,
         Floor | Ceil => ct == 0.0,
-        _ => has_own(op),
+        _ => false,
     }
 }
 
@@ -87,18 +88,6 @@ pub fn rounded(value: Result<f64, Fail>) -> Result<f64, Fail> {
     let value = value?;
     let short = f64::from(value as f32);
     if value.is_finite() && !short.is_finite() { Err(Fail::Overflow) } else { Ok(short) }
-}
-
-/// Horner, highest coefficient first.
-#[inline(always)]
-fn poly<L: Lane, const N: usize>(x: L, c: [f64; N]) -> L {
-    let mut p = L::splat(c[0]);
-    let mut k = 1;
-    while k < N {
-        p = x.fma(p, L::splat(c[k]));
-        k += 1;
-    }
-    p
 }
 
 /// 2*k for a whole k in ¯127…127, and 0 for ¯127.

@@ -180,7 +180,7 @@ pub fn bin(op: Bin, kind: Kind, lanes: Lanes) -> Option<Code> {
     .filter(|code| *code != INVALID)
 }
 
-/// Of three codes that of f64, of f32 in a whole register, or in half of one.
+/// The code for a float's type, of three: f64, f32 in a whole register, f32 in half of one.
 fn of_float(kind: Kind, lanes: Lanes, [long, short, half]: [Code; 3]) -> Code {
     if kind == Kind::F32 { by_half(lanes, [short, half]) } else { long }
 }
@@ -236,7 +236,7 @@ pub fn shift(kind: Kind, left: bool, lanes: Lanes) -> Code {
     of_float(kind, lanes, all)
 }
 
-/// Whether two patterns have a one in common.
+/// The test for a one that two patterns have in common.
 pub fn bits_tested(kind: Kind, lanes: Lanes) -> Code {
     use Code::*;
     let all = [
@@ -280,13 +280,12 @@ pub fn compare(kind: Kind, lanes: Lanes) -> Code {
 /// The classes of a float: NaN and ∞ are the bits of `NOT_FINITE`.
 pub fn class(kind: Kind, lanes: Lanes) -> Code {
     use Code::*;
-    match kind {
-        Kind::F32 => by_half(
-            lanes,
-            [EVEX_Vfpclassps_kr_k1_zmmm512b32_imm8, EVEX_Vfpclassps_kr_k1_ymmm256b32_imm8],
-        ),
-        _ => EVEX_Vfpclasspd_kr_k1_zmmm512b64_imm8,
-    }
+    let all = [
+        EVEX_Vfpclasspd_kr_k1_zmmm512b64_imm8,
+        EVEX_Vfpclassps_kr_k1_zmmm512b32_imm8,
+        EVEX_Vfpclassps_kr_k1_ymmm256b32_imm8,
+    ];
+    of_float(kind, lanes, all)
 }
 
 /// Quiet NaN, +∞, -∞, signalling NaN.
@@ -294,12 +293,12 @@ pub const NOT_FINITE: u32 = 0x01 | 0x08 | 0x10 | 0x80;
 
 pub fn sqrt(kind: Kind, lanes: Lanes) -> Code {
     use Code::*;
-    match kind {
-        Kind::F32 => {
-            by_half(lanes, [EVEX_Vsqrtps_zmm_k1z_zmmm512b32_er, EVEX_Vsqrtps_ymm_k1z_ymmm256b32])
-        }
-        _ => EVEX_Vsqrtpd_zmm_k1z_zmmm512b64_er,
-    }
+    let all = [
+        EVEX_Vsqrtpd_zmm_k1z_zmmm512b64_er,
+        EVEX_Vsqrtps_zmm_k1z_zmmm512b32_er,
+        EVEX_Vsqrtps_ymm_k1z_ymmm256b32,
+    ];
+    of_float(kind, lanes, all)
 }
 
 /// The second operand where the mask is off, the third where it is on.

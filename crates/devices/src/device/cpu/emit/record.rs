@@ -4,7 +4,7 @@
 //! |---|---|
 //! | truths, of a function of truths | masks |
 //! | whole numbers, of + - × ⌈ ⌊ | and comparisons | whole numbers, where the results are known to be i32, or are meant to be |
-//! | f32, whose result is f32 (`single::is_in_lanes`), small powers, and exact comparisons | f32 |
+//! | f32, whose result is f32 (`single::is_exact`, `has_own`), small powers, and exact comparisons | f32 |
 //! | anything else | f64, by the operation's rule |
 //!
 //! A rule (`scalar::rules`) is written once over `Lane`. Here its lanes write themselves down, so
@@ -367,7 +367,7 @@ impl Builder {
     }
 
     fn of_f32(&mut self, op: Op, x: Val, y: Val, how: How) -> Option<Id> {
-        if how.round && single::is_in_lanes(op, how.ct) {
+        if how.round && single::is_exact(op, how.ct) {
             return self.of_singles(op, x, y);
         }
         let exact = how.ct == 0.0 && !how.round && is_comparison(op);
@@ -379,7 +379,7 @@ impl Builder {
     }
 }
 
-/// Whether f32 has room for it; what is on the tape it has room for.
+/// The operand fits f32 (`single::has_room`); what is on the tape does.
 fn has_room(x: Val) -> bool {
     !matches!(x, Val::Number(x) if !single::has_room(x))
 }

@@ -40,7 +40,7 @@ pub enum Bin {
     Div,
     Max,
     Min,
-    /// Of the patterns of floats.
+    /// From here on: patterns of floats.
     And,
     Or,
     Xor,

@@ -22,6 +22,8 @@ pub type Record = (usize, Vec<String>);
 
 /// Bytes that a field takes beside its text.
 const FIELD: u64 = 48;
+/// Records whose fields are asked of the budget together.
+const HELD: usize = 4_096;
 
 /// Records of fields of fixed widths, a line each; the last field has what is left.
 pub fn cut(
@@ -31,7 +33,8 @@ pub fn cut(
     most: usize,
 ) -> Result<(Vec<Record>, Vec<Charge>)> {
     let mut out: Vec<Record> = Vec::new();
-    let held = vec![cx.budget().charge(text.len() as u64 + FIELD * form.widths.len() as u64)?];
+    let each = FIELD * form.widths.len() as u64;
+    let mut held = vec![cx.budget().charge(text.len() as u64)?];
     for (k, line) in text.lines().enumerate().filter(|(_, line)| !line.is_empty()) {
         cx.host.interrupt().check()?;
         let mut chars = line.chars();
@@ -39,6 +42,9 @@ pub fn cut(
         let fields: Vec<String> = form.widths.iter().map(field).collect();
         let fields = fields.into_iter().map(|f| if form.trim { f.trim().into() } else { f });
         out.push((k + 1, fields.collect()));
+        if out.len().is_multiple_of(HELD) {
+            held.push(cx.budget().charge(each * HELD as u64)?);
+        }
         if most > 0 && out.len() >= most {
             break;
         }
@@ -70,9 +76,9 @@ pub fn records(
             if any {
                 fields.push(field.take(form));
                 out.push((begun, std::mem::take(&mut fields)));
-                if out.len().is_multiple_of(4_096) {
+                if out.len().is_multiple_of(HELD) {
                     cx.host.interrupt().check()?;
-                    let fields: usize = out[out.len() - 4_096..].iter().map(|r| r.1.len()).sum();
+                    let fields: usize = out[out.len() - HELD..].iter().map(|r| r.1.len()).sum();
                     held.push(cx.budget().charge(fields as u64 * FIELD)?);
                 }
                 if most > 0 && out.len() >= most {
