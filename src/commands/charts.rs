@@ -29,6 +29,7 @@ const FLAGS: &[(&str, &str, Reads)] = &[
     ("names=", "Names", Reads::Texts),
     ("axes=", "Axes", Reads::Texts),
     ("size=", "Size", Reads::Numbers),
+    ("theme=", "Theme", Reads::Text),
     ("x=", "X", Reads::Value),
 ];
 

@@ -1,7 +1,9 @@
 //! A chart on any place that can be drawn on: axes, marks, legend.
 
 use crate::dates::Axis;
-use crate::shape::{self, Mark, Shape};
+use crate::marks::{self, key};
+use crate::shape::{self, Shape};
+use crate::theme::{self, Colours};
 use aplomb_ground::chart::{Chart, Kind};
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -14,58 +16,49 @@ pub struct Look {
     /// Room for numbers below and left of the axes.
     below: u32,
     left: u32,
+    /// Room for the scale of a field, right of it; 0: it has none.
+    right: u32,
     /// Numbers along the axes, at most.
     numbers: (usize, usize),
     tick: i32,
-    dot: i32,
+    pub dot: i32,
     grid: bool,
     /// Names along the axes, which are turned.
     names: bool,
+    /// The part of what lies below an area that it covers.
+    pub cover: f64,
+    /// The dots of a terminal: no ground, and greys by how many of them there are.
+    pub dots: bool,
 }
 
-pub const PAGE: Look = Look {
+pub static PAGE: Look = Look {
     font: 13,
     margin: 10,
     below: 40,
     left: 64,
+    right: 76,
     numbers: (10, 8),
     tick: 4,
     dot: 2,
     grid: true,
     names: true,
+    cover: 0.8,
+    dots: false,
 };
-pub const TERMINAL: Look = Look {
+pub static TERMINAL: Look = Look {
     font: 4,
     margin: 0,
     below: 6,
     left: 22,
+    right: 0,
     numbers: (5, 4),
     tick: 1,
     dot: 0,
     grid: false,
     names: false,
+    cover: 1.0,
+    dots: true,
 };
-
-/// Neither a light nor a dark page swallows it.
-const INK: RGBColor = RGBColor(118, 118, 118);
-const COLOURS: [RGBColor; 6] = [
-    RGBColor(76, 139, 245),
-    RGBColor(192, 122, 28),
-    RGBColor(52, 162, 107),
-    RGBColor(164, 91, 209),
-    RGBColor(209, 85, 107),
-    RGBColor(43, 155, 176),
-];
-/// From the least to the greatest: as bright as they are great, also without colours.
-const SCALE: [(f64, f64, f64); 4] =
-    [(68.0, 1.0, 84.0), (49.0, 104.0, 142.0), (53.0, 183.0, 121.0), (253.0, 231.0, 37.0)];
-
-fn shade(part: f64) -> RGBColor {
-    let at = part.clamp(0.0, 1.0) * (SCALE.len() - 1) as f64;
-    let (low, high) = (SCALE[at.floor() as usize], SCALE[at.ceil() as usize]);
-    let mix = |a: f64, b: f64| (a + (b - a) * at.fract()).round() as u8;
-    RGBColor(mix(low.0, high.0), mix(low.1, high.1), mix(low.2, high.2))
-}
 
 /// A number on an axis, as APL writes it.
 pub fn number(v: f64, log: bool) -> String {
@@ -87,11 +80,25 @@ pub fn number(v: f64, log: bool) -> String {
 type Area<B> = DrawingArea<B, Shift>;
 
 /// Errors: a sentence.
-pub fn draw<B: DrawingBackend>(area: &Area<B>, chart: &Chart, look: &Look) -> Result<(), String> {
-    let Shape { marks, x, y, note } = shape::of(chart)?;
+pub fn draw<B: DrawingBackend>(
+    area: &Area<B>,
+    chart: &Chart,
+    colours: &'static Colours,
+    look: &'static Look,
+) -> Result<(), String> {
+    let Shape { marks, x, y, scale, note } = shape::of(chart)?;
     let says = |e: DrawingAreaErrorKind<B::ErrorType>| e.to_string();
-    let ink = ("monospace", look.font).into_font().color(&INK);
-    let mut builder = ChartBuilder::on(area);
+    if let Some(ground) = colours.ground.filter(|_| !look.dots) {
+        area.fill(&ground).map_err(says)?;
+    }
+    let ink = ("monospace", look.font).into_font().color(&colours.ink);
+    let scale = scale.filter(|_| look.right > 0);
+    let (across, _) = area.dim_in_pixel();
+    let plot = match scale {
+        Some(_) => area.split_horizontally(across.saturating_sub(look.right)).0,
+        None => area.clone(),
+    };
+    let mut builder = ChartBuilder::on(&plot);
     builder.margin(look.margin).x_label_area_size(look.below).y_label_area_size(look.left);
     let words = [chart.title.as_str(), &note];
     let words: Vec<&str> = words.into_iter().filter(|w| !w.is_empty()).collect();
@@ -109,9 +116,9 @@ pub fn draw<B: DrawingBackend>(area: &Area<B>, chart: &Chart, look: &Look) -> Re
     let down = |v: &f64| number(if is_field { v.abs() } else { *v }, chart.logs[1]);
     let mut mesh = plane.configure_mesh();
     mesh.label_style(ink.clone())
-        .axis_style(INK)
+        .axis_style(colours.ink)
         .light_line_style(TRANSPARENT)
-        .bold_line_style(if look.grid { INK.mix(0.25) } else { TRANSPARENT })
+        .bold_line_style(if look.grid { colours.ink.mix(0.25) } else { TRANSPARENT })
         .set_all_tick_mark_size(look.tick)
         .x_labels(look.numbers.0)
         .y_labels(look.numbers.1)
@@ -125,30 +132,61 @@ pub fn draw<B: DrawingBackend>(area: &Area<B>, chart: &Chart, look: &Look) -> Re
     }
     mesh.draw().map_err(says)?;
     for (k, (marks, series)) in marks.into_iter().zip(&chart.series).enumerate() {
-        let colour = COLOURS[k % COLOURS.len()];
-        let drawn = marks.into_iter().map(|mark| match mark {
-            Mark::Line(points) => PathElement::new(points, colour.stroke_width(1)).into_dyn(),
-            Mark::Dot(x, y) => Circle::new((x, y), look.dot, colour.filled()).into_dyn(),
-            Mark::Area(a, b) => Rectangle::new([a, b], colour.mix(0.8).filled()).into_dyn(),
-            Mark::Shade(a, b, part) => Rectangle::new([a, b], shade(part).filled()).into_dyn(),
-            Mark::Level(points, part) => {
-                PathElement::new(points, shade(part).stroke_width(1)).into_dyn()
-            }
-        });
-        let drawn = plane.draw_series(drawn).map_err(says)?;
+        let drawn = plane.draw_series(marks::elements(marks, k, colours, look)).map_err(says)?;
         if !series.name.is_empty() {
-            let key = move |(x, y)| Rectangle::new([(x, y - 2), (x + 10, y + 2)], colour.filled());
-            drawn.label(&series.name).legend(key);
+            let kind = chart.kind;
+            drawn.label(&series.name).legend(move |at| key(kind, at, k, colours, look));
         }
     }
     if chart.series.iter().any(|s| !s.name.is_empty()) && !is_field {
-        plane
-            .configure_series_labels()
-            .label_font(ink)
-            .margin(look.margin)
-            .legend_area_size(look.font + 4)
-            .draw()
-            .map_err(says)?;
+        let mut labels = plane.configure_series_labels();
+        labels.label_font(ink.clone()).margin(look.margin).legend_area_size(look.font + 10);
+        if let Some(ground) = colours.ground.filter(|_| !look.dots) {
+            labels.background_style(ground.mix(0.8));
+        }
+        labels.draw().map_err(says)?;
+    }
+    if let Some(scale) = scale {
+        let (right, down) = plane.plotting_area().get_pixel_range();
+        let level = |v| number(v, chart.logs[1]);
+        let steps = theme::scale(colours, chart.kind);
+        let strip = Strip { left: right.end + 10, down, font: look.font as i32 };
+        strip.draw(area, (scale, &level), steps, &ink).map_err(says)?;
     }
     area.present().map_err(says)
+}
+
+/// The scale of a field's colours: a strip, and numbers beside it.
+struct Strip {
+    left: i32,
+    down: std::ops::Range<i32>,
+    font: i32,
+}
+
+impl Strip {
+    const WIDE: i32 = 12;
+    const STEPS: i32 = 32;
+
+    fn draw<B: DrawingBackend>(
+        &self,
+        area: &Area<B>,
+        (scale, level): ((f64, f64), &dyn Fn(f64) -> String),
+        colours: &[RGBColor; 4],
+        ink: &TextStyle<'_>,
+    ) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
+        let high = self.down.end - self.down.start;
+        let right = self.left + Self::WIDE;
+        for k in 0..Self::STEPS {
+            let at = |k: i32| self.down.end - high * k / Self::STEPS;
+            let part = (f64::from(k) + 0.5) / f64::from(Self::STEPS);
+            let style = theme::along(colours, part).filled();
+            area.draw(&Rectangle::new([(self.left, at(k + 1)), (right, at(k))], style))?;
+        }
+        for part in [0.0, 0.5, 1.0] {
+            let y = self.down.end - (f64::from(high) * part) as i32 - self.font / 2;
+            let v = scale.0 + (scale.1 - scale.0) * part;
+            area.draw(&Text::new(level(v), (right + 4, y), ink.clone()))?;
+        }
+        Ok(())
+    }
 }

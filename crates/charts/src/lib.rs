@@ -11,11 +11,13 @@ mod contour;
 mod dates;
 mod dots;
 mod draw;
+mod marks;
 mod pixels;
 mod raster;
 mod shape;
+mod theme;
 
-use aplomb_ground::chart::Chart;
+use aplomb_ground::chart::{Chart, Theme};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 pub use pixels::Image;
@@ -27,7 +29,7 @@ pub fn svg(chart: &Chart) -> Result<String, String> {
     let mut out = String::new();
     let [width, height] = chart.size;
     let area = SVGBackend::with_string(&mut out, (width, height)).into_drawing_area();
-    draw::draw(&area, chart, &draw::PAGE)?;
+    draw::draw(&area, chart, theme::colours(chart.theme), &draw::PAGE)?;
     drop(area);
     Ok(out)
 }
@@ -39,15 +41,16 @@ pub fn image(chart: &Chart, svg: &str) -> String {
     format!("<img alt=\"chart {says}\" src=\"data:image/svg+xml;base64,{data}\">")
 }
 
-/// Lines of text with dots in them, in the colours of a terminal where `coloured`. Errors: as of
-/// `svg`.
+/// Lines of text with dots in them, in the colours of a terminal where `coloured`; where not, series
+/// are told apart as in print. Errors: as of `svg`.
 pub fn text(chart: &Chart, columns: usize, rows: usize, coloured: bool) -> Result<String, String> {
+    let colours = theme::colours(if coloured { chart.theme } else { Theme::Print });
     let mut dots = dots::Dots::new(columns, rows);
     {
         let area = (&mut dots).into_drawing_area();
-        draw::draw(&area, chart, &draw::TERMINAL)?;
+        draw::draw(&area, chart, colours, &draw::TERMINAL)?;
     }
-    Ok(dots.text(coloured))
+    Ok(dots.text(coloured && !colours.patterns))
 }
 
 #[cfg(test)]

@@ -23,6 +23,8 @@ pub struct Shape {
     pub marks: Vec<Vec<Mark>>,
     pub x: (f64, f64),
     pub y: (f64, f64),
+    /// The least and the greatest of a field whose colours stand for numbers.
+    pub scale: Option<(f64, f64)>,
     /// Empty where every number has a mark of its own, or one that covers what it would.
     pub note: String,
 }
@@ -70,7 +72,10 @@ pub fn of(chart: &Chart) -> Result<Shape, String> {
                 None => marks.iter().map(Vec::len).sum(),
             };
             let note = note(chart.kind, &series, drawn);
-            Ok(Shape { marks, x, y, note })
+            let is_field = matches!(chart.kind, Kind::Heat | Kind::Contour);
+            let all = || range(series.iter().flat_map(|s| s.y.iter().copied()));
+            let scale = is_field.then(all).flatten();
+            Ok(Shape { marks, x, y, scale, note })
         }
         _ => Err("there is no finite number to show".into()),
     }

@@ -310,11 +310,17 @@ impl Options {
 
     /// One of some words. Errors: DOMAIN, with the words.
     pub fn word(&self, name: &str, words: &[&'static str]) -> Result<&'static str> {
-        let Some(text) = self.text(name)? else { return Ok(words[0]) };
-        let found = words.iter().find(|w| **w == text);
-        found
-            .copied()
-            .ok_or_else(|| domain(format!("option '{name}' is one of {}", words.join(" "))))
+        let rows: Vec<(&str, &'static str)> = words.iter().map(|w| (*w, *w)).collect();
+        self.choice(name, &rows)
+    }
+
+    /// What stands beside the option's word; beside the first where it is not given. Errors:
+    /// DOMAIN, with the words there are.
+    pub fn choice<T: Copy>(&self, name: &str, rows: &[(&str, T)]) -> Result<T> {
+        let Some(text) = self.text(name)? else { return Ok(rows[0].1) };
+        let found = rows.iter().find(|row| row.0 == text).map(|row| row.1);
+        let words = || rows.iter().map(|row| row.0).collect::<Vec<_>>().join(" ");
+        found.ok_or_else(|| domain(format!("option '{name}' is one of {}", words())))
     }
 }
 
