@@ -1,7 +1,7 @@
 //! A chart on any place that can be drawn on: axes, marks, legend.
 
 use crate::dates::Axis;
-use crate::marks::{self, key};
+use crate::marks::{self, key, key_width};
 use crate::shape::{self, Shape};
 use crate::theme::{self, Colours};
 use aplomb_ground::chart::{Chart, Kind};
@@ -17,7 +17,9 @@ pub struct Look {
     below: u32,
     left: u32,
     /// Room for the scale of a field, right of it; 0: it has none.
-    right: u32,
+    scale: u32,
+    /// The width of a letter, and the height of a line of the legend.
+    letter: (u32, i32),
     /// Numbers along the axes, at most.
     numbers: (usize, usize),
     tick: i32,
@@ -36,7 +38,8 @@ pub static PAGE: Look = Look {
     margin: 10,
     below: 40,
     left: 64,
-    right: 76,
+    scale: 76,
+    letter: (8, 18),
     numbers: (10, 8),
     tick: 4,
     dot: 2,
@@ -50,7 +53,8 @@ pub static TERMINAL: Look = Look {
     margin: 0,
     below: 6,
     left: 22,
-    right: 0,
+    scale: 0,
+    letter: (2, 4),
     numbers: (5, 4),
     tick: 1,
     dot: 0,
@@ -92,12 +96,15 @@ pub fn draw<B: DrawingBackend>(
         area.fill(&ground).map_err(says)?;
     }
     let ink = ("monospace", look.font).into_font().color(&colours.ink);
-    let scale = scale.filter(|_| look.right > 0);
-    let (across, _) = area.dim_in_pixel();
-    let plot = match scale {
-        Some(_) => area.split_horizontally(across.saturating_sub(look.right)).0,
-        None => area.clone(),
+    let is_field = matches!(chart.kind, Kind::Heat | Kind::Contour);
+    let legend = if is_field { Vec::new() } else { legend(chart, area.dim_in_pixel().0, look) };
+    let scale = scale.filter(|_| look.scale > 0);
+    let side = match (scale, legend.iter().map(|name| name.chars().count() as u32).max()) {
+        (Some(_), _) => look.scale,
+        (None, Some(longest)) => longest * look.letter.0 + key_width(look) as u32 + look.gap(),
+        (None, None) => 0,
     };
+    let plot = area.split_horizontally(area.dim_in_pixel().0.saturating_sub(side)).0;
     let mut builder = ChartBuilder::on(&plot);
     builder.margin(look.margin).x_label_area_size(look.below).y_label_area_size(look.left);
     let words = [chart.title.as_str(), &note];
@@ -108,7 +115,6 @@ pub fn draw<B: DrawingBackend>(
     }
     // Nothing stands on the frame itself.
     let room = |(from, to): (f64, f64), part: f64| (to - from) * part;
-    let is_field = matches!(chart.kind, Kind::Heat | Kind::Contour);
     let part = if is_field { 0.0 } else { 0.03 };
     let (dx, dy) = (room(x, part), room(y, part));
     let along = Axis::new(x.0 - dx..x.1 + dx, chart.logs[0], chart.dates);
@@ -131,29 +137,44 @@ pub fn draw<B: DrawingBackend>(
         mesh.y_desc(name);
     }
     mesh.draw().map_err(says)?;
-    for (k, (marks, series)) in marks.into_iter().zip(&chart.series).enumerate() {
-        let drawn = plane.draw_series(marks::elements(marks, k, colours, look)).map_err(says)?;
-        if !series.name.is_empty() {
-            let kind = chart.kind;
-            drawn.label(&series.name).legend(move |at| key(kind, at, k, colours, look));
-        }
+    for (k, marks) in marks.into_iter().enumerate() {
+        plane.draw_series(marks::elements(marks, k, colours, look)).map_err(says)?;
     }
-    if chart.series.iter().any(|s| !s.name.is_empty()) && !is_field {
-        let mut labels = plane.configure_series_labels();
-        labels.label_font(ink.clone()).margin(look.margin).legend_area_size(look.font + 10);
-        if let Some(ground) = colours.ground.filter(|_| !look.dots) {
-            labels.background_style(ground.mix(0.8));
-        }
-        labels.draw().map_err(says)?;
+    let (right, down) = plane.plotting_area().get_pixel_range();
+    for (k, name) in legend.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
+        let (x, y) = (right.end + look.gap() as i32 / 2, down.start + look.letter.1 * k as i32);
+        let middle = (x, y + look.letter.1 / 2);
+        area.draw(&key(chart.kind, middle, k, colours, look)).map_err(says)?;
+        let place = (x + key_width(look) + look.letter.0 as i32, y);
+        area.draw(&Text::new(name.as_str(), place, ink.clone())).map_err(says)?;
     }
     if let Some(scale) = scale {
-        let (right, down) = plane.plotting_area().get_pixel_range();
         let level = |v| number(v, chart.logs[1]);
         let steps = theme::scale(colours, chart.kind);
         let strip = Strip { left: right.end + 10, down, font: look.font as i32 };
         strip.draw(area, (scale, &level), steps, &ink).map_err(says)?;
     }
     area.present().map_err(says)
+}
+
+impl Look {
+    /// Points between the plane and what stands beside it, and behind that.
+    fn gap(&self) -> u32 {
+        self.letter.0 * 3
+    }
+}
+
+/// The names of series, of which the longest take a third of the picture; none where none has one.
+fn legend(chart: &Chart, across: u32, look: &Look) -> Vec<String> {
+    let most = (across / look.letter.0 / 3) as usize;
+    let short = |name: &String| match name.chars().count() <= most {
+        true => name.clone(),
+        false => name.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
+    };
+    match chart.series.iter().any(|s| !s.name.is_empty()) {
+        true => chart.series.iter().map(|s| short(&s.name)).collect(),
+        false => Vec::new(),
+    }
 }
 
 /// The scale of a field's colours: a strip, and numbers beside it.

@@ -71,7 +71,10 @@ impl<C, B: DrawingBackend> Drawable<B> for Element<C> {
                 DashedPathElement::new(none, dash, gap, *style).draw(points, backend, size)
             }
             Form::Area { filled } => match (points.next(), points.next()) {
-                (Some(a), Some(b)) => backend.draw_rect(a, b, style, filled),
+                (Some(a), Some(b)) => {
+                    let (low, high) = ((a.0.min(b.0), a.1.min(b.1)), (a.0.max(b.0), a.1.max(b.1)));
+                    backend.draw_rect(low, high, style, filled)
+                }
                 _ => Ok(()),
             },
             Form::Circle(radius, filled) => {
@@ -159,6 +162,11 @@ fn dashes(k: usize, dots: bool) -> Form {
     Form::Line(length(dash), length(gap))
 }
 
+/// Points of a page that a key takes, and dots of a terminal.
+pub fn key_width(look: &Look) -> i32 {
+    if look.dots { 8 } else { 20 }
+}
+
 /// The key of a series in the legend, whose left middle is at a place.
 pub fn key(
     kind: Kind,
@@ -168,16 +176,20 @@ pub fn key(
     look: &Look,
 ) -> Element<BackendCoord> {
     let colour = colours.series[k % colours.series.len()];
+    let right = x + key_width(look);
     let (points, form, style) = match kind {
         Kind::Lines if colours.patterns => {
-            (vec![(x, y), (x + 20, y)], dashes(k, look.dots), thin(colours.ink))
+            (vec![(x, y), (right, y)], dashes(k, look.dots), thin(colours.ink))
         }
         Kind::Points if colours.patterns && !look.dots => {
             let form = SHAPES[k % SHAPES.len()];
             let ink = colours.ink;
             (vec![(x + 8, y)], form, if filled(form) { ink.filled() } else { thin(ink) })
         }
-        _ => (vec![(x, y - 2), (x + 10, y + 2)], Form::Area { filled: true }, colour.filled()),
+        _ => {
+            let (from, high) = if look.dots { (x, 1) } else { (x + 6, 3) };
+            (vec![(from, y - high), (right, y + high)], Form::Area { filled: true }, colour.filled())
+        }
     };
     Element { points, form, style }
 }

@@ -42,7 +42,7 @@ fn every_kind_draws_and_escapes() {
 fn bars_are_as_high_as_their_numbers() {
     let drawn = svg(&chart(Kind::Bars, &[&[1.0, 2.0, 4.0]])).expect("a picture");
     let high = all(&drawn, "rect", "height");
-    assert_eq!(high.len(), 3);
+    assert!(high.len() == 3 && high.iter().all(|h| *h > 20.0), "{high:?}");
     let ratio = |k: usize| high[k] / high[0];
     assert!((ratio(1) - 2.0).abs() < 0.05 && (ratio(2) - 4.0).abs() < 0.05, "{high:?}");
 }
@@ -201,6 +201,24 @@ fn themes_have_their_ground_and_print_has_no_colours() {
     let lines = |c: &Chart| svg(c).expect("a picture").matches("<polyline").count();
     let plain = lines(&chart(Kind::Lines, &[&[3.0, 1.0], &[1.0, 5.0]]));
     assert!(lines(&dashed) > plain + 10, "{} {plain}", lines(&dashed));
+}
+
+/// Keys and names stand right of the plane, where no mark is, in a page and in dots.
+#[test]
+fn a_legend_covers_no_mark() {
+    let mut chart = chart(Kind::Bars, &[&[3.0, -1.0, 2.0], &[1.0, 1.0, 5.0]]);
+    (chart.series[0].name, chart.series[1].name) = ("first".into(), "x".repeat(300));
+    let drawn = svg(&chart).expect("a picture");
+    let (left, wide) = (all(&drawn, "rect", "x"), all(&drawn, "rect", "width"));
+    let ends: Vec<f64> = left.iter().zip(&wide).map(|(x, w)| x + w).collect();
+    let (bars, keys) = ends.split_at(6);
+    assert_eq!(keys.len(), 2);
+    let last = bars.iter().copied().fold(0.0, f64::max);
+    assert!(left[6..].iter().all(|x| *x > last), "{bars:?} {left:?}");
+    assert!(wide.iter().all(|w| *w > 0.0), "{wide:?}");
+    assert!(drawn.contains(">\nfirst\n") && drawn.contains("xxx…"), "{drawn}");
+    let shown = text(&chart, 60, 15, false).expect("dots");
+    assert!(shown.contains("first") && shown.contains("xx…"), "{shown}");
 }
 
 #[test]

@@ -6,12 +6,12 @@ use super::loops::Items;
 use super::program::{Arg, Do, List, Program};
 use crate::eval::cx::Settings;
 use aplomb_ground::error::Result;
-use aplomb_ground::limits::Budget;
+use aplomb_ground::limits::{Budget, Rounds};
 use aplomb_values::array::Array;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::{self, near_integer};
 
-/// Calls between two looks at the interrupt.
+/// Calls between two looks at the interrupt, each of which tells how far the run is.
 const LOOK: usize = 1 << 12;
 
 /// The contents of a name.
@@ -39,6 +39,22 @@ struct Waits {
     into: u16,
 }
 
+/// The way of a run, for whoever shows it, and what of the machine it is.
+pub struct Way<'a> {
+    pub rounds: &'a Rounds,
+    pub is: Told,
+}
+
+#[derive(Clone, Copy)]
+pub enum Told {
+    /// The items of a loop that have begun.
+    Items(Items),
+    /// Turns of the outermost loop, behind so many.
+    Turns(usize),
+    /// Calls.
+    Calls,
+}
+
 pub struct Machine {
     ct: f64,
     io: f64,
@@ -49,6 +65,8 @@ pub struct Machine {
     waiting: Vec<Waits>,
     calls: usize,
     next_look: usize,
+    /// Turns of the loop whose steps the program is.
+    turns: usize,
 }
 
 impl Machine {
@@ -62,6 +80,7 @@ impl Machine {
             waiting: Vec::new(),
             calls: 0,
             next_look: LOOK,
+            turns: 0,
         }
     }
 
@@ -108,7 +127,7 @@ impl Machine {
         program: &Program,
         (x, y): (Option<f64>, f64),
         depth: usize,
-        budget: &Budget,
+        (budget, way): (&Budget, Option<&Way<'_>>),
     ) -> Result<Option<End>> {
         let (mut function, mut at, mut base) = (0usize, 0usize, 0usize);
         self.waiting.clear();
@@ -148,7 +167,7 @@ impl Machine {
                     if self.waiting.len() + 1 >= depth {
                         return Ok(None);
                     }
-                    self.count(budget)?;
+                    self.count(budget, way)?;
                     let (function_now, next) = (function as u32, at as u32);
                     self.waiting.push(Waits { function: function_now, next, base, into });
                     base += program.code[function].registers;
@@ -157,7 +176,7 @@ impl Machine {
                 }
                 Do::Again { of, x, y } => {
                     let (x, y) = (x.map(|x| self.read(base, x)), self.read(base, y));
-                    self.count(budget)?;
+                    self.count(budget, way)?;
                     (function, at) = (of as usize, 0);
                     self.enter(program, function, base, (x, y), budget)?;
                 }
@@ -228,7 +247,8 @@ impl Machine {
                 }
                 Do::Jump(to) => {
                     if (to as usize) < at {
-                        self.count(budget)?;
+                        self.turns += usize::from(to == 0);
+                        self.count(budget, way)?;
                     }
                     at = to as usize;
                 }
@@ -296,13 +316,25 @@ impl Machine {
         Ok(())
     }
 
-    fn count(&mut self, budget: &Budget) -> Result<()> {
+    fn count(&mut self, budget: &Budget, way: Option<&Way<'_>>) -> Result<()> {
         self.calls += 1;
         if self.calls >= self.next_look {
             self.next_look = self.calls + LOOK;
+            if let Some(way) = way {
+                way.rounds.done(self.gone(way.is) as u64);
+            }
             budget.check()?;
         }
         Ok(())
+    }
+
+    /// How much of what is told is over.
+    fn gone(&self, is: Told) -> usize {
+        match is {
+            Told::Items(items) => self.next_of(items).saturating_sub(1),
+            Told::Turns(before) => before + self.turns,
+            Told::Calls => self.calls,
+        }
     }
 
     #[inline]

@@ -28,8 +28,9 @@ use crate::syntax::Ast;
 use crate::syntax::ast::Sym;
 use crate::syntax::steps::Steps;
 use aplomb_ground::error::Result;
+use aplomb_ground::limits::{Rounds, UNKNOWN};
 use aplomb_values::array::{Array, Data};
-use machine::{End, Held, Machine};
+use machine::{End, Held, Machine, Told, Way};
 use program::{List, Program};
 use std::rc::Rc;
 
@@ -116,7 +117,9 @@ impl Eval<'_> {
         let Some(program) = self.program(f, x.is_some(), false) else { return Ok(None) };
         let Some(mut machine) = self.machine(&program, &mut 0)? else { return Ok(None) };
         let depth = self.room_for_calls();
-        let made = machine.call(&program, (x, y), depth, self.cx.budget())?;
+        let rounds = self.cx.host.interrupt().rounds(UNKNOWN);
+        let way = Way { rounds: &rounds, is: Told::Calls };
+        let made = machine.call(&program, (x, y), depth, (self.cx.budget(), Some(&way)))?;
         let Some(End::Value(z)) = made else { return Ok(None) };
         // The first call is one, too.
         self.cx.sys.calls = self.cx.sys.calls.saturating_add(1 + machine.calls());
@@ -156,11 +159,14 @@ impl Eval<'_> {
         let mut out = self.cx.budget().room(n)?;
         let depth = self.room_for_calls();
         let mut ticks = self.cx.budget().ticks();
+        let rounds = self.cx.host.interrupt().rounds(n as u64);
         for k in 0..n {
             ticks.tick()?;
+            rounds.done(k as u64);
             let left = x.as_ref().map(|x| item(x, k));
             let (Some(y), false) = (item(&y, k), left == Some(None)) else { return Ok(None) };
-            match machine.call(&program, (left.flatten(), y), depth, self.cx.budget())? {
+            let way = (self.cx.budget(), None);
+            match machine.call(&program, (left.flatten(), y), depth, way)? {
                 Some(End::Value(z)) => out.push(z),
                 _ => return Ok(None),
             }
@@ -216,8 +222,8 @@ impl Eval<'_> {
     }
 
     /// The steps of a loop that goes round, until it is left. `allowance`: the items that may be
-    /// copied. False: they are more than numbers, and nothing has happened. Errors: INTERRUPT, WS
-    /// FULL.
+    /// copied; `way`: the outermost loop's. False: they are more than numbers, and nothing has
+    /// happened. Errors: INTERRUPT, WS FULL.
     pub(super) fn loop_by_numbers(
         &mut self,
         here: At<'_>,
@@ -225,6 +231,7 @@ impl Eval<'_> {
         (from, to): (usize, usize),
         (slots, next): (&mut [Slot], &mut usize),
         allowance: &mut usize,
+        way: Option<(Outermost, &Rounds)>,
     ) -> Result<bool> {
         if !self.runs_numbers() {
             return Ok(false);
@@ -247,7 +254,17 @@ impl Eval<'_> {
             machine.goes_over(items, of, next);
         }
         let depth = self.room_for_calls();
-        let end = machine.call(&made.program, (None, 0.0), depth, self.cx.budget())?;
+        let way = way.and_then(|(loop_, rounds)| {
+            let is = match loop_ {
+                Outermost::Items(slot) => {
+                    Told::Items(made.items.filter(|items| items.slot == slot)?)
+                }
+                Outermost::Turns(before) => Told::Turns(before),
+            };
+            Some(Way { rounds, is })
+        });
+        let way = (self.cx.budget(), way.as_ref());
+        let end = machine.call(&made.program, (None, 0.0), depth, way)?;
         let Some(End::Step(step)) = end else { return Ok(false) };
         // The turn that begins here is one, too.
         self.cx.sys.calls = self.cx.sys.calls.saturating_add(1 + machine.calls());
@@ -321,6 +338,14 @@ impl Eval<'_> {
         }
         Ok(())
     }
+}
+
+/// The outermost loop, whose way is told: over the items of a slot, or until it ends, after so many
+/// turns.
+#[derive(Clone, Copy)]
+pub(super) enum Outermost {
+    Items(usize),
+    Turns(usize),
 }
 
 /// Items that may be copied at first, and for each turn that a loop took: copying one takes less

@@ -422,7 +422,14 @@ fn texts(a: &Array, what: &str) -> Result<Vec<String>> {
 
 /// A vector of texts as a value.
 fn text_vector(cx: &Cx<'_>, texts: &[String]) -> Result<Array> {
-    let items = texts.iter().map(|t| cx.text(t)).collect::<Result<Vec<_>>>()?;
+    let way = cx.host.interrupt().rounds(texts.len() as u64);
+    let mut ticks = cx.budget().ticks();
+    let one = |(k, text): (usize, &String)| {
+        way.done(k as u64);
+        ticks.tick()?;
+        cx.text(text)
+    };
+    let items = texts.iter().enumerate().map(one).collect::<Result<Vec<_>>>()?;
     let proto = if items.is_empty() { Some(cx.text("")?) } else { None };
     Ok(Array::items([items.len()].as_slice(), items, proto))
 }
