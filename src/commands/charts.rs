@@ -128,7 +128,7 @@ pub fn html(call: &mut Call<'_>) -> Result<(), Error> {
 /// `]view EXPR`: by what the value is.
 pub fn view(call: &mut Call<'_>) -> Result<(), Error> {
     let Some(expr) = call.expr() else {
-        return Err(syntax("]view needs an expression").hint("]view ⎕PLOT 3 1 2"));
+        return Err(syntax("]view needs an expression").hint("]view 2 2⍴⍳4"));
     };
     let found = call.session.value_run(&expr, call.sink)?;
     let found = found.ok_or_else(|| value("this gives no value"))?;

@@ -2,7 +2,7 @@
 
 use crate::dates::Axis;
 use crate::marks::{self, key, key_width};
-use crate::shape::{self, Shape};
+use crate::shape::Shape;
 use crate::theme::{self, Colours};
 use aplomb_ground::chart::{Chart, Kind};
 use plotters::coord::Shift;
@@ -87,10 +87,12 @@ type Area<B> = DrawingArea<B, Shift>;
 pub fn draw<B: DrawingBackend>(
     area: &Area<B>,
     chart: &Chart,
-    colours: &'static Colours,
-    look: &'static Look,
+    shape: &Shape,
+    colours: &Colours,
+    look: &Look,
 ) -> Result<(), String> {
-    let Shape { marks, x, y, scale, note } = shape::of(chart)?;
+    let Shape { marks, x, y, scale, note } = shape;
+    let (x, y) = (*x, *y);
     let says = |e: DrawingAreaErrorKind<B::ErrorType>| e.to_string();
     if let Some(ground) = colours.ground.filter(|_| !look.dots) {
         area.fill(&ground).map_err(says)?;
@@ -107,7 +109,7 @@ pub fn draw<B: DrawingBackend>(
     let plot = area.split_horizontally(area.dim_in_pixel().0.saturating_sub(side)).0;
     let mut builder = ChartBuilder::on(&plot);
     builder.margin(look.margin).x_label_area_size(look.below).y_label_area_size(look.left);
-    let words = [chart.title.as_str(), &note];
+    let words = [chart.title.as_str(), note];
     let words: Vec<&str> = words.into_iter().filter(|w| !w.is_empty()).collect();
     if !words.is_empty() {
         let pos = Pos::new(HPos::Left, VPos::Top);
@@ -137,7 +139,7 @@ pub fn draw<B: DrawingBackend>(
         mesh.y_desc(name);
     }
     mesh.draw().map_err(says)?;
-    for (k, marks) in marks.into_iter().enumerate() {
+    for (k, marks) in marks.iter().enumerate() {
         plane.draw_series(marks::elements(marks, k, colours, look)).map_err(says)?;
     }
     let (right, down) = plane.plotting_area().get_pixel_range();

@@ -96,12 +96,12 @@ impl<C, B: DrawingBackend> Drawable<B> for Element<C> {
 }
 
 /// The elements of a series, the k-th.
-pub fn elements(
-    marks: Vec<Mark>,
+pub fn elements<'a>(
+    marks: &'a [Mark],
     k: usize,
     colours: &Colours,
     look: &Look,
-) -> impl Iterator<Item = Element<Place>> {
+) -> impl Iterator<Item = Element<Place>> + use<'a> {
     let colour = colours.series[k % colours.series.len()];
     let line = if colours.patterns { colours.ink } else { colour };
     let edged = colours.patterns && !look.dots && marks.len() <= EDGED;
@@ -118,29 +118,31 @@ pub fn elements(
     let area = Form::Area { filled: true };
     let (shades, levels, ink) = (colours.shades, colours.levels, colours.ink);
     let greys = colours.patterns && look.dots;
-    let one = move |mark| match mark {
-        Mark::Line(points) => [Some(Element { points, form: dashes, style: thin(line) }), None],
+    let one = move |mark: &Mark| match mark {
+        Mark::Line(points) => {
+            [Some(Element { points: points.clone(), form: dashes, style: thin(line) }), None]
+        }
         Mark::Dot(x, y) => {
             let style = if filled(dot) { line.filled() } else { thin(line) };
-            [Some(Element { points: vec![(x, y)], form: dot, style }), None]
+            [Some(Element { points: vec![(*x, *y)], form: dot, style }), None]
         }
         Mark::Area(a, b) => {
             let edge = Form::Area { filled: false };
-            let edge = Element { points: vec![a, b], form: edge, style: thin(line) };
-            let inside = Element { points: vec![a, b], form: area, style: fill };
+            let edge = Element { points: vec![*a, *b], form: edge, style: thin(line) };
+            let inside = Element { points: vec![*a, *b], form: area, style: fill };
             [Some(inside), Some(edge).filter(|_| edged)]
         }
         Mark::Shade(a, b, part) => {
-            let grey = || ink.mix(part).filled();
-            let style = if greys { grey() } else { along(&shades, part).filled() };
-            [Some(Element { points: vec![a, b], form: area, style }), None]
+            let grey = || ink.mix(*part).filled();
+            let style = if greys { grey() } else { along(&shades, *part).filled() };
+            [Some(Element { points: vec![*a, *b], form: area, style }), None]
         }
         Mark::Level(points, part) => {
-            let style = thin(along(&levels, part));
-            [Some(Element { points, form: Form::Line(1, 0), style }), None]
+            let style = thin(along(&levels, *part));
+            [Some(Element { points: points.clone(), form: Form::Line(1, 0), style }), None]
         }
     };
-    marks.into_iter().flat_map(one).flatten()
+    marks.iter().flat_map(one).flatten()
 }
 
 fn thin(colour: RGBColor) -> ShapeStyle {
@@ -188,7 +190,11 @@ pub fn key(
         }
         _ => {
             let (from, high) = if look.dots { (x, 1) } else { (x + 6, 3) };
-            (vec![(from, y - high), (right, y + high)], Form::Area { filled: true }, colour.filled())
+            (
+                vec![(from, y - high), (right, y + high)],
+                Form::Area { filled: true },
+                colour.filled(),
+            )
         }
     };
     Element { points, form, style }

@@ -16,6 +16,14 @@ fn chart(kind: Kind, y: &[&[f64]]) -> Chart {
     Chart { kind, title, names, logs: [false; 2], dates: false, series, size, theme }
 }
 
+fn svg(chart: &Chart) -> Result<String, String> {
+    Drawing::of(chart)?.svg()
+}
+
+fn text(chart: &Chart, columns: usize, rows: usize, coloured: bool) -> Result<String, String> {
+    Drawing::of(chart)?.text(columns, rows, coloured)
+}
+
 /// The attribute of each element of a name.
 fn all(svg: &str, element: &str, attribute: &str) -> Vec<f64> {
     let of = |tag: &str| {

@@ -2,7 +2,7 @@
 //! Whoever has a clock and somebody who looks asks now and then; a loop of less than a second says
 //! nothing.
 
-use crate::error::{bytes, time};
+use crate::error::bytes;
 use crate::limits::{Gone, UNKNOWN};
 
 /// Seconds before anything is said.
@@ -46,7 +46,8 @@ impl Step {
 }
 
 impl Looker {
-    /// The way at a moment, in seconds of any clock. None: no loop runs, or not long enough.
+    /// The way at a moment, in seconds of any clock. None: no loop runs, or not
+    /// long enough; or it has no end and does not move.
     pub fn look(&mut self, now: f64, way: Option<Gone>) -> Option<Step> {
         let Some(way) = way else {
             self.first = None;
@@ -69,17 +70,30 @@ impl Looker {
             _ => format!("{rate:.1}"),
         };
         if of == UNKNOWN {
+            if done == first.way.done {
+                return None;
+            }
             let so_far = if are_bytes { bytes(done) } else { format!("{done} rounds") };
             return Some(Step { part: None, says: format!("{so_far}, {pace} a second") });
         }
         let part = (done as f64 / of as f64).clamp(0.0, 1.0);
         let left = of.saturating_sub(done) as f64 / rate;
         let left = match rate > 0.0 && left.is_finite() {
-            true => format!("{} left", time(left * 1e6)),
+            true => format!("{} left", rest(left)),
             false => "no end in sight".into(),
         };
         let says = format!("{:.0} % · {pace} a second · {left}", part * 100.0);
         Some(Step { part: Some(part), says })
+    }
+}
+
+/// A rest of so many seconds, which nobody knows to more than two figures.
+fn rest(seconds: f64) -> String {
+    match seconds.round() as u64 {
+        0 => "less than a second".into(),
+        s @ 1..60 => format!("{s} s"),
+        s @ 60..3_600 => format!("{} min {} s", s / 60, s % 60),
+        s => format!("{} h {} min", s / 3_600, s % 3_600 / 60),
     }
 }
 
@@ -92,12 +106,18 @@ mod tests {
     }
 
     #[test]
+    fn a_rest_is_told_as_people_tell_it() {
+        let all = [0.0004, 1.4, 75.0, 4_000.0].map(rest);
+        assert_eq!(all, ["less than a second", "1 s", "1 min 15 s", "1 h 6 min"]);
+    }
+
+    #[test]
     fn a_file_is_told_in_bytes() {
         let mut looker = Looker::default();
         let way = |done, of| Some(Gone { done, of, bytes: true });
         looker.look(0.0, way(0, 400_000_000));
         let step = looker.look(2.0, way(100_000_000, 400_000_000)).expect("a step");
-        assert_eq!(step.says, "25 % · 50 MB a second · 6.0 s left");
+        assert_eq!(step.says, "25 % · 50 MB a second · 6 s left");
         // Loops of as many rounds are others.
         assert_eq!(looker.look(3.0, super::tests::way(200_000_000, 400_000_000)), None);
         looker.look(4.0, way(0, UNKNOWN));
@@ -111,7 +131,7 @@ mod tests {
         assert_eq!(looker.look(0.0, way(0, 300)), None);
         assert_eq!(looker.look(0.9, way(90, 300)), None);
         let step = looker.look(1.5, way(150, 300)).expect("a step");
-        assert_eq!(step.says, "50 % · 100 a second · 1.5 s left");
+        assert_eq!(step.says, "50 % · 100 a second · 2 s left");
         assert_eq!(step.line(), format!("{}{} {}", "█".repeat(12), "░".repeat(12), step.says));
         assert_eq!(looker.look(1.6, None), None);
         assert_eq!(looker.look(1.7, way(0, 300)), None);

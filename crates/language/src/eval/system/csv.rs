@@ -7,9 +7,9 @@ use super::{Args, Row, misused, optional, text_matrix, text_vector, texts};
 use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
 use aplomb_ground::error::{Error, Result, domain, length, nonce};
-use aplomb_ground::limits::{Budget, Charge, Rounds};
+use aplomb_ground::limits::{Budget, Charge};
 use aplomb_values::array::{Array, Data};
-use records::{Form, Record, cut, records};
+use records::{Form, Pass, Record, Way, cut, records};
 
 pub static ROWS: &[Row] = &[optional(
     "CSV",
@@ -90,13 +90,12 @@ fn is_special(text: &str) -> bool {
     ["nan", "inf", "infinity"].iter().any(|w| word.eq_ignore_ascii_case(w))
 }
 
-/// A table that is read: its name in errors, its form, its text, and the way of that text's bytes,
-/// which are cut into fields first and made columns then.
+/// A table that is read: its name in errors, its form, its text and the way of that.
 struct Source<'a> {
     name: &'a str,
     form: &'a Form,
     text: &'a str,
-    way: &'a Rounds,
+    way: &'a Way,
 }
 
 enum Column {
@@ -151,7 +150,7 @@ fn read(ev: &mut Eval<'_>, a: &Args<'_>, form: &Form) -> Result<Array> {
     let most = usize::try_from(a.options.whole("Records", 0)?)
         .map_err(|_| domain("option 'Records' is a count"))?;
     let most = if most > 0 { most + usize::from(header) } else { 0 };
-    let way = ev.cx.host.interrupt().bytes(2 * text.len() as u64);
+    let way = Way::of(&text, ev.cx.budget());
     let from = Source { name: &name, form, text: &text, way: &way };
     let (found, _held) = all_records(&ev.cx, &from, most).map_err(|e| of_file(&name, e))?;
     table(ev, a, &from, found, types, header)
@@ -223,7 +222,7 @@ fn table(
         all.push(column(ev, from, &found, k, *kind, fill)?);
     }
     let data = match invert {
-        0 => matrix(&ev.cx, all, found.len())?,
+        0 => matrix(&ev.cx, all, found.len(), from.way)?,
         1 | 2 => inverted(&ev.cx, all, invert == 1)?,
         _ => return Err(domain("option 'Invert' is 0, 1 or 2")),
     };
@@ -244,12 +243,12 @@ fn column(
     kind: i64,
     fill: f64,
 ) -> Result<Column> {
-    let Source { name, form, text, way } = from;
-    let (long, columns) = (text.len() as u64, found.first().map_or(1, |first| first.1.len()));
+    let Source { name, form, way, .. } = from;
+    let columns = found.first().map_or(1, |first| first.1.len());
     let mut ticks = ev.cx.budget().ticks();
     let mut tick = |row: usize| {
-        let part = (k as f64 + row as f64 / found.len() as f64) / columns as f64;
-        way.done(long + (long as f64 * part) as u64);
+        let part = k as f64 + row as f64 / found.len() as f64;
+        way.tell(Pass::Column, part / columns as f64);
         ticks.tick()
     };
     if kind == 1 || kind == 4 {
@@ -287,7 +286,7 @@ fn column(
     Ok(Column::Numbers(out))
 }
 
-fn matrix(cx: &Cx<'_>, columns: Vec<Column>, rows: usize) -> Result<Array> {
+fn matrix(cx: &Cx<'_>, columns: Vec<Column>, rows: usize, way: &Way) -> Result<Array> {
     let shape = [rows, columns.len()];
     let numeric: Option<Vec<&Vec<f64>>> =
         columns.iter().map(|c| if let Column::Numbers(v) = c { Some(v) } else { None }).collect();
@@ -299,7 +298,10 @@ fn matrix(cx: &Cx<'_>, columns: Vec<Column>, rows: usize) -> Result<Array> {
     let mut out = cx.budget().room(rows.saturating_mul(columns.len()))?;
     let _held =
         cx.budget().charge_elements(rows.saturating_mul(columns.len()), size_of::<Array>())?;
+    let mut ticks = cx.budget().ticks();
     for r in 0..rows {
+        ticks.tick()?;
+        way.tell(Pass::Laid, r as f64 / rows as f64);
         for c in &columns {
             out.push(match c {
                 Column::Numbers(v) => Array::num(v[r]),

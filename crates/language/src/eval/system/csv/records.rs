@@ -2,7 +2,7 @@
 
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain};
-use aplomb_ground::limits::{Charge, Rounds};
+use aplomb_ground::limits::{Budget, Charge, Rounds};
 use std::iter::Peekable;
 use std::str::CharIndices;
 
@@ -19,6 +19,34 @@ pub struct Form {
     pub widths: Vec<usize>,
 }
 
+/// The way of a table's bytes, each of which is passed thrice: cut into fields, made an item of its
+/// column, laid where it belongs.
+pub struct Way {
+    rounds: Rounds,
+    long: u64,
+}
+
+/// A pass over a table.
+#[derive(Clone, Copy)]
+pub enum Pass {
+    Cut,
+    Column,
+    Laid,
+}
+
+impl Way {
+    pub fn of(text: &str, budget: &Budget) -> Way {
+        let long = text.len() as u64;
+        Way { rounds: budget.bytes(long), long }
+    }
+
+    /// A part of a pass is over.
+    pub fn tell(&self, pass: Pass, part: f64) {
+        let parts = pass as usize as f64 + part;
+        self.rounds.done((self.long as f64 * parts / 3.0) as u64);
+    }
+}
+
 /// A record: the line it begins on, its fields.
 pub type Record = (usize, Vec<String>);
 
@@ -28,10 +56,10 @@ const FIELD: u64 = 48;
 const HELD: usize = 4_096;
 
 /// Records of fields of fixed widths, a line each; the last field has what is left. `way`: of the
-/// bytes of the text.
+/// text.
 pub fn cut(
     cx: &Cx<'_>,
-    (text, way): (&str, &Rounds),
+    (text, way): (&str, &Way),
     form: &Form,
     most: usize,
 ) -> Result<(Vec<Record>, Vec<Charge>)> {
@@ -47,7 +75,8 @@ pub fn cut(
         out.push((k + 1, fields.collect()));
         if out.len().is_multiple_of(HELD) {
             held.push(cx.budget().charge(each * HELD as u64)?);
-            way.done((line.as_ptr() as usize - text.as_ptr() as usize) as u64);
+            let at = line.as_ptr() as usize - text.as_ptr() as usize;
+            way.tell(Pass::Cut, at as f64 / text.len() as f64);
         }
         if most > 0 && out.len() >= most {
             break;
@@ -66,11 +95,11 @@ fn escaped(chars: &mut Peekable<CharIndices<'_>>, escape: char) -> char {
     chars.next().map_or(escape, |next| next.1)
 }
 
-/// Records of a text, and their hold on the budget. `way`: of its bytes. Errors: DOMAIN for a quote
+/// Records of a text, and their hold on the budget. `way`: of it. Errors: DOMAIN for a quote
 /// that is never closed, with its line.
 pub fn records(
     cx: &Cx<'_>,
-    (text, way): (&str, &Rounds),
+    (text, way): (&str, &Way),
     form: &Form,
     most: usize,
 ) -> Result<(Vec<Record>, Vec<Charge>)> {
@@ -92,7 +121,7 @@ pub fn records(
                 out.push((begun, std::mem::take(&mut fields)));
                 if out.len().is_multiple_of(HELD) {
                     cx.host.interrupt().check()?;
-                    way.done(at as u64);
+                    way.tell(Pass::Cut, at as f64 / text.len() as f64);
                     let fields: usize = out[out.len() - HELD..].iter().map(|r| r.1.len()).sum();
                     held.push(cx.budget().charge(fields as u64 * FIELD)?);
                 }
