@@ -22,7 +22,7 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 pub use pixels::Image;
 use plotters::prelude::{IntoDrawingArea, SVGBackend};
-pub use raster::png;
+pub use raster::{FONT, png};
 
 /// A chart with what there is to draw of it, found once for all its forms.
 pub struct Drawing<'a> {

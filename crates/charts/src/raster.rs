@@ -9,8 +9,8 @@ use resvg::usvg::fontdb::Database;
 use resvg::usvg::{Options, Tree};
 use std::sync::{Arc, OnceLock};
 
-/// Iosevka's letters of APL, as `aplomb kernel install` gives them to a page.
-const FONT: &[u8] = include_bytes!("aplomb-mono.ttf");
+/// Iosevka's letters of APL as a TrueType font, as `aplomb kernel install` gives them to a page.
+pub const FONT: &[u8] = include_bytes!("aplomb-mono.ttf");
 const FAMILY: &str = "Iosevka";
 
 /// Points of the bitmap for one of the picture: sharp on a screen of today, and on paper.
