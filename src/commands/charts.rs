@@ -107,6 +107,7 @@ pub fn img(call: &mut Call<'_>) -> Result<(), Error> {
 }
 
 fn of(a: &Array, budget: &Budget) -> Result<Image, Error> {
+    Image::extents(a.shape()).map_err(domain)?;
     let numbers = a.numbers_within(budget)?.filter(|_| !a.is_char() && !a.is_complex());
     let numbers = numbers.ok_or_else(|| domain("an image is made of real numbers"))?;
     Image::new(a.shape(), &numbers).map_err(domain)
