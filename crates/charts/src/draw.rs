@@ -1,6 +1,6 @@
 //! A chart on any place that can be drawn on: axes, marks, legend.
 
-use crate::dates::Axis;
+use crate::dates::{Along, Axis};
 use crate::marks::{self, key, key_width};
 use crate::shape::Shape;
 use crate::theme::{self, Colours};
@@ -99,7 +99,11 @@ pub fn draw<B: DrawingBackend>(
     }
     let ink = ("monospace", look.font).into_font().color(&colours.ink);
     let is_field = matches!(chart.kind, Kind::Heat | Kind::Contour);
-    let legend = if is_field { Vec::new() } else { legend(chart, area.dim_in_pixel().0, look) };
+    let along = along(chart, area.dim_in_pixel().0, look);
+    let legend = match is_field || matches!(along, Along::Names(_)) {
+        true => Vec::new(),
+        false => legend(chart, area.dim_in_pixel().0, look),
+    };
     let scale = scale.filter(|_| look.scale > 0);
     let side = match (scale, legend.iter().map(|name| name.chars().count() as u32).max()) {
         (Some(_), _) => look.scale,
@@ -119,8 +123,8 @@ pub fn draw<B: DrawingBackend>(
     let room = |(from, to): (f64, f64), part: f64| (to - from) * part;
     let part = if is_field { 0.0 } else { 0.03 };
     let (dx, dy) = (room(x, part), room(y, part));
-    let along = Axis::new(x.0 - dx..x.1 + dx, chart.logs[0], chart.dates);
-    let mut plane = builder.build_cartesian_2d(along, y.0 - dy..y.1 + dy).map_err(says)?;
+    let axis = Axis::new(x.0 - dx..x.1 + dx, along);
+    let mut plane = builder.build_cartesian_2d(axis, y.0 - dy..y.1 + dy).map_err(says)?;
     let down = |v: &f64| number(if is_field { v.abs() } else { *v }, chart.logs[1]);
     let mut mesh = plane.configure_mesh();
     mesh.label_style(ink.clone())
@@ -163,6 +167,23 @@ impl Look {
     /// Points between the plane and what stands beside it, and behind that.
     fn gap(&self) -> u32 {
         self.letter.0 * 3
+    }
+}
+
+/// What stands along: below boxes their names, where these have room.
+fn along(chart: &Chart, across: u32, look: &Look) -> Along {
+    let names = || chart.series.iter().map(|s| s.name.clone());
+    let letters: usize = names().map(|name| name.chars().count() + 2).sum();
+    let named = names().all(|name| !name.is_empty());
+    let whole = || chart.series.iter().all(|s| s.x.iter().all(|x| x.fract() == 0.0));
+    match chart.kind {
+        Kind::Boxes if named && letters * look.letter.0 as usize <= across as usize / 2 => {
+            Along::Names(names().collect())
+        }
+        Kind::Boxes => Along::Whole,
+        _ if chart.dates => Along::Dates,
+        Kind::Bars if !chart.logs[0] && whole() => Along::Whole,
+        _ => Along::Numbers { log: chart.logs[0] },
     }
 }
 

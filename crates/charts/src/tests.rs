@@ -211,6 +211,21 @@ fn themes_have_their_ground_and_print_has_no_colours() {
     assert!(lines(&dashed) > plain + 10, "{} {plain}", lines(&dashed));
 }
 
+#[test]
+fn boxes_have_their_names_below_and_bars_no_numbers_between() {
+    let mut boxes = chart(Kind::Boxes, &[&[3.0, 1.0, 2.0], &[1.0, 1.0, 5.0]]);
+    (boxes.series[0].name, boxes.series[1].name) = ("first".into(), "second".into());
+    let below = |svg: &str| -> Vec<String> {
+        let texts = svg.split("<text ").skip(1).filter(|t| t.contains("text-anchor=\"middle\""));
+        texts.filter_map(|t| t.split('\n').nth(1)).map(str::to_string).collect()
+    };
+    assert_eq!(below(&svg(&boxes).expect("a picture")), ["t&lt;i&gt;", "first", "second"]);
+    boxes.series[1].name = "s".repeat(60);
+    assert_eq!(below(&svg(&boxes).expect("a picture")), ["t&lt;i&gt;", "1", "2"]);
+    let bars = chart(Kind::Bars, &[&[3.0, 1.0, 2.0]]);
+    assert_eq!(below(&svg(&bars).expect("a picture")), ["t&lt;i&gt;", "1", "2", "3"]);
+}
+
 /// Keys and names stand right of the plane, where no mark is, in a page and in dots.
 #[test]
 fn a_legend_covers_no_mark() {

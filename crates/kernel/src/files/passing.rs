@@ -1,7 +1,7 @@
 //! A file that tells how much of it has passed, for whoever shows the way of a long one.
 
 use aplomb_ground::limits::{Interrupt, Rounds};
-use std::io::{Error, ErrorKind, Read, Result, Seek, SeekFrom, Write};
+use std::io::{Error, Read, Result, Seek, SeekFrom, Write};
 
 /// A reader or a writer, and the way of its bytes.
 pub struct Passing<F> {
@@ -46,7 +46,7 @@ impl<F: Seek> Seek for Passing<F> {
 impl<F: Write> Write for Passing<F> {
     fn write(&mut self, bytes: &[u8]) -> Result<usize> {
         if self.stop.as_ref().is_some_and(Interrupt::is_set) {
-            return Err(Error::new(ErrorKind::Other, "interrupted"));
+            return Err(Error::other("interrupted"));
         }
         let n = self.file.write(bytes)?;
         Ok(self.passed(n))
