@@ -11,7 +11,7 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// What stands along an axis.
+/// The kinds of places along an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Along {
     Numbers {

@@ -97,9 +97,7 @@ impl DrawingBackend for &mut Dots {
     }
 
     fn draw_pixel(&mut self, point: BackendCoord, colour: BackendColor) -> Drawn {
-        let turn = ORDER[point.1.rem_euclid(4) as usize][point.0.rem_euclid(4) as usize];
-        let is_drawn = colour.alpha * 16.0 > f64::from(turn) + 0.5;
-        if let Some(k) = self.at(point).filter(|_| is_drawn) {
+        if let Some(k) = self.at(point).filter(|_| colour.alpha > 0.0) {
             self.dots[k] |= BITS[point.1 as usize % DOWN][point.0 as usize % ACROSS];
             self.colours[k] = colour.rgb;
         }
@@ -153,7 +151,10 @@ impl DrawingBackend for &mut Dots {
             let is_edge = fill || y == top || y == bottom;
             let step = if is_edge { 1 } else { (right - left).max(1) as usize };
             for x in (left..=right).step_by(step) {
-                self.draw_pixel((x, y), colour)?;
+                let turn = ORDER[y.rem_euclid(4) as usize][x.rem_euclid(4) as usize];
+                if colour.alpha * 16.0 > f64::from(turn) + 0.5 {
+                    self.draw_pixel((x, y), colour)?;
+                }
             }
         }
         Ok(())

@@ -170,7 +170,7 @@ impl Look {
     }
 }
 
-/// What stands along: below boxes their names, where these have room.
+/// The places along: below boxes their names, where these have room.
 fn along(chart: &Chart, across: u32, look: &Look) -> Along {
     let names = || chart.series.iter().map(|s| s.name.clone());
     let letters: usize = names().map(|name| name.chars().count() + 2).sum();

@@ -1,7 +1,7 @@
 //! The themes of a chart: the ground it stands on, its ink, and how series are told apart on it.
 //!
-//! A row of `colours` is held to its ground by a test of contrast, so a theme more is a row here and
-//! a name in `ground`.
+//! The colours of each are held to its ground by a test of contrast, so one theme more is a row
+//! here and a name in `ground`.
 
 use aplomb_ground::chart::{Kind, Theme};
 use plotters::style::RGBColor;

@@ -278,7 +278,10 @@ pub(crate) fn write_with(
     })();
     done.map_err(|e| {
         let _ = fs::remove_file(&beside);
-        stop.check().err().unwrap_or_else(|| failed(e))
+        match stop.check() {
+            Err(stopped) => stopped,
+            Ok(()) => failed(e),
+        }
     })
 }
 

@@ -1,5 +1,6 @@
 //! The files by which Jupyter finds this program: the kernelspec, and beside it what the lab loads
-//! (`lab`) and what nbconvert takes for paper (`paper`). Each folder is written aside and renamed, so that nobody reads half.
+//! (`lab`) and what nbconvert takes for paper (`paper`). Each folder is written aside and renamed,
+//! so that nobody reads half.
 //!
 //! No Python is needed.
 

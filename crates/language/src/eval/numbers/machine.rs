@@ -328,7 +328,7 @@ impl Machine {
         Ok(())
     }
 
-    /// How much of what is told is over.
+    /// The part of what is told that is over.
     fn gone(&self, is: Told) -> usize {
         match is {
             Told::Items(items) => self.next_of(items).saturating_sub(1),

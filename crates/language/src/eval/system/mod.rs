@@ -314,8 +314,8 @@ impl Options {
         self.choice(name, &rows)
     }
 
-    /// What stands beside the option's word; beside the first where it is not given. Errors:
-    /// DOMAIN, with the words there are.
+    /// The value beside the option's word; beside the first where it is not given. Errors: DOMAIN,
+    /// with the words there are.
     pub fn choice<T: Copy>(&self, name: &str, rows: &[(&str, T)]) -> Result<T> {
         let Some(text) = self.text(name)? else { return Ok(rows[0].1) };
         let found = rows.iter().find(|row| row.0 == text).map(|row| row.1);
