@@ -333,7 +333,7 @@ impl Eval<'_> {
         let text = y.to_text().ok_or_else(|| aplomb_ground::error::domain("⍎ takes text"))?;
         let source = aplomb_ground::span::Source::new("⍎", text);
         let limits = self.cx.host.limits().clone();
-        let ast = Rc::new(crate::syntax::parse(&source, &mut self.st.symbols, &limits)?);
+        let ast = self.st.trees.of(&source, &mut self.st.symbols, &limits)?;
         self.st.depth += 1;
         if self.st.depth > limits.depth {
             self.st.depth -= 1;

@@ -251,7 +251,8 @@ impl Interp {
         host: &mut dyn Host,
         keep: bool,
     ) -> Result<Option<Array>> {
-        let ast = Rc::new(syntax::parse(source, &mut self.store.symbols, host.limits())?);
+        let Store { trees, symbols, .. } = &mut self.store;
+        let ast = trees.of(source, symbols, host.limits())?;
         let (steps, mut walk, mut last) = (&ast.steps, Walk::new(&ast.steps), None);
         while let Some(step) = steps.steps.get(walk.at) {
             let now = walk.at;

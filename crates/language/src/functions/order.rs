@@ -5,7 +5,7 @@ use super::groups::{Groups, groups_of_pieces, runs};
 use super::search::cell_arrays;
 use super::shape::Axis;
 use crate::eval::cx::Cx;
-use aplomb_ground::error::{Result, domain, rank, untraced};
+use aplomb_ground::error::{Result, domain, rank};
 use aplomb_values::array::{Array, Complex64, Ragged, Split, elements, storage};
 use aplomb_values::dag::Lib;
 use aplomb_values::prim::library::{Grading, order_key};
@@ -170,34 +170,54 @@ fn by_group(cx: &Cx<'_>, pieces: &Ragged, groups: &Groups, down: bool) -> Result
     Ok(out)
 }
 
-/// Every cell of a frame graded. Vectors of real numbers or characters need no array a cell.
+/// Every cell of a frame graded. Vectors of real numbers or characters are the rows of one array,
+/// which a launch puts in order.
 fn grade_cells(cx: &mut Cx<'_>, y: &Array, split: &Split, down: bool) -> Result<Array> {
-    let plain = y.rank() == 1 && !y.is_empty() && !split.node.is_open();
-    if !plain || cx.sys.scope.in_round() || cx.sys.scope.is_conditional() {
+    let rows = y.rank() == 1 && !y.is_empty() && !split.node.is_open();
+    let of = if down { Lib::GradeDown } else { Lib::GradeUp };
+    if rows
+        && !cx.sys.scope.in_round()
+        && let Some(places) = cx.record_grades(&split.node, of)?
+    {
+        return Ok(Array::framed(places, split.at));
+    }
+    if !rows || cx.sys.scope.in_round() || cx.sys.scope.is_conditional() {
         let glyph = if down { '⍒' } else { '⍋' };
         return cx.over_cells(glyph, &[y], |cx, a| grade(cx, &a[0], down));
     }
     let node = cx.ready(&split.node, "grade")?;
-    let Some(held) = storage(&node).filter(|_| !node.is_complex()) else {
-        return Err(untraced("a grade of complex cells"));
+    let work = cx.begin_work(node.len());
+    let places = graded_rows(cx, &node, down)?;
+    cx.tell_work(work);
+    Ok(Array::framed(places, split.at))
+}
+
+/// The places in each row along the last axis that put it in order, at once.
+pub fn graded_rows(cx: &mut Cx<'_>, node: &Array, down: bool) -> Result<Array> {
+    let io = cx.sys.settings.io;
+    let Some(held) = storage(node).filter(|_| !node.is_complex()) else {
+        let _held = cx.budget().charge_elements(node.len(), 8)?;
+        let (rows, mut places) = (cell_arrays(cx, node, 1)?, cx.budget().room(node.len())?);
+        for row in &rows {
+            places.extend(graded(cx, row, down)?.into_iter().map(|k| k as f64 + io));
+        }
+        return Array::numbers(node.shape(), places, cx.budget());
     };
     let items = held.view().numbers_within(cx.budget())?;
-    let work = cx.begin_work(items.len());
-    let (m, shape, io) = (y.len(), [y.len()], cx.sys.settings.io);
+    let shape = &node.shape()[node.rank() - 1..];
+    let m = shape[0];
     let _held = cx.budget().charge_elements(items.len(), 16)?;
     let (mut places, mut order) = (cx.budget().room(items.len())?, cx.budget().room(m)?);
     let mut ticks = cx.budget().ticks();
     for row in items.chunks_exact(m) {
         ticks.tick()?;
-        let grading = Grading::new(Given { items: row, shape: &shape }, down);
+        let grading = Grading::new(Given { items: row, shape }, down);
         order.clear();
         order.extend((0..m).map(|k| grading.cell(k)));
         order.sort_unstable();
         places.extend(order.iter().map(|c| c.at() as f64 + io));
     }
-    let places = Array::numbers(node.shape(), places, cx.budget())?;
-    cx.tell_work(work);
-    Ok(Array::framed(places, split.at))
+    Array::numbers(node.shape(), places, cx.budget())
 }
 
 fn grade(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Array> {
