@@ -62,9 +62,10 @@ fn least(session: &mut Session, line: &str, seconds: f64) -> Result<f64, String>
 
 /// A row a pair, the largest ratio last. Errors: a line's.
 pub fn run(session: &mut Session, args: &BenchArgs) -> Result<String, String> {
-    let file = args.pairs.as_ref().map(|path| {
-        std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))
-    });
+    let file = args
+        .pairs
+        .as_ref()
+        .map(|path| std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display())));
     let file = file.transpose()?;
     let (setup, pairs) = read(file.as_deref().unwrap_or(PAGE));
     let n = SIZES[usize::from(args.small)];
