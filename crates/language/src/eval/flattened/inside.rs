@@ -36,6 +36,11 @@ impl Flat<'_, '_> {
             },
         };
         let Some(Inside { items, ends }) = self.all_items(y)? else { return Ok(None) };
+        // Items of one shape are worked with as one array.
+        let items = match self.ev.cx.as_rows(&items)?.filter(|rows| rows.at == 1) {
+            Some(rows) => Array::rows(rows.node, 1),
+            None => items,
+        };
         let (n, m) = (ends.len(), items.len());
         let budget = self.ev.cx.budget();
         let mut from = budget.room(m)?;
