@@ -374,7 +374,7 @@ impl Place {
             Place::Number(y) | Place::Char(y) => body.push(Do::Pass(*y)),
             Place::List(of, _) => body.push(Do::PassList(*of, false)),
             Place::Tuple(items) => items.iter().try_for_each(|item| item.pass(body)),
-            Place::Turned(..) | Place::Vector(..) | Place::Matrix(..) => None,
+            _ => None,
         }
     }
 }

@@ -11,7 +11,7 @@ use super::program::{Arg, Do, Function, List, OnList, Program};
 use super::{Name, Scope};
 use crate::eval::env::Frame;
 use crate::eval::run::Eval;
-use crate::eval::value::{Func, Value};
+use crate::eval::value::{self, Func, Oper, Value};
 use crate::syntax::ast::{Guard, Stmt, Sym};
 use crate::syntax::resolve::{self, Code, FExpr, Gives, Ins, OpExpr, Operand, Pattern};
 use crate::table::{self, Prim};
@@ -35,6 +35,8 @@ pub(super) enum Place {
     Turned(u16, Class),
     /// A list of the program: a constant, or an outer name's.
     Vector(u16),
+    /// The same from its end.
+    TurnedVector(u16),
     Matrix(u16),
 }
 
@@ -440,21 +442,30 @@ impl<'e, 'h> Maker<'e, 'h> {
 
     /// `x,←y`, and `x↓⍨←y`, of an outer name.
     fn change_list(&mut self, body: &mut Body, of: u16, f: &FExpr, y: &Place) -> Option<()> {
-        if let FExpr::Op1(OpExpr::Prim(p), f) = f
-            && let ('⍨', Operand::F(f)) = (p.glyph, &**f)
-        {
-            let n = self.known_number(y).filter(|_| self.glyph_of(body, f) == Some('↓'))?;
+        if let Some(f) = self.turned(body, f) {
+            let n = self.known_number(y).filter(|_| f == '↓')?;
             let count = (n.fract() == 0.0 && n.abs() <= 1e4).then_some(n.abs() as u16)?;
             return body.push(Do::Cut { of, n: count, end: n < 0.0 });
         }
-        match self.glyph_of(body, f)? {
+        match self.primitive(body, f)?.glyph {
             ',' => body.push(Do::Append { of, y: y.number()? }),
             _ => None,
         }
     }
 
-    fn glyph_of(&mut self, body: &Body, f: &FExpr) -> Option<char> {
-        self.primitive(body, f).map(|p| p.glyph)
+    /// The glyph of the primitive whose arguments `f⍨` exchanges.
+    fn turned(&mut self, body: &Body, f: &FExpr) -> Option<char> {
+        if let FExpr::Op1(OpExpr::Prim(p), f) = f {
+            let ('⍨', Operand::F(f)) = (p.glyph, &**f) else { return None };
+            return self.primitive(body, f).map(|p| p.glyph);
+        }
+        match &*self.known(body, f)? {
+            Func::Op1(Oper::Prim(p), value::Operand::F(f)) if p.glyph == '⍨' => match &**f {
+                Func::Prim(p) => Some(p.glyph),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 }
 

@@ -35,7 +35,7 @@ impl Place {
             Place::Tuple(items) => {
                 items.iter().map(Place::form).collect::<Option<Rc<[Form]>>>().map(Form::Tuple)
             }
-            Place::Turned(..) | Place::Vector(_) | Place::Matrix(_) => None,
+            _ => None,
         }
     }
 
@@ -63,7 +63,7 @@ impl Maker<'_, '_> {
                     }
                 }
             }
-            Place::Matrix(_) => None,
+            Place::Matrix(_) | Place::TurnedVector(_) => None,
             y => Some(y),
         }
     }
@@ -205,6 +205,10 @@ impl Maker<'_, '_> {
             ('⊃' | '⌽', y @ (Place::Number(_) | Place::Char(_))) => Some(y),
             ('⌽', Place::List(of, class)) => Some(Place::Turned(of, class)),
             ('⌽', Place::Turned(of, class)) => Some(Place::List(of, class)),
+            ('⌽', Place::TurnedVector(of)) => Some(Place::Vector(of)),
+            ('⌽', Place::Vector(of)) if self.constant_list(of).is_none() => {
+                Some(Place::TurnedVector(of))
+            }
             ('⌽', y) => {
                 let y = self.short(&y)?;
                 Some(Place::Tuple(y.items()?.iter().rev().cloned().collect()))
@@ -215,6 +219,13 @@ impl Maker<'_, '_> {
             ('⊃', y @ Place::Vector(_)) => {
                 let at = self.literal(self.program.io)?;
                 self.item(body, y, at)
+            }
+            ('⊃', Place::TurnedVector(of)) => {
+                // Of none there is none: the evaluator says what it is.
+                let n = self.monad(body, '≢', Place::Vector(of))?;
+                let before = self.literal(self.program.io - 1.0).map(Place::Number)?;
+                let at = self.two(body, Op::Add, &n, &before)?.number()?;
+                self.item(body, Place::Vector(of), at)
             }
             ('≢', Place::Number(_) | Place::Char(_)) => self.literal(1.0).map(Place::Number),
             ('≢', Place::Tuple(items)) => self.literal(items.len() as f64).map(Place::Number),
