@@ -21,6 +21,7 @@ const ARGS: BenchArgs = BenchArgs {
     only: Vec::new(),
     json: false,
     peers: None,
+    pairs: None,
 };
 
 fn all(args: &BenchArgs) -> (Table, Vec<Work>, Vec<work::Job>) {

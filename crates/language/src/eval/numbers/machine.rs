@@ -3,16 +3,21 @@
 
 use super::Name;
 use super::loops::Items;
-use super::program::{Arg, Do, List, Program};
+use super::program::{Arg, Do, List, OnList, Program};
 use crate::eval::cx::Settings;
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::Array;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::{self, near_integer};
+use std::collections::VecDeque;
+use std::rc::Rc;
 
 /// Calls between two looks at the interrupt.
 const LOOK: usize = 1 << 12;
+
+/// Bytes of a list without items.
+const LISTS: usize = 64;
 
 /// The contents of a name.
 pub enum Held {
@@ -20,10 +25,19 @@ pub enum Held {
     List(List),
 }
 
+/// Numbers and lists: arguments, a value, many values one behind the other.
+#[derive(Default)]
+pub struct Values {
+    pub numbers: Vec<f64>,
+    pub lists: Vec<Rc<VecDeque<f64>>>,
+}
+
 /// The end of a run.
 pub enum End {
     /// A value.
     Value(f64),
+    /// A value of several registers, which are what was passed.
+    Passed,
     /// A step of the evaluator.
     Step(usize),
 }
@@ -33,8 +47,9 @@ struct Waits {
     /// The instruction that is next, in this function.
     function: u32,
     next: u32,
-    /// Its first register.
+    /// Its first register, and its first list.
     base: usize,
+    first: usize,
     /// The register of the value that it waits for.
     into: u16,
 }
@@ -46,6 +61,9 @@ pub struct Machine {
     fixed: Vec<f64>,
     lists: Vec<List>,
     registers: Vec<f64>,
+    own: Vec<Rc<VecDeque<f64>>>,
+    /// Arguments of the next call, or a value that was given.
+    pub passed: Values,
     waiting: Vec<Waits>,
     calls: usize,
     next_look: usize,
@@ -59,6 +77,8 @@ impl Machine {
             fixed: program.constants.clone(),
             lists: program.lists.clone(),
             registers: Vec::new(),
+            own: Vec::new(),
+            passed: Values::default(),
             waiting: Vec::new(),
             calls: 0,
             next_look: LOOK,
@@ -101,18 +121,33 @@ impl Machine {
         self.calls
     }
 
-    /// The value of the program's first function. None: only the evaluator goes on from here.
-    /// Errors: INTERRUPT, WS FULL.
+    /// The value of the program's first function, on numbers. None: only the evaluator goes on from
+    /// here. Errors: INTERRUPT, WS FULL.
     pub fn call(
         &mut self,
         program: &Program,
-        (x, y): (Option<f64>, f64),
+        arguments: (Option<f64>, f64),
         depth: usize,
         budget: &Budget,
     ) -> Result<Option<End>> {
-        let (mut function, mut at, mut base) = (0usize, 0usize, 0usize);
+        self.enter(program, 0, (0, 0), arguments, budget)?;
+        self.run(program, depth, budget)
+    }
+
+    /// As `call`, on what was passed.
+    pub fn call_on(
+        &mut self,
+        program: &Program,
+        depth: usize,
+        budget: &Budget,
+    ) -> Result<Option<End>> {
+        self.enter_on(program, 0, (0, 0), budget)?;
+        self.run(program, depth, budget)
+    }
+
+    fn run(&mut self, program: &Program, depth: usize, budget: &Budget) -> Result<Option<End>> {
+        let (mut function, mut at, mut base, mut first) = (0usize, 0usize, 0usize, 0usize);
         self.waiting.clear();
-        self.enter(program, function, base, (x, y), budget)?;
         loop {
             let Some(step) = program.code[function].steps.get(at) else { return Ok(None) };
             at += 1;
@@ -150,16 +185,77 @@ impl Machine {
                     }
                     self.count(budget)?;
                     let (function_now, next) = (function as u32, at as u32);
-                    self.waiting.push(Waits { function: function_now, next, base, into });
+                    self.waiting.push(Waits { function: function_now, next, base, first, into });
                     base += program.code[function].registers;
+                    first += program.code[function].lists;
                     (function, at) = (of as usize, 0);
-                    self.enter(program, function, base, (x, y), budget)?;
+                    self.enter(program, function, (base, first), (x, y), budget)?;
+                }
+                Do::CallOn { of, into } => {
+                    if self.waiting.len() + 1 >= depth {
+                        return Ok(None);
+                    }
+                    self.count(budget)?;
+                    let (function_now, next) = (function as u32, at as u32);
+                    self.waiting.push(Waits { function: function_now, next, base, first, into });
+                    base += program.code[function].registers;
+                    first += program.code[function].lists;
+                    (function, at) = (of as usize, 0);
+                    self.enter_on(program, function, (base, first), budget)?;
+                }
+                Do::AgainOn { of } => {
+                    self.count(budget)?;
+                    (function, at) = (of as usize, 0);
+                    self.enter_on(program, function, (base, first), budget)?;
+                }
+                Do::Pass(y) => {
+                    let y = self.read(base, y);
+                    self.passed.numbers.push(y);
+                }
+                Do::PassList(of, last) => {
+                    let list = self.list(first, of, last);
+                    self.passed.lists.push(list);
+                }
+                Do::GivePassed => {
+                    let Some(waits) = self.waiting.pop() else { return Ok(Some(End::Passed)) };
+                    (function, at) = (waits.function as usize, waits.next as usize);
+                    (base, first) = (waits.base, waits.first);
+                }
+                Do::Taken { into, numbers, list, lists } => {
+                    let from = base + into as usize;
+                    self.registers[from..from + numbers as usize]
+                        .copy_from_slice(&self.passed.numbers);
+                    self.passed.numbers.clear();
+                    let from = first + list as usize;
+                    for (k, list) in self.passed.lists.drain(..lists as usize).enumerate() {
+                        self.own[from + k] = list;
+                    }
+                }
+                Do::List(on, last) => {
+                    if self.on_list(on, last, (base, first), budget).is_none() {
+                        return Ok(None);
+                    }
+                }
+                Do::Find { into, of, y } => {
+                    let (y, ct) = (self.read(base, y), self.ct);
+                    let Some(k) = self.lists[of as usize].place_of(y, ct) else { return Ok(None) };
+                    self.registers[base + into as usize] = k as f64;
+                }
+                Do::Cut { of, n, end } => {
+                    let List::Own(items, None) = &mut self.lists[of as usize] else {
+                        return Ok(None);
+                    };
+                    let n = (n as usize).min(items.len());
+                    match end {
+                        true => items.truncate(items.len() - n),
+                        false => drop(items.drain(..n)),
+                    }
                 }
                 Do::Again { of, x, y } => {
                     let (x, y) = (x.map(|x| self.read(base, x)), self.read(base, y));
                     self.count(budget)?;
                     (function, at) = (of as usize, 0);
-                    self.enter(program, function, base, (x, y), budget)?;
+                    self.enter(program, function, (base, first), (x, y), budget)?;
                 }
                 Do::Give(y) => {
                     let z = self.read(base, y);
@@ -167,7 +263,7 @@ impl Machine {
                         return Ok(Some(End::Value(z)));
                     };
                     (function, at) = (waits.function as usize, waits.next as usize);
-                    base = waits.base;
+                    (base, first) = (waits.base, waits.first);
                     self.registers[base + waits.into as usize] = z;
                 }
                 Do::Item { into, of, at: place } => {
@@ -279,21 +375,170 @@ impl Machine {
         &mut self,
         program: &Program,
         function: usize,
-        base: usize,
+        (base, first): (usize, usize),
         (x, y): (Option<f64>, f64),
         budget: &Budget,
     ) -> Result<()> {
-        let (now, end) = (self.registers.len(), base + program.code[function].registers);
-        if now < end {
-            let mut more = budget.filled(0.0, end.max(2 * now))?;
-            more[..now].copy_from_slice(&self.registers);
-            self.registers = more;
-        }
+        self.room(base + program.code[function].registers, budget)?;
+        self.room_for_lists(first + program.code[function].lists, budget)?;
         self.registers[base] = y;
         if let Some(x) = x {
             self.registers[base + 1] = x;
         }
         Ok(())
+    }
+
+    /// Room for the registers and lists of a call, of which the first are what was passed.
+    fn enter_on(
+        &mut self,
+        program: &Program,
+        function: usize,
+        (base, first): (usize, usize),
+        budget: &Budget,
+    ) -> Result<()> {
+        self.room(base + program.code[function].registers, budget)?;
+        let n = self.passed.numbers.len();
+        self.registers[base..base + n].copy_from_slice(&self.passed.numbers);
+        self.passed.numbers.clear();
+        self.room_for_lists(first + program.code[function].lists, budget)?;
+        for (k, list) in self.passed.lists.drain(..).enumerate() {
+            self.own[first + k] = list;
+        }
+        Ok(())
+    }
+
+    fn room(&mut self, end: usize, budget: &Budget) -> Result<()> {
+        let now = self.registers.len();
+        if now < end {
+            let mut more = budget.filled(0.0, end.max(2 * now))?;
+            more[..now].copy_from_slice(&self.registers);
+            self.registers = more;
+        }
+        Ok(())
+    }
+
+    fn room_for_lists(&mut self, end: usize, budget: &Budget) -> Result<()> {
+        if self.own.len() < end {
+            budget.has_room((end * LISTS) as u64)?;
+            self.own.resize_with(end, Rc::default);
+        }
+        Ok(())
+    }
+
+    /// A list of the call's own, which is taken away where nothing reads it again.
+    fn list(&mut self, first: usize, of: u16, last: bool) -> Rc<VecDeque<f64>> {
+        let list = &mut self.own[first + of as usize];
+        if last { std::mem::take(list) } else { list.clone() }
+    }
+
+    /// A list to change. None: there is no room to copy it, or for more items.
+    fn list_to_change(
+        &mut self,
+        (first, of, last): (usize, u16, bool),
+        more: usize,
+        budget: &Budget,
+    ) -> Option<Rc<VecDeque<f64>>> {
+        let mut list = self.list(first, of, last);
+        let needs = list.len() + more;
+        let copies = Rc::get_mut(&mut list).is_none();
+        if copies {
+            budget.has_room((needs * size_of::<f64>()) as u64).ok()?;
+            self.calls += needs / LOOK;
+        } else if needs > list.capacity() {
+            budget.has_room((needs.max(LOOK) * 2 * size_of::<f64>()) as u64).ok()?;
+        }
+        Some(list)
+    }
+
+    /// A step on lists of the call's own. None: it fails.
+    fn on_list(
+        &mut self,
+        on: OnList,
+        last: bool,
+        (base, first): (usize, usize),
+        budget: &Budget,
+    ) -> Option<()> {
+        let own = |machine: &Self, of: u16| machine.own[first + of as usize].clone();
+        match on {
+            OnList::Item { into, of, at } => {
+                let at = self.read(base, at);
+                let list = &self.own[first + of as usize];
+                let k = scalar::place(at, self.io, list.len(), self.ct).ok()?;
+                self.registers[base + into as usize] = *list.get(k)?;
+            }
+            OnList::End { into, of, last, fill } => {
+                let list = &self.own[first + of as usize];
+                let item = if last { list.back() } else { list.front() };
+                self.registers[base + into as usize] = item.copied().unwrap_or(fill);
+            }
+            OnList::Tally { into, of } => {
+                let n = self.own[first + of as usize].len();
+                self.registers[base + into as usize] = n as f64;
+            }
+            OnList::Join { into, of, y, front } => {
+                let y = self.read(base, y);
+                let mut list = self.list_to_change((first, of, last), 1, budget)?;
+                let items = Rc::make_mut(&mut list);
+                if front {
+                    items.push_front(y)
+                } else {
+                    items.push_back(y)
+                }
+                self.own[first + into as usize] = list;
+            }
+            OnList::Both { into, of, with } => {
+                let with = own(self, with);
+                let mut list = self.list_to_change((first, of, last), with.len(), budget)?;
+                Rc::make_mut(&mut list).extend(with.iter());
+                self.own[first + into as usize] = list;
+            }
+            OnList::Drop { into, of, n } => {
+                let n = near_integer(self.read(base, n), self.ct)?;
+                let mut list = self.list_to_change((first, of, last), 0, budget)?;
+                let (all, gone) = (list.len(), (n.unsigned_abs() as usize).min(list.len()));
+                let items = Rc::make_mut(&mut list);
+                if n < 0 {
+                    items.truncate(all - gone)
+                } else {
+                    drop(items.drain(..gone))
+                }
+                self.own[first + into as usize] = list;
+            }
+            OnList::Turn { into, of, n } => {
+                let n = near_integer(self.read(base, n), self.ct)?;
+                let mut list = self.list_to_change((first, of, last), 0, budget)?;
+                if !list.is_empty() {
+                    let n = n.rem_euclid(list.len() as i64) as usize;
+                    Rc::make_mut(&mut list).rotate_left(n);
+                }
+                self.own[first + into as usize] = list;
+            }
+            OnList::Reverse { into, of } => {
+                let mut list = self.list_to_change((first, of, last), 0, budget)?;
+                Rc::make_mut(&mut list).make_contiguous().reverse();
+                self.own[first + into as usize] = list;
+            }
+            OnList::Set { into, of, at, op, y } => {
+                let (at, y) = (self.read(base, at), self.read(base, y));
+                let mut list = self.list_to_change((first, of, last), 0, budget)?;
+                let k = scalar::place(at, self.io, list.len(), self.ct).ok()?;
+                let new = match op {
+                    Some(op) => two(op, self.ct, *list.get(k)?, y)?,
+                    None => y,
+                };
+                *Rc::make_mut(&mut list).get_mut(k)? = new;
+                self.own[first + into as usize] = list;
+            }
+            OnList::Fixed { into, of } => {
+                let mut items = VecDeque::new();
+                if let Some(of) = of {
+                    let list = &self.lists[of as usize];
+                    items.extend((0..list.len()).map_while(|k| list.item(k)));
+                }
+                self.own[first + into as usize] = Rc::new(items);
+            }
+        }
+        Some(())
     }
 
     fn count(&mut self, budget: &Budget) -> Result<()> {
