@@ -29,6 +29,7 @@ const FLAGS: &[(&str, &str, Reads)] = &[
     ("names=", "Names", Reads::Texts),
     ("axes=", "Axes", Reads::Texts),
     ("size=", "Size", Reads::Numbers),
+    ("theme=", "Theme", Reads::Text),
     ("x=", "X", Reads::Value),
 ];
 
@@ -106,6 +107,7 @@ pub fn img(call: &mut Call<'_>) -> Result<(), Error> {
 }
 
 fn of(a: &Array, budget: &Budget) -> Result<Image, Error> {
+    Image::extents(a.shape()).map_err(domain)?;
     let numbers = a.numbers_within(budget)?.filter(|_| !a.is_char() && !a.is_complex());
     let numbers = numbers.ok_or_else(|| domain("an image is made of real numbers"))?;
     Image::new(a.shape(), &numbers).map_err(domain)
@@ -127,7 +129,7 @@ pub fn html(call: &mut Call<'_>) -> Result<(), Error> {
 /// `]view EXPR`: by what the value is.
 pub fn view(call: &mut Call<'_>) -> Result<(), Error> {
     let Some(expr) = call.expr() else {
-        return Err(syntax("]view needs an expression").hint("]view ⎕PLOT 3 1 2"));
+        return Err(syntax("]view needs an expression").hint("]view 2 2⍴⍳4"));
     };
     let found = call.session.value_run(&expr, call.sink)?;
     let found = found.ok_or_else(|| value("this gives no value"))?;

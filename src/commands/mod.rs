@@ -247,7 +247,8 @@ pub static COMMANDS: &[Command] = &[
     row(
         "]plot",
         "EXPR [-kind=lines|points|bars|histogram|boxes|heat|contour] [-title='TEXT'] \
-         [-log=x|y|xy] [-names=A,B] [-axes=A,B] [-x=EXPR] [-size=640x400] [FILE.svg | FILE.png]",
+         [-log=x|y|xy] [-names=A,B] [-axes=A,B] [-x=EXPR] [-size=640x400] \
+         [-theme=page|light|dark|print] [FILE.svg | FILE.png]",
         "Draws a vector, the rows of a matrix, or a vector for each series, by ⎕PLOT.",
         charts::plot,
     ),

@@ -58,8 +58,9 @@ def by_browser(browser, pictures, words):
 
 
 def by_latex(pictures, words):
-    convert("pdf")
-    look("LaTeX", pictures, words)
+    """By the template that `aplomb kernel install` writes, whose font has APL's glyphs."""
+    convert("pdf", "--template", "aplomb")
+    look("LaTeX", pictures, [*words, "⎕CSV", "⍉"])
 
 
 def ran(name):

@@ -132,6 +132,44 @@ fn a_long_loop_tells_how_far_it_is_where_somebody_looks() {
     assert!(says.contains(" rounds, ") && says.ends_with(" a second"), "{says}");
 }
 
+/// The loops of these run in registers.
+#[test]
+fn loops_in_registers_tell_how_far_they_are() {
+    let kernel = Running::start();
+    let says = |code: &str| {
+        let bar = bar_of(&kernel, code);
+        bar["data"]["text/plain"].as_str().unwrap_or("").to_string()
+    };
+    let items = says("s←0\n:For i :In ⍳50000\n:For j :In ⍳50000\ns+←j\n:EndFor\n:EndFor");
+    assert!(items.contains(" % · ") && items.ends_with(" left"), "{items}");
+    for endless in ["n←0\n:While n≥0\n  n+←1\n:EndWhile", "{∇1-⍵}0"] {
+        let turns = says(endless);
+        let number = turns.split(' ').next().and_then(|n| n.parse::<u64>().ok());
+        assert!(number.is_some_and(|n| n > 100_000), "{endless}: {turns}");
+        assert!(turns.contains(" rounds, ") && turns.ends_with(" a second"), "{turns}");
+    }
+}
+
+#[test]
+fn long_files_tell_how_far_they_are() {
+    let kernel = Running::start();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("long.csv");
+    std::fs::write(&path, "1,2.5,three\n".repeat(3_000_000)).expect("a file");
+    let bar = bar_of(&kernel, &format!("x←⎕CSV'{}' '' 4", path.display()));
+    let says = bar["data"]["text/plain"].as_str().unwrap_or("").to_string();
+    assert!(says.contains(" % · ") && says.contains("B a second · "), "{says}");
+}
+
+/// A client that could not be asked for a line is a program: its output is the same each time.
+#[test]
+fn where_nobody_looks_there_is_no_bar() {
+    let kernel = Running::start();
+    let ran = kernel.run("{⎕DL 0.02}¨⍳150");
+    assert_eq!(ran.status(), "ok");
+    assert!(ran.all("display_data").is_empty() && ran.all("update_display_data").is_empty());
+}
+
 #[test]
 fn names_are_listed_to_debuggers_and_help_has_links() {
     let kernel = Running::start();

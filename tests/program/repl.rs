@@ -174,6 +174,24 @@ fn an_interrupt_stops_the_line_and_keeps_the_names() {
     assert_eq!(line(&mut session, "x+1"), "43");
 }
 
+/// A loop that runs in registers among them; the line of the bar is gone when the loop is.
+#[test]
+fn a_long_loop_tells_how_far_it_is() {
+    let state = tempfile::tempdir().unwrap();
+    let mut session = start(&state);
+    for (long, says) in [("{⎕DL 0.01}¨⍳9999", " % · "), ("{∇1-⍵}0", " rounds, ")] {
+        session.send(long).unwrap();
+        session.send("\r").unwrap();
+        session.flush().unwrap();
+        session.exp_string("\x1b[?2004l").unwrap();
+        let before = text(&session.exp_string(" a second").unwrap());
+        assert!(before.contains(says), "{long}: {before}");
+        session.send_control('c').unwrap();
+        let said = text(&session.exp_string("\x1b[?2004h").unwrap());
+        assert!(said.contains("\x1b[K") && said.contains("INTERRUPT"), "{long}: {said}");
+    }
+}
+
 #[test]
 fn the_exit_code_is_the_programs() {
     let state = tempfile::tempdir().unwrap();

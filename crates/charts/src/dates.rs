@@ -1,5 +1,5 @@
-//! Dates along an axis: numbers stand where a calendar has a beginning (of a year, a month, a day,
-//! an hour), and show as far as they differ.
+//! The axis along: numbers, names of places, or dates, which stand where a calendar has a beginning
+//! (of a year, a month, a day, an hour) and show as far as they differ.
 
 use crate::draw::number;
 use aplomb_ground::calendar::{date, days};
@@ -11,16 +11,29 @@ const MINUTE: i64 = 60;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// An axis of numbers, or of seconds since 1970 that show as dates.
+/// The kinds of places along an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Along {
+    Numbers {
+        log: bool,
+    },
+    /// Whole numbers: what lies between is no place.
+    Whole,
+    /// Places 1, 2, 3 … by their names.
+    Names(Vec<String>),
+    /// Seconds since 1970.
+    Dates,
+}
+
+/// An axis, and what stands along it.
 pub struct Axis {
     numbers: RangedCoordf64,
-    log: bool,
-    dates: bool,
+    along: Along,
 }
 
 impl Axis {
-    pub fn new(range: Range<f64>, log: bool, dates: bool) -> Axis {
-        Axis { numbers: range.into(), log, dates }
+    pub fn new(range: Range<f64>, along: Along) -> Axis {
+        Axis { numbers: range.into(), along }
     }
 }
 
@@ -33,9 +46,14 @@ impl Ranged for Axis {
     }
 
     fn key_points<Hint: KeyPointHint>(&self, hint: Hint) -> Vec<f64> {
-        match self.dates {
-            true => beginnings(&self.numbers.range(), hint.max_num_points()),
-            false => self.numbers.key_points(hint),
+        match &self.along {
+            Along::Dates => beginnings(&self.numbers.range(), hint.max_num_points()),
+            Along::Numbers { .. } => self.numbers.key_points(hint),
+            Along::Whole => {
+                let all = self.numbers.key_points(hint).into_iter();
+                all.filter(|v| v.fract() == 0.0).collect()
+            }
+            Along::Names(names) => (1..=names.len()).map(|k| k as f64).collect(),
         }
     }
 
@@ -47,9 +65,14 @@ impl Ranged for Axis {
 impl ValueFormatter<f64> for Axis {
     fn format_ext(&self, value: &f64) -> String {
         let range = self.numbers.range();
-        match self.dates {
-            true => written(*value, range.end - range.start),
-            false => number(*value, self.log),
+        match &self.along {
+            Along::Dates => written(*value, range.end - range.start),
+            Along::Numbers { log } => number(*value, *log),
+            Along::Whole => number(*value, false),
+            Along::Names(names) => match names.get((*value as usize).wrapping_sub(1)) {
+                Some(name) => name.clone(),
+                None => String::new(),
+            },
         }
     }
 }

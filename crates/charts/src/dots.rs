@@ -11,6 +11,8 @@ pub const ACROSS: usize = 2;
 pub const DOWN: usize = 4;
 /// The bit of each dot of a braille character, by row.
 const BITS: [[u32; ACROSS]; DOWN] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
+/// The order in which the dots of a field of four by four are drawn as it gets denser.
+const ORDER: [[u8; 4]; 4] = [[0, 8, 2, 10], [12, 4, 14, 6], [3, 11, 1, 9], [15, 7, 13, 5]];
 const BLANK: u32 = 0x2800;
 
 /// The end of a terminal's colours.
@@ -134,7 +136,7 @@ impl DrawingBackend for &mut Dots {
         Ok(((text.chars().count() * ACROSS) as u32, DOWN as u32))
     }
 
-    /// An area is filled by its dots; letters below it stay.
+    /// An area is filled by its dots, the denser the more it covers; letters below it stay.
     fn draw_rect<S: BackendStyle>(
         &mut self,
         from: BackendCoord,
@@ -149,7 +151,10 @@ impl DrawingBackend for &mut Dots {
             let is_edge = fill || y == top || y == bottom;
             let step = if is_edge { 1 } else { (right - left).max(1) as usize };
             for x in (left..=right).step_by(step) {
-                self.draw_pixel((x, y), colour)?;
+                let turn = ORDER[y.rem_euclid(4) as usize][x.rem_euclid(4) as usize];
+                if colour.alpha * 16.0 > f64::from(turn) + 0.5 {
+                    self.draw_pixel((x, y), colour)?;
+                }
             }
         }
         Ok(())

@@ -1,7 +1,9 @@
 //! A chart on any place that can be drawn on: axes, marks, legend.
 
-use crate::dates::Axis;
-use crate::shape::{self, Mark, Shape};
+use crate::dates::{Along, Axis};
+use crate::marks::{self, key, key_width};
+use crate::shape::Shape;
+use crate::theme::{self, Colours};
 use aplomb_ground::chart::{Chart, Kind};
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -14,58 +16,53 @@ pub struct Look {
     /// Room for numbers below and left of the axes.
     below: u32,
     left: u32,
+    /// Room for the scale of a field, right of it; 0: it has none.
+    scale: u32,
+    /// The width of a letter, and the height of a line of the legend.
+    letter: (u32, i32),
     /// Numbers along the axes, at most.
     numbers: (usize, usize),
     tick: i32,
-    dot: i32,
+    pub dot: i32,
     grid: bool,
     /// Names along the axes, which are turned.
     names: bool,
+    /// The part of what lies below an area that it covers.
+    pub cover: f64,
+    /// The dots of a terminal: no ground, and greys by how many of them there are.
+    pub dots: bool,
 }
 
-pub const PAGE: Look = Look {
+pub static PAGE: Look = Look {
     font: 13,
     margin: 10,
     below: 40,
     left: 64,
+    scale: 76,
+    letter: (8, 18),
     numbers: (10, 8),
     tick: 4,
     dot: 2,
     grid: true,
     names: true,
+    cover: 0.8,
+    dots: false,
 };
-pub const TERMINAL: Look = Look {
+pub static TERMINAL: Look = Look {
     font: 4,
     margin: 0,
     below: 6,
     left: 22,
+    scale: 0,
+    letter: (2, 4),
     numbers: (5, 4),
     tick: 1,
     dot: 0,
     grid: false,
     names: false,
+    cover: 1.0,
+    dots: true,
 };
-
-/// Neither a light nor a dark page swallows it.
-const INK: RGBColor = RGBColor(118, 118, 118);
-const COLOURS: [RGBColor; 6] = [
-    RGBColor(76, 139, 245),
-    RGBColor(192, 122, 28),
-    RGBColor(52, 162, 107),
-    RGBColor(164, 91, 209),
-    RGBColor(209, 85, 107),
-    RGBColor(43, 155, 176),
-];
-/// From the least to the greatest: as bright as they are great, also without colours.
-const SCALE: [(f64, f64, f64); 4] =
-    [(68.0, 1.0, 84.0), (49.0, 104.0, 142.0), (53.0, 183.0, 121.0), (253.0, 231.0, 37.0)];
-
-fn shade(part: f64) -> RGBColor {
-    let at = part.clamp(0.0, 1.0) * (SCALE.len() - 1) as f64;
-    let (low, high) = (SCALE[at.floor() as usize], SCALE[at.ceil() as usize]);
-    let mix = |a: f64, b: f64| (a + (b - a) * at.fract()).round() as u8;
-    RGBColor(mix(low.0, high.0), mix(low.1, high.1), mix(low.2, high.2))
-}
 
 /// A number on an axis, as APL writes it.
 pub fn number(v: f64, log: bool) -> String {
@@ -87,13 +84,36 @@ pub fn number(v: f64, log: bool) -> String {
 type Area<B> = DrawingArea<B, Shift>;
 
 /// Errors: a sentence.
-pub fn draw<B: DrawingBackend>(area: &Area<B>, chart: &Chart, look: &Look) -> Result<(), String> {
-    let Shape { marks, x, y, note } = shape::of(chart)?;
+pub fn draw<B: DrawingBackend>(
+    area: &Area<B>,
+    chart: &Chart,
+    shape: &Shape,
+    colours: &Colours,
+    look: &Look,
+) -> Result<(), String> {
+    let Shape { marks, x, y, scale, note } = shape;
+    let (x, y) = (*x, *y);
     let says = |e: DrawingAreaErrorKind<B::ErrorType>| e.to_string();
-    let ink = ("monospace", look.font).into_font().color(&INK);
-    let mut builder = ChartBuilder::on(area);
+    if let Some(ground) = colours.ground.filter(|_| !look.dots) {
+        area.fill(&ground).map_err(says)?;
+    }
+    let ink = ("monospace", look.font).into_font().color(&colours.ink);
+    let is_field = matches!(chart.kind, Kind::Heat | Kind::Contour);
+    let along = along(chart, area.dim_in_pixel().0, look);
+    let legend = match is_field || matches!(along, Along::Names(_)) {
+        true => Vec::new(),
+        false => legend(chart, area.dim_in_pixel().0, look),
+    };
+    let scale = scale.filter(|_| look.scale > 0);
+    let side = match (scale, legend.iter().map(|name| name.chars().count() as u32).max()) {
+        (Some(_), _) => look.scale,
+        (None, Some(longest)) => longest * look.letter.0 + key_width(look) as u32 + look.gap(),
+        (None, None) => 0,
+    };
+    let plot = area.split_horizontally(area.dim_in_pixel().0.saturating_sub(side)).0;
+    let mut builder = ChartBuilder::on(&plot);
     builder.margin(look.margin).x_label_area_size(look.below).y_label_area_size(look.left);
-    let words = [chart.title.as_str(), &note];
+    let words = [chart.title.as_str(), note];
     let words: Vec<&str> = words.into_iter().filter(|w| !w.is_empty()).collect();
     if !words.is_empty() {
         let pos = Pos::new(HPos::Left, VPos::Top);
@@ -101,17 +121,16 @@ pub fn draw<B: DrawingBackend>(area: &Area<B>, chart: &Chart, look: &Look) -> Re
     }
     // Nothing stands on the frame itself.
     let room = |(from, to): (f64, f64), part: f64| (to - from) * part;
-    let is_field = matches!(chart.kind, Kind::Heat | Kind::Contour);
     let part = if is_field { 0.0 } else { 0.03 };
     let (dx, dy) = (room(x, part), room(y, part));
-    let along = Axis::new(x.0 - dx..x.1 + dx, chart.logs[0], chart.dates);
-    let mut plane = builder.build_cartesian_2d(along, y.0 - dy..y.1 + dy).map_err(says)?;
+    let axis = Axis::new(x.0 - dx..x.1 + dx, along);
+    let mut plane = builder.build_cartesian_2d(axis, y.0 - dy..y.1 + dy).map_err(says)?;
     let down = |v: &f64| number(if is_field { v.abs() } else { *v }, chart.logs[1]);
     let mut mesh = plane.configure_mesh();
     mesh.label_style(ink.clone())
-        .axis_style(INK)
+        .axis_style(colours.ink)
         .light_line_style(TRANSPARENT)
-        .bold_line_style(if look.grid { INK.mix(0.25) } else { TRANSPARENT })
+        .bold_line_style(if look.grid { colours.ink.mix(0.25) } else { TRANSPARENT })
         .set_all_tick_mark_size(look.tick)
         .x_labels(look.numbers.0)
         .y_labels(look.numbers.1)
@@ -124,31 +143,94 @@ pub fn draw<B: DrawingBackend>(area: &Area<B>, chart: &Chart, look: &Look) -> Re
         mesh.y_desc(name);
     }
     mesh.draw().map_err(says)?;
-    for (k, (marks, series)) in marks.into_iter().zip(&chart.series).enumerate() {
-        let colour = COLOURS[k % COLOURS.len()];
-        let drawn = marks.into_iter().map(|mark| match mark {
-            Mark::Line(points) => PathElement::new(points, colour.stroke_width(1)).into_dyn(),
-            Mark::Dot(x, y) => Circle::new((x, y), look.dot, colour.filled()).into_dyn(),
-            Mark::Area(a, b) => Rectangle::new([a, b], colour.mix(0.8).filled()).into_dyn(),
-            Mark::Shade(a, b, part) => Rectangle::new([a, b], shade(part).filled()).into_dyn(),
-            Mark::Level(points, part) => {
-                PathElement::new(points, shade(part).stroke_width(1)).into_dyn()
-            }
-        });
-        let drawn = plane.draw_series(drawn).map_err(says)?;
-        if !series.name.is_empty() {
-            let key = move |(x, y)| Rectangle::new([(x, y - 2), (x + 10, y + 2)], colour.filled());
-            drawn.label(&series.name).legend(key);
-        }
+    for (k, marks) in marks.iter().enumerate() {
+        plane.draw_series(marks::elements(marks, k, colours, look)).map_err(says)?;
     }
-    if chart.series.iter().any(|s| !s.name.is_empty()) && !is_field {
-        plane
-            .configure_series_labels()
-            .label_font(ink)
-            .margin(look.margin)
-            .legend_area_size(look.font + 4)
-            .draw()
-            .map_err(says)?;
+    let (right, down) = plane.plotting_area().get_pixel_range();
+    for (k, name) in legend.iter().enumerate().filter(|(_, name)| !name.is_empty()) {
+        let (x, y) = (right.end + look.gap() as i32 / 2, down.start + look.letter.1 * k as i32);
+        let middle = (x, y + look.letter.1 / 2);
+        area.draw(&key(chart.kind, middle, k, colours, look)).map_err(says)?;
+        let place = (x + key_width(look) + look.letter.0 as i32, y);
+        area.draw(&Text::new(name.as_str(), place, ink.clone())).map_err(says)?;
+    }
+    if let Some(scale) = scale {
+        let level = |v| number(v, chart.logs[1]);
+        let steps = theme::scale(colours, chart.kind);
+        let strip = Strip { left: right.end + 10, down, font: look.font as i32 };
+        strip.draw(area, (scale, &level), steps, &ink).map_err(says)?;
     }
     area.present().map_err(says)
+}
+
+impl Look {
+    /// Points between the plane and what stands beside it, and behind that.
+    fn gap(&self) -> u32 {
+        self.letter.0 * 3
+    }
+}
+
+/// The places along: below boxes their names, where these have room.
+fn along(chart: &Chart, across: u32, look: &Look) -> Along {
+    let names = || chart.series.iter().map(|s| s.name.clone());
+    let letters: usize = names().map(|name| name.chars().count() + 2).sum();
+    let named = names().all(|name| !name.is_empty());
+    let whole = || chart.series.iter().all(|s| s.x.iter().all(|x| x.fract() == 0.0));
+    match chart.kind {
+        Kind::Boxes if named && letters * look.letter.0 as usize <= across as usize / 2 => {
+            Along::Names(names().collect())
+        }
+        Kind::Boxes => Along::Whole,
+        _ if chart.dates => Along::Dates,
+        Kind::Bars if !chart.logs[0] && whole() => Along::Whole,
+        _ => Along::Numbers { log: chart.logs[0] },
+    }
+}
+
+/// The names of series, of which the longest take a third of the picture; none where none has one.
+fn legend(chart: &Chart, across: u32, look: &Look) -> Vec<String> {
+    let most = (across / look.letter.0 / 3) as usize;
+    let short = |name: &String| match name.chars().count() <= most {
+        true => name.clone(),
+        false => name.chars().take(most.saturating_sub(1)).chain(['…']).collect(),
+    };
+    match chart.series.iter().any(|s| !s.name.is_empty()) {
+        true => chart.series.iter().map(|s| short(&s.name)).collect(),
+        false => Vec::new(),
+    }
+}
+
+/// The scale of a field's colours: a strip, and numbers beside it.
+struct Strip {
+    left: i32,
+    down: std::ops::Range<i32>,
+    font: i32,
+}
+
+impl Strip {
+    const WIDE: i32 = 12;
+    const STEPS: i32 = 32;
+
+    fn draw<B: DrawingBackend>(
+        &self,
+        area: &Area<B>,
+        (scale, level): ((f64, f64), &dyn Fn(f64) -> String),
+        colours: &[RGBColor; 4],
+        ink: &TextStyle<'_>,
+    ) -> Result<(), DrawingAreaErrorKind<B::ErrorType>> {
+        let high = self.down.end - self.down.start;
+        let right = self.left + Self::WIDE;
+        for k in 0..Self::STEPS {
+            let at = |k: i32| self.down.end - high * k / Self::STEPS;
+            let part = (f64::from(k) + 0.5) / f64::from(Self::STEPS);
+            let style = theme::along(colours, part).filled();
+            area.draw(&Rectangle::new([(self.left, at(k + 1)), (right, at(k))], style))?;
+        }
+        for part in [0.0, 0.5, 1.0] {
+            let y = self.down.end - (f64::from(high) * part) as i32 - self.font / 2;
+            let v = scale.0 + (scale.1 - scale.0) * part;
+            area.draw(&Text::new(level(v), (right + 4, y), ink.clone()))?;
+        }
+        Ok(())
+    }
 }

@@ -23,29 +23,33 @@ pub struct Image {
 }
 
 impl Image {
-    /// Errors: a sentence.
-    pub fn new(shape: &[usize], numbers: &[f64]) -> Result<Image, String> {
+    /// The frames, height, width and bytes of a point that an array of this shape has, which is
+    /// known before its numbers are. Errors: a sentence.
+    pub fn extents(shape: &[usize]) -> Result<[usize; 4], String> {
         let colours = |n: &usize| matches!(n, 3 | 4);
-        let (frames, height, width, depth) = match shape {
-            [height, width] => (1, *height, *width, 1),
-            [height, width, n] if colours(n) => (1, *height, *width, *n),
-            [frames, height, width] => (*frames, *height, *width, 1),
-            [frames, height, width, n] if colours(n) => (*frames, *height, *width, *n),
+        let found = match shape {
+            [height, width] => [1, *height, *width, 1],
+            [height, width, n] if colours(n) => [1, *height, *width, *n],
+            [frames, height, width] => [*frames, *height, *width, 1],
+            [frames, height, width, n] if colours(n) => [*frames, *height, *width, *n],
             _ => {
                 return Err("an image is a matrix, or has a last axis of 3 or 4 colours, or a \
                             first one of frames"
                     .into());
             }
         };
-        if numbers.is_empty() {
-            return Err("an image has at least one point".into());
+        match shape.iter().map(|n| *n as u128).product::<u128>() {
+            0 => Err("an image has at least one point".into()),
+            n if n > MOST as u128 => {
+                Err(format!("an image has at most {MOST} numbers; these are {n}"))
+            }
+            _ => Ok(found),
         }
-        if numbers.len() > MOST {
-            return Err(format!(
-                "an image has at most {MOST} numbers; these are {}",
-                numbers.len()
-            ));
-        }
+    }
+
+    /// Errors: a sentence.
+    pub fn new(shape: &[usize], numbers: &[f64]) -> Result<Image, String> {
+        let [frames, height, width, depth] = Image::extents(shape)?;
         if let Some(v) = numbers.iter().find(|v| !v.is_finite()) {
             return Err(format!("{} is no brightness", number(*v, false)));
         }

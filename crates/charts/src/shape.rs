@@ -23,6 +23,8 @@ pub struct Shape {
     pub marks: Vec<Vec<Mark>>,
     pub x: (f64, f64),
     pub y: (f64, f64),
+    /// The least and the greatest of a field whose colours stand for numbers.
+    pub scale: Option<(f64, f64)>,
     /// Empty where every number has a mark of its own, or one that covers what it would.
     pub note: String,
 }
@@ -37,8 +39,12 @@ const DOTS: usize = 5_000;
 
 /// Errors: a sentence.
 pub fn of(chart: &Chart) -> Result<Shape, String> {
-    let series: Vec<Series> =
-        chart.series.iter().map(|s| scaled(s, chart.logs)).collect::<Result<_, _>>()?;
+    let logs = chart.logs.contains(&true);
+    let scaled = || -> Result<Vec<Series>, String> {
+        chart.series.iter().map(|s| scaled(s, chart.logs)).collect()
+    };
+    let own: Vec<Series> = if logs { scaled()? } else { Vec::new() };
+    let series = if logs { &own } else { &chart.series };
     // Marks stand for items, but for lines of one height.
     let mut through = None;
     let marks: Vec<Vec<Mark>> = match chart.kind {
@@ -47,12 +53,12 @@ pub fn of(chart: &Chart) -> Result<Shape, String> {
             let most = DOTS / series.len().max(1);
             series.iter().map(|s| points(s, most.max(1))).collect()
         }
-        Kind::Bars => bars(&series),
-        Kind::Histogram => bars(&counted(&series)),
+        Kind::Bars => bars(series),
+        Kind::Histogram => bars(&counted(series)),
         Kind::Boxes => series.iter().enumerate().map(|(k, s)| quartiles(k, s)).collect(),
-        Kind::Heat => vec![heat(&series)],
+        Kind::Heat => vec![heat(series)],
         Kind::Contour => {
-            let (lines, items) = contour::lines(&series);
+            let (lines, items) = contour::lines(series);
             through = Some(items);
             vec![lines]
         }
@@ -60,7 +66,7 @@ pub fn of(chart: &Chart) -> Result<Shape, String> {
     let corners = || marks.iter().flatten().flat_map(corners);
     let (x, y) = match chart.kind {
         // Also where no line goes through.
-        Kind::Contour => contour::field(&series)?,
+        Kind::Contour => contour::field(series)?,
         _ => (range(corners().map(|p| p.0)), range(corners().map(|p| p.1))),
     };
     match (x, y) {
@@ -69,8 +75,11 @@ pub fn of(chart: &Chart) -> Result<Shape, String> {
                 Some(items) => items,
                 None => marks.iter().map(Vec::len).sum(),
             };
-            let note = note(chart.kind, &series, drawn);
-            Ok(Shape { marks, x, y, note })
+            let note = note(chart.kind, series, drawn);
+            let is_field = matches!(chart.kind, Kind::Heat | Kind::Contour);
+            let all = || range(series.iter().flat_map(|s| s.y.iter().copied()));
+            let scale = is_field.then(all).flatten();
+            Ok(Shape { marks, x, y, scale, note })
         }
         _ => Err("there is no finite number to show".into()),
     }
@@ -176,11 +185,13 @@ fn thinned(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
 /// are the farthest out stay, so the axes reach as far as the numbers do.
 fn points(series: &Series, most: usize) -> Vec<Mark> {
     let mut kept: Vec<(f64, f64)> = pairs(series).filter(is_point).collect();
-    let by_x = |a: &&(f64, f64), b: &&(f64, f64)| a.0.total_cmp(&b.0);
-    let by_y = |a: &&(f64, f64), b: &&(f64, f64)| a.1.total_cmp(&b.1);
-    let ends = || [kept.iter().min_by(by_x), kept.iter().max_by(by_x)];
-    let tops = || [kept.iter().min_by(by_y), kept.iter().max_by(by_y)];
-    let far: Vec<(f64, f64)> = ends().into_iter().chain(tops()).flatten().copied().collect();
+    let Some(first) = kept.first() else { return Vec::new() };
+    // The first of those that are as far out: left, right, below, above.
+    let mut far = [*first; 4];
+    for p in &kept {
+        let farther = [p.0 < far[0].0, p.0 > far[1].0, p.1 < far[2].1, p.1 > far[3].1];
+        (0..4).filter(|k| farther[*k]).for_each(|k| far[k] = *p);
+    }
     let (x, y) = (range(far.iter().map(|p| p.0)), range(far.iter().map(|p| p.1)));
     let (Some(x), Some(y)) = (x, y) else { return Vec::new() };
     let mut fields = INTERVALS / 2;

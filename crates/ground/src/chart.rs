@@ -30,6 +30,28 @@ pub const KINDS: &[(&str, Kind)] = &[
     ("contour", Kind::Contour),
 ];
 
+/// The ground that a chart stands on, and how its series are told apart there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Theme {
+    /// The page's own ground, whether it is dark or light.
+    #[default]
+    Page,
+    /// A light ground of its own.
+    Light,
+    /// A dark ground of its own.
+    Dark,
+    /// Black on white: dashes, marks and greys instead of colours.
+    Print,
+}
+
+/// By name; the first where none is named.
+pub const THEMES: &[(&str, Theme)] = &[
+    ("page", Theme::Page),
+    ("light", Theme::Light),
+    ("dark", Theme::Dark),
+    ("print", Theme::Print),
+];
+
 /// Numbers that are drawn together, with their name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
@@ -58,4 +80,6 @@ pub struct Chart {
     pub series: Vec<Series>,
     /// Points of a picture, across and down.
     pub size: [u32; 2],
+    /// Ground and colours.
+    pub theme: Theme,
 }

@@ -210,6 +210,16 @@ impl Budget {
         }
     }
 
+    /// As `Interrupt::rounds`.
+    pub fn rounds(&self, of: u64) -> Rounds {
+        self.0.stop.rounds(of)
+    }
+
+    /// As `Interrupt::bytes`.
+    pub fn bytes(&self, of: u64) -> Rounds {
+        self.0.stop.bytes(of)
+    }
+
     /// Looks at the interrupt now and then, for loops whose rounds are short.
     pub fn ticks(&self) -> Ticks {
         Ticks { left: self.0.left.load(Ordering::Relaxed).clamp(1, EACH), count: self.0.clone() }
@@ -395,6 +405,19 @@ struct Way {
     /// Rounds in all; 0: no loop counts.
     of: AtomicU64,
     done: AtomicU64,
+    /// Its rounds are bytes.
+    bytes: AtomicBool,
+}
+
+/// The way of a loop at a moment: the rounds that are over, and those that it has in all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gone {
+    /// The rounds that are over.
+    pub done: u64,
+    /// All of them; `UNKNOWN` where nobody knows.
+    pub of: u64,
+    /// Whether they are bytes.
+    pub bytes: bool,
 }
 
 /// The way of a loop, until it is dropped.
@@ -467,18 +490,30 @@ impl Interrupt {
     /// A loop of so many rounds begins; `UNKNOWN` where nobody knows. One inside another does not
     /// count.
     pub fn rounds(&self, of: u64) -> Rounds {
+        self.begins(of, false)
+    }
+
+    /// As `rounds`, of a loop whose rounds are bytes.
+    pub fn bytes(&self, of: u64) -> Rounds {
+        self.begins(of, true)
+    }
+
+    fn begins(&self, of: u64, bytes: bool) -> Rounds {
         let way = &self.0.way;
         let free = way.of.compare_exchange(0, of, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         if free {
             way.done.store(0, Ordering::Relaxed);
+            way.bytes.store(bytes, Ordering::Relaxed);
         }
         Rounds((free && of > 0).then(|| self.0.clone()))
     }
 
-    /// The rounds that the outermost loop has done, and those that it has in all.
-    pub fn way(&self) -> Option<(u64, u64)> {
-        let of = self.0.way.of.load(Ordering::Relaxed);
-        (of > 0).then(|| (self.0.way.done.load(Ordering::Relaxed), of))
+    /// The way of the outermost loop.
+    pub fn way(&self) -> Option<Gone> {
+        let way = &self.0.way;
+        let of = way.of.load(Ordering::Relaxed);
+        let done = way.done.load(Ordering::Relaxed);
+        (of > 0).then(|| Gone { done, of, bytes: way.bytes.load(Ordering::Relaxed) })
     }
 
     /// Asks all who look at it to stop.
@@ -564,10 +599,14 @@ mod tests {
         {
             let inner = stop.rounds(1_000);
             inner.done(999);
-            assert_eq!(stop.way(), Some((1, 3)));
+            assert_eq!(stop.way(), Some(Gone { done: 1, of: 3, bytes: false }));
         }
-        assert_eq!(stop.way(), Some((1, 3)));
+        assert_eq!(stop.way(), Some(Gone { done: 1, of: 3, bytes: false }));
         drop(outer);
+        let file = Budget::stopped_by(1, stop.clone()).bytes(9);
+        file.done(4);
+        assert_eq!(stop.way(), Some(Gone { done: 4, of: 9, bytes: true }));
+        drop(file);
         assert_eq!(stop.way(), None);
         assert!(stop.rounds(0).0.is_none() && stop.way().is_none());
     }

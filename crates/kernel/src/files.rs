@@ -14,6 +14,7 @@ mod errands;
 mod items;
 mod npy;
 mod npz;
+mod passing;
 mod picture;
 mod special;
 
@@ -157,11 +158,13 @@ pub fn read_file(path: &Path, budget: &Budget) -> Result<Vec<u8>> {
     }
     let mut file = open(path)?;
     let long = file.metadata().map_or(0, |m| m.len());
+    let way = budget.bytes(long);
     let most = budget.free();
     let mut bytes = budget.room(usize::try_from(long).unwrap_or(usize::MAX))?;
     // What the system makes up as it is read has no length.
     loop {
         budget.check()?;
+        way.done(bytes.len() as u64);
         let left = most.saturating_add(1).saturating_sub(bytes.len() as u64).min(PIECE);
         match Read::by_ref(&mut file)
             .take(left)
@@ -210,7 +213,8 @@ pub fn delete(path: &Path) -> Result<()> {
 
 /// Errors: FILE NAME, FILE ACCESS, INTERRUPT.
 pub fn write_file(path: &Path, bytes: &[u8], stop: &Interrupt) -> Result<()> {
-    write_with(path, stop, |out| out.write_all(bytes))
+    let pieces = || bytes.chunks(PIECE as usize);
+    write_with(path, (stop, bytes.len() as u64), |out| pieces().try_for_each(|p| out.write_all(p)))
 }
 
 /// Behind what the file holds, which is the same file then. Errors: as `write_file`.
@@ -242,10 +246,11 @@ fn may_change(path: &Path, old: &fs::Metadata) -> Result<()> {
 }
 
 /// Writes beside the name and renames; mode and owner stay, the owner where the system lets them.
-/// What is no ordinary file (a pipe, a device) is written directly.
+/// What is no ordinary file (a pipe, a device) is written directly. `long`: the bytes there will
+/// be; `UNKNOWN` where nobody knows. Errors: FILE NAME, FILE ACCESS, INTERRUPT.
 pub(crate) fn write_with(
     path: &Path,
-    stop: &Interrupt,
+    (stop, long): (&Interrupt, u64),
     write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<()> {
     let failed = |e: std::io::Error| failed(path, &e);
@@ -261,6 +266,7 @@ pub(crate) fn write_with(
     let beside = beside(&target).ok_or_else(|| malformed(path, "this is no file name"))?;
     let done = (|| {
         let file = fs::OpenOptions::new().write(true).create_new(true).open(&beside)?;
+        let file = passing::Passing::new(file, stop.bytes(long)).stopped_by(stop);
         let mut out = std::io::BufWriter::with_capacity(1 << 18, file);
         write(&mut out)?;
         out.flush()?;
@@ -272,7 +278,10 @@ pub(crate) fn write_with(
     })();
     done.map_err(|e| {
         let _ = fs::remove_file(&beside);
-        failed(e)
+        match stop.check() {
+            Err(stopped) => stopped,
+            Ok(()) => failed(e),
+        }
     })
 }
 

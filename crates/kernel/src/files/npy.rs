@@ -18,6 +18,7 @@
 
 use super::items::{Strided, columns, size};
 use super::npz::is_npz;
+use super::passing::Passing;
 use super::{failed, is_special, malformed, open, read_file, write_with};
 use aplomb_devices::pool::Pool;
 use aplomb_ground::error::{Error, Result, domain};
@@ -72,11 +73,13 @@ pub fn read_npy(path: &Path, pool: &Pool, budget: &Budget) -> Result<Arrays> {
         true => (0, Box::new(std::io::Cursor::new(read_file(path, budget)?))),
         false => {
             let file = open(path)?;
-            (file.metadata().map_or(0, |m| m.len()), Box::new(file))
+            let long = file.metadata().map_or(0, |m| m.len());
+            (long, Box::new(Passing::new(file, budget.bytes(long))))
         }
     };
     let mut from = BufReader::with_capacity(1 << 16, file);
     if from.fill_buf().is_ok_and(|begin| begin.starts_with(b"PK\x03\x04")) {
+        drop(from);
         return super::read_npz(path, pool, budget).map(Arrays::Named);
     }
     array_of(from, long, path, pool, budget)
@@ -126,7 +129,10 @@ pub fn array_of(
     {
         let mut buffer = pool.buffer(dtype, count, budget)?;
         if let Some(bytes) = buffer.bytes_mut() {
-            from.read_exact(bytes).map_err(short)?;
+            for piece in bytes.chunks_mut(PIECE) {
+                budget.check()?;
+                from.read_exact(piece).map_err(short)?;
+            }
             return Ok(Arrays::One(Array::dense(shape.as_slice(), Arc::new(buffer))));
         }
     }
@@ -414,7 +420,8 @@ pub fn write_npy(
     match (arrays, is_npz(path)) {
         (Arrays::One(array), false) => {
             let named = named.map(|name| NpyType::parse(name).map_err(domain)).transpose()?;
-            put_array(array, named, budget, |write| write_with(path, stop, |out| write(out)))
+            let long = (array.len() as u64).saturating_mul(size_of::<f64>() as u64);
+            put_array(array, named, budget, |write| write_with(path, (stop, long), write))
         }
         (Arrays::Named(arrays), true) => {
             let deflated = match named {

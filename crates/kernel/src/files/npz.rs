@@ -1,10 +1,11 @@
 //! .npz: a zip of .npy files, each an array by its name; stored as they are, or deflated.
 
 use super::npy::{array_of, put_array};
+use super::passing::Passing;
 use super::{failed, is_special, malformed, open, read_file, write_file};
 use aplomb_devices::pool::Pool;
 use aplomb_ground::error::{Error, Result};
-use aplomb_ground::limits::{Budget, Interrupt};
+use aplomb_ground::limits::{Budget, Interrupt, UNKNOWN};
 use aplomb_language::eval::host::Arrays;
 use aplomb_values::array::Array;
 use std::io::{BufReader, Cursor, Read, Seek};
@@ -26,7 +27,11 @@ pub fn is_npz(path: &Path) -> bool {
 pub fn read_npz(path: &Path, pool: &Pool, budget: &Budget) -> Result<Vec<(String, Array)>> {
     match is_special(path) {
         true => members(Cursor::new(read_file(path, budget)?), path, pool, budget),
-        false => members(BufReader::new(open(path)?), path, pool, budget),
+        false => {
+            let file = open(path)?;
+            let way = budget.bytes(file.metadata().map_or(UNKNOWN, |m| m.len()));
+            members(BufReader::new(Passing::new(file, way)), path, pool, budget)
+        }
     }
 }
 
@@ -80,7 +85,11 @@ pub fn write_npz(
     let method = if deflated { CompressionMethod::Deflated } else { CompressionMethod::Stored };
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let mut held = Vec::new();
-    for (name, array) in arrays {
+    let items = |all: &[(String, Array)]| all.iter().map(|(_, a)| a.len() as u64).sum::<u64>();
+    let way = stop.rounds(items(arrays));
+    for (k, (name, array)) in arrays.iter().enumerate() {
+        stop.check()?;
+        way.done(items(&arrays[..k]));
         let bytes = array.len() as u64 * 8;
         held.push(budget.charge(bytes)?);
         let large = bytes > u64::from(u32::MAX) / 2;
@@ -89,6 +98,7 @@ pub fn write_npz(
         put_array(array, None, budget, |write| write(&mut zip).map_err(|e| failed(path, &e)))
             .map_err(|e| named(name, e))?;
     }
+    drop(way);
     let bytes = zip.finish().map_err(|e| wrong(path, e))?.into_inner();
     write_file(path, &bytes, stop)
 }

@@ -386,7 +386,7 @@ fn a_bad_npy_says_what_is_wrong() {
 fn a_file_is_replaced_as_a_whole() {
     let folder = Folder::new("plain");
     let path = folder.file("x", b"old");
-    let broken = write_with(&path, &Interrupt::default(), |out| {
+    let broken = write_with(&path, (&Interrupt::default(), 3), |out| {
         out.write_all(b"half")?;
         Err(std::io::Error::other("disk full"))
     });

@@ -1,9 +1,10 @@
 //! The files by which Jupyter finds this program: the kernelspec, and beside it what the lab loads
-//! (`lab`). Each folder is written aside and renamed, so that nobody reads half.
+//! (`lab`) and what nbconvert takes for paper (`paper`). Each folder is written aside and renamed,
+//! so that nobody reads half.
 //!
 //! No Python is needed.
 
-use super::lab;
+use super::{lab, paper};
 use serde_json::json;
 use std::env;
 use std::fs;
@@ -53,11 +54,14 @@ impl Place {
 /// A file of a folder that is written: its path there, and what it holds.
 pub type Written = (&'static str, Vec<u8>);
 
-/// Writes the kernelspec of this program and what it brings to JupyterLab; the kernelspec's folder.
+/// Writes the kernelspec of this program and what it brings to JupyterLab and nbconvert; the
+/// kernelspec's folder.
 /// `options` are Aplomb's own, which the kernel is to start with. Errors: a sentence.
 pub fn install(place: &Place, options: &[String]) -> Result<PathBuf, String> {
     let data = place.data()?;
     put(&data.join("labextensions").join(NAME), &lab::files())?;
+    let templates = data.join("nbconvert/templates").join(NAME);
+    put(&templates, &paper::files(&templates))?;
     let target = data.join("kernels").join(NAME);
     put(&target, &kernelspec(options)?)?;
     Ok(target)

@@ -1,6 +1,6 @@
 //! Who may stop the cell that runs: the control thread and the signal thread, never one that waits.
 
-use aplomb_ground::limits::Interrupt;
+use aplomb_ground::limits::{Gone, Interrupt};
 use std::sync::Arc;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -48,7 +48,7 @@ impl Interrupts {
     }
 
     /// The way of the loop that runs.
-    pub(super) fn way(&self) -> Option<(u64, u64)> {
+    pub(super) fn way(&self) -> Option<Gone> {
         self.0.session.get()?.way()
     }
 

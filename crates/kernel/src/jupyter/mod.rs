@@ -19,6 +19,7 @@ mod interrupts;
 mod iopub;
 mod lab;
 mod mime;
+mod paper;
 mod progress;
 mod requests;
 mod shell;

@@ -8,6 +8,7 @@ use super::interrupts::Interrupts;
 use super::iopub::Publisher;
 use super::mime;
 use super::wire::Frame;
+use aplomb_ground::limits::Gone;
 use aplomb_ground::progress::{Looker, Step};
 use aplomb_ground::protocol::{HTML, MimeBundle, TEXT};
 use jupyter_protocol::{DisplayData, Transient, UpdateDisplayData};
@@ -74,7 +75,7 @@ impl Progress {
         }
     }
 
-    fn look(&self, iopub: &Publisher, way: Option<(u64, u64)>) {
+    fn look(&self, iopub: &Publisher, way: Option<Gone>) {
         let now = self.begun.elapsed().as_secs_f64();
         let mut cell = self.lock();
         let Some(parent) = cell.parent.clone() else { return };

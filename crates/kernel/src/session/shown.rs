@@ -1,7 +1,7 @@
 //! The bundles of what a program shows by its kind, `⎕SHOW` and `⎕PLOT`: the kind itself, and text
 //! for those who see no more.
 
-use aplomb_charts as charts;
+use aplomb_charts::{self as charts, Drawing};
 use aplomb_ground::chart::Chart;
 use aplomb_ground::error::{Error, count, domain};
 use aplomb_ground::protocol::{HTML, MimeBundle, PNG, SVG, TEXT};
@@ -81,8 +81,9 @@ pub fn chart(
     pages: bool,
     coloured: bool,
 ) -> Result<(MimeBundle, String), Error> {
-    let svg = charts::svg(chart).map_err(domain)?;
-    let text = charts::text(chart, columns, ROWS, coloured).map_err(domain)?;
+    let drawing = Drawing::of(chart).map_err(domain)?;
+    let svg = drawing.svg().map_err(domain)?;
+    let text = drawing.text(columns, ROWS, coloured).map_err(domain)?;
     let mut bundle = MimeBundle::from([(TEXT.to_string(), text)]);
     if pages {
         bundle.insert(HTML.to_string(), charts::image(chart, &svg));

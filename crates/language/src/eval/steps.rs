@@ -4,7 +4,7 @@
 //! step is done by `Eval::act`; who walks (a call of a function, a text at the top) decides what an
 //! error ends.
 
-use super::numbers::COPIES;
+use super::numbers::{COPIES, Outermost};
 use super::run::{At, Eval, Holds, Outcome};
 use super::space::Space;
 use super::value::{Func, Oper, Trad, Value};
@@ -313,8 +313,15 @@ impl Eval<'_> {
             return Ok(());
         }
         let first = walk.at;
-        let ends = (&mut walk.slots[..], &mut walk.at);
-        if !self.loop_by_numbers(at, steps, (first, jump + 1), ends, &mut walk.allowance)? {
+        let way = walk.way.as_ref().and_then(|(own, rounds)| match own {
+            Loop::Items(slot) => Some((Outermost::Items(*slot), rounds)),
+            Loop::Until(own) if *own.end() == jump => {
+                Some((Outermost::Turns(walk.turns[k].done), rounds))
+            }
+            Loop::Until(_) => None,
+        });
+        let (ends, allowance) = ((&mut walk.slots[..], &mut walk.at), &mut walk.allowance);
+        if !self.loop_by_numbers(at, steps, (first, jump + 1), ends, allowance, way)? {
             walk.turns[k].tried_at = walk.turns[k].tried_at.saturating_mul(8);
             return Ok(());
         }

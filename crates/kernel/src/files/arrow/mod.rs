@@ -47,9 +47,11 @@ fn columns(bytes: Vec<u8>, budget: &Budget) -> Result<Vec<(String, Array)>> {
     let Messages { schema, version, each } = stream::messages(&bytes)?;
     let mut columns = Column::of(&schema)?;
     let all = Buffer::from_vec(bytes);
+    let way = budget.bytes(all.len() as u64);
     let mut decoder = FileDecoder::new(Arc::new(schema), version);
     for Message { from, body, to, is_dictionary, unpacked } in each {
         budget.check()?;
+        way.done(from as u64);
         // Decompressed it stands beside the file until its columns are read.
         let _charge = budget.charge(unpacked)?;
         let own = all.slice_with_length(from, to - from);

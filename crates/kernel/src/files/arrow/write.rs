@@ -7,7 +7,7 @@
 use super::super::npy::{NpyType, halved, texts};
 use super::super::{malformed, write_with};
 use aplomb_ground::error::{Error, Kind, Result, domain, length};
-use aplomb_ground::limits::{Budget, Interrupt};
+use aplomb_ground::limits::{Budget, Interrupt, UNKNOWN};
 use aplomb_language::eval::host::Arrays;
 use aplomb_values::array::{Array, Data};
 use arrow_array::types::{ArrowPrimitiveType, Float16Type};
@@ -86,7 +86,9 @@ pub fn write_arrow(
     let options = arrow::RecordBatchOptions::new().with_row_count(Some(rows));
     let all = RecordBatch::try_new_with_options(schema.clone(), columns, &options);
     let all = all.map_err(|e| malformed(path, e))?;
-    let done = write_with(path, stop, |out| {
+    // Packed, nobody knows how long it will be.
+    let long = if how.packed { UNKNOWN } else { all.get_array_memory_size() as u64 };
+    let done = write_with(path, (stop, long), |out| {
         put(out, path, &all, how.packed, stop).map_err(|e| match e {
             ArrowError::IoError(_, e) => e,
             other => std::io::Error::other(other),

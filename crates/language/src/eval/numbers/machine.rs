@@ -6,14 +6,14 @@ use super::loops::Items;
 use super::program::{Arg, Do, List, OnList, Program};
 use crate::eval::cx::Settings;
 use aplomb_ground::error::Result;
-use aplomb_ground::limits::Budget;
+use aplomb_ground::limits::{Budget, Rounds};
 use aplomb_values::array::Array;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::{self, near_integer};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// Calls between two looks at the interrupt.
+/// Calls between two looks at the interrupt, each of which tells how far the run is.
 const LOOK: usize = 1 << 12;
 
 /// Bytes of a list without items.
@@ -54,6 +54,22 @@ struct Waits {
     into: u16,
 }
 
+/// The way of a run, for whoever shows it, and what of the machine it is.
+pub struct Way<'a> {
+    pub rounds: &'a Rounds,
+    pub is: Told,
+}
+
+#[derive(Clone, Copy)]
+pub enum Told {
+    /// The items of a loop that have begun.
+    Items(Items),
+    /// Turns of the outermost loop, behind so many.
+    Turns(usize),
+    /// Calls.
+    Calls,
+}
+
 pub struct Machine {
     ct: f64,
     io: f64,
@@ -67,6 +83,8 @@ pub struct Machine {
     waiting: Vec<Waits>,
     calls: usize,
     next_look: usize,
+    /// Turns of the loop whose steps the program is.
+    turns: usize,
 }
 
 impl Machine {
@@ -82,6 +100,7 @@ impl Machine {
             waiting: Vec::new(),
             calls: 0,
             next_look: LOOK,
+            turns: 0,
         }
     }
 
@@ -128,10 +147,10 @@ impl Machine {
         program: &Program,
         arguments: (Option<f64>, f64),
         depth: usize,
-        budget: &Budget,
+        (budget, way): (&Budget, Option<&Way<'_>>),
     ) -> Result<Option<End>> {
         self.enter(program, 0, (0, 0), arguments, budget)?;
-        self.run(program, depth, budget)
+        self.run(program, depth, (budget, way))
     }
 
     /// As `call`, on what was passed.
@@ -139,13 +158,18 @@ impl Machine {
         &mut self,
         program: &Program,
         depth: usize,
-        budget: &Budget,
+        (budget, way): (&Budget, Option<&Way<'_>>),
     ) -> Result<Option<End>> {
         self.enter_on(program, 0, (0, 0), budget)?;
-        self.run(program, depth, budget)
+        self.run(program, depth, (budget, way))
     }
 
-    fn run(&mut self, program: &Program, depth: usize, budget: &Budget) -> Result<Option<End>> {
+    fn run(
+        &mut self,
+        program: &Program,
+        depth: usize,
+        (budget, way): (&Budget, Option<&Way<'_>>),
+    ) -> Result<Option<End>> {
         let (mut function, mut at, mut base, mut first) = (0usize, 0usize, 0usize, 0usize);
         self.waiting.clear();
         loop {
@@ -183,7 +207,7 @@ impl Machine {
                     if self.waiting.len() + 1 >= depth {
                         return Ok(None);
                     }
-                    self.count(budget)?;
+                    self.count(budget, way)?;
                     let (function_now, next) = (function as u32, at as u32);
                     self.waiting.push(Waits { function: function_now, next, base, first, into });
                     base += program.code[function].registers;
@@ -195,7 +219,7 @@ impl Machine {
                     if self.waiting.len() + 1 >= depth {
                         return Ok(None);
                     }
-                    self.count(budget)?;
+                    self.count(budget, way)?;
                     let (function_now, next) = (function as u32, at as u32);
                     self.waiting.push(Waits { function: function_now, next, base, first, into });
                     base += program.code[function].registers;
@@ -204,7 +228,7 @@ impl Machine {
                     self.enter_on(program, function, (base, first), budget)?;
                 }
                 Do::AgainOn { of } => {
-                    self.count(budget)?;
+                    self.count(budget, way)?;
                     (function, at) = (of as usize, 0);
                     self.enter_on(program, function, (base, first), budget)?;
                 }
@@ -253,7 +277,7 @@ impl Machine {
                 }
                 Do::Again { of, x, y } => {
                     let (x, y) = (x.map(|x| self.read(base, x)), self.read(base, y));
-                    self.count(budget)?;
+                    self.count(budget, way)?;
                     (function, at) = (of as usize, 0);
                     self.enter(program, function, (base, first), (x, y), budget)?;
                 }
@@ -324,7 +348,8 @@ impl Machine {
                 }
                 Do::Jump(to) => {
                     if (to as usize) < at {
-                        self.count(budget)?;
+                        self.turns += usize::from(to == 0);
+                        self.count(budget, way)?;
                     }
                     at = to as usize;
                 }
@@ -541,13 +566,25 @@ impl Machine {
         Some(())
     }
 
-    fn count(&mut self, budget: &Budget) -> Result<()> {
+    fn count(&mut self, budget: &Budget, way: Option<&Way<'_>>) -> Result<()> {
         self.calls += 1;
         if self.calls >= self.next_look {
             self.next_look = self.calls + LOOK;
+            if let Some(way) = way {
+                way.rounds.done(self.gone(way.is) as u64);
+            }
             budget.check()?;
         }
         Ok(())
+    }
+
+    /// The part of what is told that is over.
+    fn gone(&self, is: Told) -> usize {
+        match is {
+            Told::Items(items) => self.next_of(items).saturating_sub(1),
+            Told::Turns(before) => before + self.turns,
+            Told::Calls => self.calls,
+        }
     }
 
     #[inline]

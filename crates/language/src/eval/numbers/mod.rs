@@ -33,9 +33,10 @@ use crate::syntax::Ast;
 use crate::syntax::ast::Sym;
 use crate::syntax::steps::Steps;
 use aplomb_ground::error::Result;
+use aplomb_ground::limits::Rounds;
 use aplomb_values::array::{Array, Data};
 use form::{Class, Form};
-use machine::{End, Held, Machine};
+use machine::{End, Held, Machine, Told, Way};
 use program::{List, Program};
 use std::rc::Rc;
 
@@ -186,8 +187,8 @@ impl Eval<'_> {
     }
 
     /// The steps of a loop that goes round, until it is left. `allowance`: the items that may be
-    /// copied. False: they are more than numbers, and nothing has happened. Errors: INTERRUPT, WS
-    /// FULL.
+    /// copied; `way`: the outermost loop's. False: they are more than numbers, and nothing has
+    /// happened. Errors: INTERRUPT, WS FULL.
     pub(super) fn loop_by_numbers(
         &mut self,
         here: At<'_>,
@@ -195,6 +196,7 @@ impl Eval<'_> {
         (from, to): (usize, usize),
         (slots, next): (&mut [Slot], &mut usize),
         allowance: &mut usize,
+        way: Option<(Outermost, &Rounds)>,
     ) -> Result<bool> {
         if !self.runs_numbers() {
             return Ok(false);
@@ -217,7 +219,17 @@ impl Eval<'_> {
             machine.goes_over(items, of, next);
         }
         let depth = self.room_for_calls();
-        let end = machine.call(&made.program, (None, 0.0), depth, self.cx.budget())?;
+        let way = way.and_then(|(loop_, rounds)| {
+            let is = match loop_ {
+                Outermost::Items(slot) => {
+                    Told::Items(made.items.filter(|items| items.slot == slot)?)
+                }
+                Outermost::Turns(before) => Told::Turns(before),
+            };
+            Some(Way { rounds, is })
+        });
+        let way = (self.cx.budget(), way.as_ref());
+        let end = machine.call(&made.program, (None, 0.0), depth, way)?;
         let Some(End::Step(step)) = end else { return Ok(false) };
         // The turn that begins here is one, too.
         self.cx.sys.calls = self.cx.sys.calls.saturating_add(1 + machine.calls());
@@ -293,6 +305,14 @@ impl Eval<'_> {
         }
         Ok(())
     }
+}
+
+/// The outermost loop, whose way is told: over the items of a slot, or until it ends, after so many
+/// turns.
+#[derive(Clone, Copy)]
+pub(super) enum Outermost {
+    Items(usize),
+    Turns(usize),
 }
 
 /// Items that may be copied at first, and for each turn that a loop took: copying one takes less

@@ -1,12 +1,13 @@
 //! Many calls in registers: on each of some items, folds from the right, powers.
 
 use super::form::{Form, Reader};
-use super::machine::{End, Machine, Values};
+use super::machine::{End, Machine, Told, Values, Way};
 use super::program::Program;
 use super::{COPIES, FEW, Forms};
 use crate::eval::run::Eval;
 use crate::eval::value::Func;
 use aplomb_ground::error::Result;
+use aplomb_ground::limits::UNKNOWN;
 use aplomb_values::array::Array;
 use std::rc::Rc;
 
@@ -29,7 +30,9 @@ impl Eval<'_> {
             return Ok(None);
         }
         let depth = self.room_for_calls();
-        let end = machine.call_on(program, depth, self.cx.budget())?;
+        let rounds = self.cx.host.interrupt().rounds(UNKNOWN);
+        let way = Way { rounds: &rounds, is: Told::Calls };
+        let end = machine.call_on(program, depth, (self.cx.budget(), Some(&way)))?;
         self.value_of_call(program, machine, end)
     }
 
@@ -92,8 +95,10 @@ impl Eval<'_> {
             0 => form.take(&a.disclosed(), into),
             _ => form.take_item(a, if a.len() == 1 { 0 } else { k }, into),
         };
+        let rounds = self.cx.host.interrupt().rounds(n as u64);
         for k in 0..n {
             ticks.tick()?;
+            rounds.done(k as u64);
             let passed = &mut machine.passed;
             if item(&fy, &y, k, passed).is_none() {
                 return Ok(None);
@@ -103,7 +108,7 @@ impl Eval<'_> {
             {
                 return Ok(None);
             }
-            match machine.call_on(&program, depth, self.cx.budget())? {
+            match machine.call_on(&program, depth, (self.cx.budget(), None))? {
                 Some(End::Value(z)) => out.numbers.push(z),
                 Some(End::Passed) => {
                     out.numbers.append(&mut machine.passed.numbers);
@@ -189,15 +194,17 @@ impl Eval<'_> {
             return Ok(None);
         }
         let mut last = None;
+        let rounds = self.cx.host.interrupt().rounds(n as u64);
         for k in first..n {
             ticks.tick()?;
+            rounds.done(k as u64);
             if let Some(End::Value(z)) = last {
                 machine.passed.numbers.push(z);
             }
             if left.take(k, n, &mut machine.passed).is_none() {
                 return Ok(None);
             }
-            last = machine.call_on(&program, depth, self.cx.budget())?;
+            last = machine.call_on(&program, depth, (self.cx.budget(), None))?;
             if !matches!(last, Some(End::Value(_) | End::Passed)) {
                 return Ok(None);
             }

@@ -9,7 +9,7 @@ use crate::eval::run::Eval;
 use aplomb_ground::error::{Error, Result, domain, length, nonce};
 use aplomb_ground::limits::{Budget, Charge};
 use aplomb_values::array::{Array, Data};
-use records::{Form, Record, cut, records};
+use records::{Form, Pass, Record, Way, cut, records};
 
 pub static ROWS: &[Row] = &[optional(
     "CSV",
@@ -90,6 +90,14 @@ fn is_special(text: &str) -> bool {
     ["nan", "inf", "infinity"].iter().any(|w| word.eq_ignore_ascii_case(w))
 }
 
+/// A table that is read: its name in errors, its form, its text and the way of that.
+struct Source<'a> {
+    name: &'a str,
+    form: &'a Form,
+    text: &'a str,
+    way: &'a Way,
+}
+
 enum Column {
     Numbers(Vec<f64>),
     Items(Vec<Array>),
@@ -142,18 +150,16 @@ fn read(ev: &mut Eval<'_>, a: &Args<'_>, form: &Form) -> Result<Array> {
     let most = usize::try_from(a.options.whole("Records", 0)?)
         .map_err(|_| domain("option 'Records' is a count"))?;
     let most = if most > 0 { most + usize::from(header) } else { 0 };
-    let (found, _held) = all_records(&ev.cx, &text, form, most).map_err(|e| of_file(&name, e))?;
-    table(ev, a, form, &name, found, types, header)
+    let way = Way::of(&text, ev.cx.budget());
+    let from = Source { name: &name, form, text: &text, way: &way };
+    let (found, _held) = all_records(&ev.cx, &from, most).map_err(|e| of_file(&name, e))?;
+    table(ev, a, &from, found, types, header)
 }
 
 /// Records by separators, or by the widths of their fields.
-fn all_records(
-    cx: &Cx<'_>,
-    text: &str,
-    form: &Form,
-    most: usize,
-) -> Result<(Vec<Record>, Vec<Charge>)> {
-    if form.widths.is_empty() { records(cx, text, form, most) } else { cut(cx, text, form, most) }
+fn all_records(cx: &Cx<'_>, from: &Source<'_>, most: usize) -> Result<(Vec<Record>, Vec<Charge>)> {
+    let read = if from.form.widths.is_empty() { records } else { cut };
+    read(cx, (from.text, from.way), from.form, most)
 }
 
 /// The file before what was wrong in it.
@@ -164,12 +170,12 @@ fn of_file(name: &str, e: Error) -> Error {
 fn table(
     ev: &mut Eval<'_>,
     a: &Args<'_>,
-    form: &Form,
-    name: &str,
+    from: &Source<'_>,
     mut found: Vec<Record>,
     types: Vec<i64>,
     header: bool,
 ) -> Result<Array> {
+    let name = from.name;
     let ragged = a.options.flag("Ragged", false)?;
     let columns = match found.first() {
         _ if ragged && types.len() > 1 => types.len(),
@@ -213,10 +219,10 @@ fn table(
         if *kind == 4 && invert == 1 {
             return Err(domain("column type 4 has no matrix of characters (⍠'Invert' 1)"));
         }
-        all.push(column(ev, form, name, &found, k, *kind, fill)?);
+        all.push(column(ev, from, &found, k, *kind, fill)?);
     }
     let data = match invert {
-        0 => matrix(&ev.cx, all, found.len())?,
+        0 => matrix(&ev.cx, all, found.len(), from.way)?,
         1 | 2 => inverted(&ev.cx, all, invert == 1)?,
         _ => return Err(domain("option 'Invert' is 0, 1 or 2")),
     };
@@ -231,22 +237,35 @@ fn table(
 
 fn column(
     ev: &mut Eval<'_>,
-    form: &Form,
-    name: &str,
+    from: &Source<'_>,
     found: &[Record],
     k: usize,
     kind: i64,
     fill: f64,
 ) -> Result<Column> {
+    let Source { name, form, way, .. } = from;
+    let columns = found.first().map_or(1, |first| first.1.len());
+    let mut ticks = ev.cx.budget().ticks();
+    let mut tick = |row: usize| {
+        let part = k as f64 + row as f64 / found.len() as f64;
+        way.tell(Pass::Column, part / columns as f64);
+        ticks.tick()
+    };
     if kind == 1 || kind == 4 {
-        let one = |(_, fields): &Record| match number(&fields[k], form) {
-            Some(x) if kind == 4 => Ok(Array::num(x)),
-            _ => ev.cx.text(&fields[k]),
-        };
-        return found.iter().map(one).collect::<Result<_>>().map(Column::Items);
+        let mut out = ev.cx.budget().room(found.len())?;
+        for (row, (_, fields)) in found.iter().enumerate() {
+            tick(row)?;
+            let number = (kind == 4).then(|| number(&fields[k], form)).flatten();
+            out.push(match number {
+                Some(x) => Array::num(x),
+                None => ev.cx.text(&fields[k])?,
+            });
+        }
+        return Ok(Column::Items(out));
     }
-    let mut out = Vec::with_capacity(found.len());
-    for (line, fields) in found {
+    let mut out = ev.cx.budget().room(found.len())?;
+    for (row, (line, fields)) in found.iter().enumerate() {
+        tick(row)?;
         let field = fields[k].trim();
         out.push(match number(field, form) {
             Some(x) => x,
@@ -267,7 +286,7 @@ fn column(
     Ok(Column::Numbers(out))
 }
 
-fn matrix(cx: &Cx<'_>, columns: Vec<Column>, rows: usize) -> Result<Array> {
+fn matrix(cx: &Cx<'_>, columns: Vec<Column>, rows: usize, way: &Way) -> Result<Array> {
     let shape = [rows, columns.len()];
     let numeric: Option<Vec<&Vec<f64>>> =
         columns.iter().map(|c| if let Column::Numbers(v) = c { Some(v) } else { None }).collect();
@@ -279,7 +298,10 @@ fn matrix(cx: &Cx<'_>, columns: Vec<Column>, rows: usize) -> Result<Array> {
     let mut out = cx.budget().room(rows.saturating_mul(columns.len()))?;
     let _held =
         cx.budget().charge_elements(rows.saturating_mul(columns.len()), size_of::<Array>())?;
+    let mut ticks = cx.budget().ticks();
     for r in 0..rows {
+        ticks.tick()?;
+        way.tell(Pass::Laid, r as f64 / rows as f64);
         for c in &columns {
             out.push(match c {
                 Column::Numbers(v) => Array::num(v[r]),
@@ -399,14 +421,18 @@ fn write(ev: &mut Eval<'_>, a: &Args<'_>, x: &Array, form: &Form) -> Result<Opti
         out += &line(fields, form)?;
         out += &end;
     }
-    for (r, row) in cells(&data, ev.cx.budget())?.iter().enumerate() {
+    let rows = cells(&data, ev.cx.budget())?;
+    let way = ev.cx.host.interrupt().rounds(rows.len() as u64);
+    for (r, row) in rows.iter().enumerate() {
         if r.is_multiple_of(4_096) {
             ev.cx.host.interrupt().check()?;
+            way.done(r as u64);
         }
         let fields = row.iter().map(|c| written(c, form, force)).collect::<Result<Vec<_>>>()?;
         out += &line(fields, form)?.replace('\n', &end);
         out += &end;
     }
+    drop(way);
     let to = match a.y.is_simple() {
         true => vec![a.y.clone()],
         false => a.y.in_turn().take(3).collect(),

@@ -14,10 +14,10 @@ use crate::eval::space::Space;
 use crate::eval::value::Value;
 use crate::syntax::token::{is_name_part, is_name_start};
 use aplomb_ground::error::{Error, Result, domain, limit, nonce};
-use aplomb_ground::limits::{Budget, Ticks};
+use aplomb_ground::limits::{Budget, Rounds, Ticks};
 use aplomb_values::array::{Array, Buf, Data, MOST_DEPTH};
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use std::cell::RefCell;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::sync::Arc;
 
@@ -40,9 +40,56 @@ enum Json {
     Object(Vec<(String, Json)>),
 }
 
-struct Reader;
+/// The values of a text that are read, then made arrays: how many of twice as many are done.
+struct Told {
+    way: Rounds,
+    done: Cell<u64>,
+    ticks: RefCell<Ticks>,
+    /// The interrupt, which the reader of JSON has no word for.
+    stopped: RefCell<Option<Error>>,
+}
 
-impl<'de> Visitor<'de> for Reader {
+/// Bytes of a text that is over before somebody looks.
+const SHORT: usize = 1 << 20;
+
+impl Told {
+    fn of(text: &str, budget: &Budget) -> Told {
+        let values = if text.len() < SHORT { 0 } else { values(text) };
+        Told {
+            way: budget.rounds(2 * values),
+            done: Cell::new(0),
+            ticks: RefCell::new(budget.ticks()),
+            stopped: RefCell::new(None),
+        }
+    }
+
+    /// A value more. Errors: INTERRUPT.
+    fn tick(&self) -> Result<()> {
+        self.done.set(self.done.get() + 1);
+        self.way.done(self.done.get());
+        self.ticks.borrow_mut().tick()
+    }
+}
+
+/// The values of a text of JSON, without what is empty: one behind each comma and bracket.
+fn values(text: &str) -> u64 {
+    let (mut n, mut quoted, mut escaped) = (1, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = quoted,
+            b'"' => quoted = !quoted,
+            b',' | b'[' | b'{' if !quoted => n += 1,
+            _ => {}
+        }
+    }
+    n
+}
+
+#[derive(Clone, Copy)]
+struct Reader<'a>(&'a Told);
+
+impl<'de> Visitor<'de> for Reader<'_> {
     type Value = Json;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -75,7 +122,7 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
         let mut out = Vec::new();
-        while let Some(item) = items.next_element()? {
+        while let Some(item) = items.next_element_seed(self)? {
             out.push(item);
         }
         Ok(Json::List(out))
@@ -83,17 +130,31 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Json, A::Error> {
         let mut out = Vec::new();
-        while let Some(member) = members.next_entry()? {
-            out.push(member);
+        while let Some(name) = members.next_key()? {
+            out.push((name, members.next_value_seed(self)?));
         }
         Ok(Json::Object(out))
     }
 }
 
-impl<'de> Deserialize<'de> for Json {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Json, D::Error> {
-        from.deserialize_any(Reader)
+impl<'de> DeserializeSeed<'de> for Reader<'_> {
+    type Value = Json;
+
+    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Json, D::Error> {
+        self.0.tick().map_err(|e| {
+            *self.0.stopped.borrow_mut() = Some(e);
+            D::Error::custom("stopped")
+        })?;
+        from.deserialize_any(self)
     }
+}
+
+/// Errors: DOMAIN, with the place; INTERRUPT.
+fn parsed(text: &str, told: &Told) -> Result<Json> {
+    let mut from = serde_json::Deserializer::from_str(text);
+    let read = Reader(told).deserialize(&mut from);
+    let read = read.and_then(|json| from.end().map(|()| json));
+    read.map_err(|e| told.stopped.take().unwrap_or_else(|| wrong(text, &e)))
 }
 
 fn json(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
@@ -121,6 +182,7 @@ fn json(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
             split: a.options.word("HighRank", &["Error", "Split"])? == "Split",
             budget: ev.cx.budget().clone(),
             ticks: RefCell::new(ev.cx.budget().ticks()),
+            way: ev.cx.budget().rounds(a.y.shape().first().map_or(0, |n| *n as u64)),
         };
         if rows {
             return Err(nonce("writing JSON from rows (⍠'Format' 'M')"));
@@ -133,9 +195,10 @@ fn json(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let text = texts(a.y, "the argument of ⎕JSON")?.join("\n");
     let _held = ev.cx.budget().charge(text.len() as u64 * 4)?;
     let text = if five { json5::plain(&text) } else { text };
-    let read: Json = serde_json::from_str(&text).map_err(|e| wrong(&text, &e))?;
+    let told = Told::of(&text, ev.cx.budget());
+    let read = parsed(&text, &told)?;
     let matrix = a.options.word("Objects", &["Namespace", "Matrix"])? == "Matrix";
-    let form = Form { matrix, nulls };
+    let form = Form { matrix, nulls, told: &told };
     let made = if rows { table(&ev.cx, read)? } else { value(ev, read, form)? };
     Ok(Some(made))
 }
@@ -155,15 +218,16 @@ fn raw(cx: &Cx<'_>, word: &str) -> Result<Array> {
 
 /// The form of values that are read.
 #[derive(Clone, Copy)]
-struct Form {
+struct Form<'a> {
     /// An object is a matrix of names and values.
     matrix: bool,
     /// null is ⎕NULL.
     nulls: bool,
+    told: &'a Told,
 }
 
 /// An object: a namespace, or a matrix of names and values.
-fn object(ev: &mut Eval<'_>, members: Vec<(String, Json)>, form: Form) -> Result<Array> {
+fn object(ev: &mut Eval<'_>, members: Vec<(String, Json)>, form: Form<'_>) -> Result<Array> {
     if form.matrix {
         let n = members.len();
         let mut cells = ev.cx.budget().room(2 * n)?;
@@ -237,7 +301,8 @@ fn plain(ev: &mut Eval<'_>, a: &Array, depth: usize) -> Result<Array> {
     Ok(Array::items(a.shape(), items, None))
 }
 
-fn value(ev: &mut Eval<'_>, json: Json, form: Form) -> Result<Array> {
+fn value(ev: &mut Eval<'_>, json: Json, form: Form<'_>) -> Result<Array> {
+    form.told.tick()?;
     match json {
         Json::Raw("null") if form.nulls => Ok(null()),
         Json::Raw(word) => raw(&ev.cx, word),
@@ -284,6 +349,8 @@ struct Style {
     split: bool,
     budget: Budget,
     ticks: RefCell<Ticks>,
+    /// Of the items of the outermost list.
+    way: Rounds,
 }
 
 fn newline(style: &Style, depth: usize, out: &mut String) {
@@ -335,6 +402,9 @@ fn listed(
     for k in 0..n {
         if k > 0 {
             out.push(',');
+        }
+        if depth == 0 {
+            style.way.done(k as u64);
         }
         newline(style, depth + 1, out);
         each(k, out)?;

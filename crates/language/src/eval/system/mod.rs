@@ -310,11 +310,17 @@ impl Options {
 
     /// One of some words. Errors: DOMAIN, with the words.
     pub fn word(&self, name: &str, words: &[&'static str]) -> Result<&'static str> {
-        let Some(text) = self.text(name)? else { return Ok(words[0]) };
-        let found = words.iter().find(|w| **w == text);
-        found
-            .copied()
-            .ok_or_else(|| domain(format!("option '{name}' is one of {}", words.join(" "))))
+        let rows: Vec<(&str, &'static str)> = words.iter().map(|w| (*w, *w)).collect();
+        self.choice(name, &rows)
+    }
+
+    /// The value beside the option's word; beside the first where it is not given. Errors: DOMAIN,
+    /// with the words there are.
+    pub fn choice<T: Copy>(&self, name: &str, rows: &[(&str, T)]) -> Result<T> {
+        let Some(text) = self.text(name)? else { return Ok(rows[0].1) };
+        let found = rows.iter().find(|row| row.0 == text).map(|row| row.1);
+        let words = || rows.iter().map(|row| row.0).collect::<Vec<_>>().join(" ");
+        found.ok_or_else(|| domain(format!("option '{name}' is one of {}", words())))
     }
 }
 
@@ -416,7 +422,14 @@ fn texts(a: &Array, what: &str) -> Result<Vec<String>> {
 
 /// A vector of texts as a value.
 fn text_vector(cx: &Cx<'_>, texts: &[String]) -> Result<Array> {
-    let items = texts.iter().map(|t| cx.text(t)).collect::<Result<Vec<_>>>()?;
+    let way = cx.host.interrupt().rounds(texts.len() as u64);
+    let mut ticks = cx.budget().ticks();
+    let one = |(k, text): (usize, &String)| {
+        way.done(k as u64);
+        ticks.tick()?;
+        cx.text(text)
+    };
+    let items = texts.iter().enumerate().map(one).collect::<Result<Vec<_>>>()?;
     let proto = if items.is_empty() { Some(cx.text("")?) } else { None };
     Ok(Array::items([items.len()].as_slice(), items, proto))
 }

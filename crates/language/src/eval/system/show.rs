@@ -6,7 +6,7 @@ use super::{Args, Options, Row, function, misused, optional, texts};
 use crate::eval::host::Page;
 use crate::eval::run::Eval;
 use aplomb_ground::calendar::{days, is_date};
-use aplomb_ground::chart::{Chart, KINDS, Kind, Series};
+use aplomb_ground::chart::{Chart, KINDS, Kind, Series, THEMES};
 use aplomb_ground::error::{Result, count, domain, length, limit, nonce, rank};
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::Array;
@@ -46,9 +46,10 @@ pub static ROWS: &[Row] = &[
         "PLOT",
         "Draws numbers: a vector, the rows of a matrix, or a vector for each series; X is a file \
          for it, .svg or .png. ⍠ takes Kind (lines points bars histogram boxes heat contour), \
-         Title, X (also dates as texts, '2024-02-29'), Names, Axes, Log (x y xy), Size. The SVG.",
+         Title, X (also dates as texts, '2024-02-29'), Names, Axes, Log (x y xy), Size, Theme \
+         (page light dark print). The SVG.",
         ("≢⍴⎕PLOT 3 1 2", "1"),
-        &["Kind", "Title", "X", "Names", "Axes", "Log", "Size"],
+        &["Kind", "Title", "X", "Names", "Axes", "Log", "Size", "Theme"],
         plot,
     ),
 ];
@@ -133,9 +134,8 @@ fn plot(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
             Some(x.to_text().filter(is_file).ok_or_else(|| misused("PLOT", says))?)
         }
     };
-    let kind = KINDS.iter().map(|k| k.0).collect::<Vec<_>>();
-    let kind = a.options.word("Kind", &kind)?;
-    let kind = KINDS.iter().find(|k| k.0 == kind).map_or(Kind::Lines, |k| k.1);
+    let kind = a.options.choice("Kind", KINDS)?;
+    let theme = a.options.choice("Theme", THEMES)?;
     let rows = rows(a.y, kind, ev.cx.budget())?;
     let first = ev.cx.sys.settings.io;
     let given = a.options.get("X");
@@ -165,6 +165,7 @@ fn plot(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         dates,
         series: series.collect::<Result<_>>()?,
         size: size(a.options, ev.cx.budget())?,
+        theme,
     };
     let columns = ev.cx.sys.settings.pw;
     let svg = ev.cx.world("output")?.plot(&chart, columns, file.as_deref())?;

@@ -2,7 +2,9 @@
 
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain};
-use aplomb_ground::limits::Charge;
+use aplomb_ground::limits::{Budget, Charge, Rounds};
+use std::iter::Peekable;
+use std::str::CharIndices;
 
 /// The meaning of the characters of a table.
 pub struct Form {
@@ -17,6 +19,34 @@ pub struct Form {
     pub widths: Vec<usize>,
 }
 
+/// The way of a table's bytes, each of which is passed thrice: cut into fields, made an item of its
+/// column, laid where it belongs.
+pub struct Way {
+    rounds: Rounds,
+    long: u64,
+}
+
+/// A pass over a table.
+#[derive(Clone, Copy)]
+pub enum Pass {
+    Cut,
+    Column,
+    Laid,
+}
+
+impl Way {
+    pub fn of(text: &str, budget: &Budget) -> Way {
+        let long = text.len() as u64;
+        Way { rounds: budget.bytes(long), long }
+    }
+
+    /// A part of a pass is over.
+    pub fn tell(&self, pass: Pass, part: f64) {
+        let parts = pass as usize as f64 + part;
+        self.rounds.done((self.long as f64 * parts / 3.0) as u64);
+    }
+}
+
 /// A record: the line it begins on, its fields.
 pub type Record = (usize, Vec<String>);
 
@@ -25,10 +55,11 @@ const FIELD: u64 = 48;
 /// Records whose fields are asked of the budget together.
 const HELD: usize = 4_096;
 
-/// Records of fields of fixed widths, a line each; the last field has what is left.
+/// Records of fields of fixed widths, a line each; the last field has what is left. `way`: of the
+/// text.
 pub fn cut(
     cx: &Cx<'_>,
-    text: &str,
+    (text, way): (&str, &Way),
     form: &Form,
     most: usize,
 ) -> Result<(Vec<Record>, Vec<Charge>)> {
@@ -44,6 +75,8 @@ pub fn cut(
         out.push((k + 1, fields.collect()));
         if out.len().is_multiple_of(HELD) {
             held.push(cx.budget().charge(each * HELD as u64)?);
+            let at = line.as_ptr() as usize - text.as_ptr() as usize;
+            way.tell(Pass::Cut, at as f64 / text.len() as f64);
         }
         if most > 0 && out.len() >= most {
             break;
@@ -52,24 +85,34 @@ pub fn cut(
     Ok((out, held))
 }
 
-/// Records of a text, and their hold on the budget. Errors: DOMAIN for a quote that is never
-/// closed, with its line.
+/// Whether a character is next.
+fn is_next(chars: &mut Peekable<CharIndices<'_>>, c: char) -> bool {
+    chars.peek().is_some_and(|next| next.1 == c)
+}
+
+/// The character behind an escape; at the end of the text the escape itself.
+fn escaped(chars: &mut Peekable<CharIndices<'_>>, escape: char) -> char {
+    chars.next().map_or(escape, |next| next.1)
+}
+
+/// Records of a text, and their hold on the budget. `way`: of it. Errors: DOMAIN for a quote
+/// that is never closed, with its line.
 pub fn records(
     cx: &Cx<'_>,
-    text: &str,
+    (text, way): (&str, &Way),
     form: &Form,
     most: usize,
 ) -> Result<(Vec<Record>, Vec<Charge>)> {
     let mut out: Vec<Record> = Vec::new();
     let mut held = Vec::new();
-    let mut chars = text.chars().peekable();
+    let mut chars = text.char_indices().peekable();
     let (mut line, mut begun) = (1, 1);
     let mut fields: Vec<String> = Vec::new();
     let mut field = Field::default();
     let mut any = false;
-    while let Some(c) = chars.next() {
+    while let Some((at, c)) = chars.next() {
         if c == '\n' || c == '\r' {
-            if c == '\r' && chars.peek() == Some(&'\n') {
+            if c == '\r' && is_next(&mut chars, '\n') {
                 chars.next();
             }
             line += 1;
@@ -78,6 +121,7 @@ pub fn records(
                 out.push((begun, std::mem::take(&mut fields)));
                 if out.len().is_multiple_of(HELD) {
                     cx.host.interrupt().check()?;
+                    way.tell(Pass::Cut, at as f64 / text.len() as f64);
                     let fields: usize = out[out.len() - HELD..].iter().map(|r| r.1.len()).sum();
                     held.push(cx.budget().charge(fields as u64 * FIELD)?);
                 }
@@ -93,24 +137,24 @@ pub fn records(
         if c == form.separator {
             fields.push(field.take(form));
         } else if form.escape == Some(c) {
-            field.push_literal(chars.next().unwrap_or(c));
+            field.push_literal(escaped(&mut chars, c));
         } else if form.quote == Some(c) && field.is_blank() {
             let opened = line;
             field.open();
             loop {
-                let Some(c) = chars.next() else {
+                let Some((_, c)) = chars.next() else {
                     return Err(domain(format!(
                         "line {opened}: a quote is opened here and never closed"
                     )));
                 };
                 match c {
-                    c if form.escape == Some(c) => field.push_literal(chars.next().unwrap_or(c)),
-                    c if form.quote == Some(c) && form.double && chars.peek() == Some(&c) => {
+                    c if form.escape == Some(c) => field.push_literal(escaped(&mut chars, c)),
+                    c if form.quote == Some(c) && form.double && is_next(&mut chars, c) => {
                         chars.next();
                         field.push_literal(c);
                     }
                     c if form.quote == Some(c) => break,
-                    '\r' if chars.peek() == Some(&'\n') => {}
+                    '\r' if is_next(&mut chars, '\n') => {}
                     c => {
                         line += usize::from(c == '\n');
                         field.push_literal(c);
