@@ -88,7 +88,7 @@ impl<'a> Oracle<'a> {
     /// The numbers of the k-th input.
     pub fn input(&self, k: u32) -> Result<Vec<f64>> {
         match self.inputs[k as usize].data() {
-            Data::Dense(b) => Ok(b.view().numbers()),
+            Data::Dense(b) => Ok(b.view().each().collect()),
             Data::Num(x) => Ok(vec![*x]),
             _ => Err(internal("an input is not dense")),
         }

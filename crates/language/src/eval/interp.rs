@@ -251,7 +251,12 @@ impl Interp {
         host: &mut dyn Host,
         keep: bool,
     ) -> Result<Option<Array>> {
-        let ast = Rc::new(syntax::parse(source, &mut self.store.symbols, host.limits())?);
+        let ast = Rc::new(syntax::parse(
+            source,
+            &mut self.store.symbols,
+            host.limits(),
+            host.interrupt(),
+        )?);
         let (steps, mut walk, mut last) = (&ast.steps, Walk::new(&ast.steps), None);
         while let Some(step) = steps.steps.get(walk.at) {
             let now = walk.at;

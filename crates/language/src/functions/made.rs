@@ -63,7 +63,7 @@ fn counts(cx: &mut Cx<'_>, x: &Array) -> Result<Option<Vec<u32>>> {
         return Ok(None);
     }
     let x = cx.ready(x, "each")?;
-    let numbers = x.ready_numbers()?;
+    let numbers = x.ready_numbers(cx.budget())?;
     if numbers.iter().any(|&n| n < 0.0) {
         return Ok(None);
     }
@@ -123,7 +123,7 @@ const PLAIN: f64 = 1e6;
 fn texts(cx: &mut Cx<'_>, y: &Array) -> Result<Option<Array>> {
     let pp = cx.sys.settings.pp;
     let y = cx.ready(y, "each")?;
-    let numbers = y.ready_numbers()?;
+    let numbers = y.ready_numbers(cx.budget())?;
     if numbers.is_empty() {
         return Ok(None);
     }

@@ -1,7 +1,7 @@
 //! Arrays as rows of text: columns justified, nested items as blocks.
 
 use super::{complex, complex_column, is_int, numeral, scaled_column};
-use crate::array::{Array, Complex64, Data, View, elements};
+use crate::array::{Array, Complex64, Data, elements};
 use aplomb_ground::error::{Result, bug};
 use aplomb_ground::limits::Budget;
 
@@ -79,7 +79,7 @@ pub fn within(a: &Array, pp: usize, budget: &Budget) -> Result<Grid> {
     }
     if a.is_uniform() && a.is_char() {
         let _held = budget.charge_elements(a.len(), 8)?;
-        return characters(&a);
+        return characters(&a, budget);
     }
     if a.is_uniform() && a.rank() < 2 {
         let _held = budget.charge_elements(a.len(), IN_A_ROW)?;
@@ -94,8 +94,8 @@ pub fn within(a: &Array, pp: usize, budget: &Budget) -> Result<Grid> {
     assemble(&a, laid, rows, budget)
 }
 
-fn characters(a: &Array) -> Result<Grid> {
-    let chars = a.ready_chars()?;
+fn characters(a: &Array, budget: &Budget) -> Result<Grid> {
+    let chars = a.ready_chars(budget)?;
     let width = a.last_extent();
     let shown = |c: char| if (c as u32) < 32 && c != '\n' { ' ' } else { c };
     if a.rank() < 2 {
@@ -128,14 +128,11 @@ fn colour(chars: &[char]) -> bool {
 
 fn numbers(a: &Array, pp: usize, budget: &Budget) -> Result<Grid> {
     if a.is_complex() {
-        return in_a_row(a.ready_complexes()?.into_iter().map(|z| complex(z, pp)), budget);
+        return in_a_row(a.ready_complexes(budget)?.into_iter().map(|z| complex(z, pp)), budget);
     }
     let items = match a.data() {
-        Data::Dense(b) => match b.view() {
-            View::F64(v) => v.to_vec(),
-            view => view.numbers(),
-        },
-        _ => a.ready_numbers()?,
+        Data::Dense(b) => b.view().numbers(budget)?,
+        _ => a.ready_numbers(budget)?,
     };
     let whole = items.iter().all(|&x| is_int(x));
     in_a_row(items.iter().map(|&x| numeral(x, pp, whole)), budget)
