@@ -282,7 +282,21 @@ impl Budget {
 
     /// All that comes, in its order. Errors: as `room`.
     pub fn each<T>(&self, items: impl IntoIterator<Item = T>) -> Result<Vec<T>> {
-        self.all(items.into_iter().map(Ok))
+        let mut items = items.into_iter();
+        let mut out = self.room(items.size_hint().0)?;
+        loop {
+            if out.len() == out.capacity() {
+                let Some(item) = items.next() else { return Ok(out) };
+                self.widen(&mut out, 1)?;
+                out.push(item);
+            }
+            let (before, some) = (out.len(), (out.capacity() - out.len()).min(BLOCK));
+            out.extend(items.by_ref().take(some));
+            if out.len() - before < some {
+                return Ok(out);
+            }
+            self.check()?;
+        }
     }
 
     /// The same of what may fail. Errors: the first of theirs; as `room`.
@@ -396,6 +410,8 @@ impl Drop for Charge {
     }
 }
 
+/// Items that are taken in between two looks at the interrupt.
+const BLOCK: usize = 1 << 16;
 /// Rounds between two looks at the interrupt.
 const EACH: u32 = 1 << 10;
 

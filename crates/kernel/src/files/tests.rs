@@ -326,7 +326,10 @@ fn complex_numbers_come_back_from_npy() {
     let columns: Vec<_> = (0..8).map(|x| f64::from(x).to_le_bytes().to_vec()).collect();
     let turned = Some(vec![z(0.0, 1.0), z(4.0, 5.0), z(2.0, 3.0), z(6.0, 7.0)]);
     assert_eq!(
-        read("<c16", true, "(2, 2)", &columns).unwrap().to_complexes(&Budget::new(1 << 20)).unwrap(),
+        read("<c16", true, "(2, 2)", &columns)
+            .unwrap()
+            .to_complexes(&Budget::new(1 << 20))
+            .unwrap(),
         turned
     );
     let real: Vec<_> = [1.5f64, -0.0, 2.0, 0.0].iter().map(|x| x.to_le_bytes().to_vec()).collect();

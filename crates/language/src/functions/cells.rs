@@ -368,7 +368,7 @@ pub fn split(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
     let _held = cx.budget().charge_elements(outer * inner, std::mem::size_of::<Array>())?;
     for o in 0..outer {
         for i in 0..inner {
-            let places: Vec<_> = (0..n).map(|k| Ok((o * n + k) * inner + i)).collect();
+            let places = cx.budget().each((0..n).map(|k| Ok((o * n + k) * inner + i)))?;
             out.push(if n == 0 {
                 empty(cx, &[0], y.prototype())?
             } else {

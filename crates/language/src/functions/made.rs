@@ -118,6 +118,8 @@ fn ends(cx: &mut Cx<'_>, x: &Array, whole: &Array, front: bool) -> Result<Option
 
 /// Numbers of at most so many digits print as they are, whatever ⎕PP.
 const PLAIN: f64 = 1e6;
+/// Characters of one of them at most.
+const DIGITS: usize = 8;
 
 /// `⍕¨V`: the text of each number.
 fn texts(cx: &mut Cx<'_>, y: &Array) -> Result<Option<Array>> {
@@ -132,6 +134,7 @@ fn texts(cx: &mut Cx<'_>, y: &Array) -> Result<Option<Array>> {
     let mut ticks = cx.budget().ticks();
     for x in numbers {
         ticks.tick()?;
+        cx.budget().widen(&mut all, DIGITS)?;
         if x == x.trunc() && x.abs() < PLAIN && pp > 6 {
             let mut rest = x.abs() as u32;
             if x < 0.0 {
@@ -149,9 +152,7 @@ fn texts(cx: &mut Cx<'_>, y: &Array) -> Result<Option<Array>> {
         } else {
             let lines = grid(&Array::num(x), pp, cx.budget())?;
             let [line] = lines.as_slice() else { return Ok(None) };
-            if all.len() + line.len() > all.capacity() {
-                cx.budget().has_room(4 * all.len() as u64)?;
-            }
+            cx.budget().widen(&mut all, line.len())?;
             all.extend(line.chars());
         }
         let Ok(end) = u32::try_from(all.len()) else { return Ok(None) };

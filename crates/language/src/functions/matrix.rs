@@ -101,7 +101,8 @@ fn divided(
     if !y.iter().chain(b).all(|x| x.is_finite()) {
         return Err(domain("⌹ takes finite numbers"));
     }
-    let by_column: Vec<f64> = (0..n).flat_map(|c| (0..m).map(move |r| y[r * n + c])).collect();
+    let mut by_column = cx.budget().room(m.saturating_mul(n))?;
+    by_column.extend((0..n).flat_map(|c| (0..m).map(move |r| y[r * n + c])));
     let qr = Qr::new(cx, m, n, by_column)?;
     let mut out = cx.budget().filled(0.0, n * k)?;
     for c in 0..k {

@@ -41,7 +41,9 @@ impl Lint {
         let tokens = lex(text);
         self.names(&tokens, first);
         let nobody = Interrupt::default();
-        let Ok(ast) = super::parse(source, &mut Default::default(), limits, &nobody) else { return };
+        let Ok(ast) = super::parse(source, &mut Default::default(), limits, &nobody) else {
+            return;
+        };
         for dfn in &ast.dfns {
             self.found.extend(after_the_end(&ast, dfn));
         }

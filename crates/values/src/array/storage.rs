@@ -373,7 +373,7 @@ impl Buf {
             return Ok(None);
         }
         if filled().all(|d| d == first) {
-            let same: Vec<_> = all.iter().filter(|(s, _)| s.dtype() == first).cloned().collect();
+            let same = budget.each(all.iter().filter(|(s, _)| s.dtype() == first).cloned())?;
             return Buf::stretches(&same, budget);
         }
         if !filled().all(|d| d.is_integer() || d == DType::F64) {

@@ -144,7 +144,9 @@ fn column(array: &Array, of: Option<NpyType>, budget: &Budget) -> Result<ArrayRe
         }
         let texts = match array.is_char() {
             true => rows_of(&array, budget)?,
-            false => listed(texts(&array, "a column holds numbers, or texts, and not both", budget)?),
+            false => {
+                listed(texts(&array, "a column holds numbers, or texts, and not both", budget)?)
+            }
         };
         return match array.is_char() || extents.is_empty() {
             true => Ok(texts),

@@ -295,7 +295,7 @@ fn counted(
     flat: bool,
 ) -> Result<Array> {
     let n = firsts.len();
-    let picks: Vec<_> = firsts.iter().map(|&k| Some(k)).collect();
+    let picks = ev.cx.budget().each(firsts.iter().map(|&k| Some(k)))?;
     if what == Counts::Keys {
         return cells::along(&mut ev.cx, keys, 0, &picks);
     }

@@ -320,6 +320,7 @@ impl Search<'_> {
                     pushed(out, &text[copied..start], ev.cx.budget())?;
                     self.replaced(ev, &m, text, out)?;
                 } else if let Some(value) = self.value(ev, &m, text)? {
+                    ev.cx.budget().widen(found, 1)?;
                     found.push(value);
                 }
                 copied = end;
