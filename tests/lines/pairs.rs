@@ -48,7 +48,7 @@ const FORMS: &[(char, &[(Calls, &str)])] = &[
     ('⍥', &[(Two, "s f⍥g r"), (One, "s g⍥f r"), (Two, "x(f⍥g)¨y")]),
     ('⍛', &[(One, "s(f⍛g)r"), (Two, "s(g⍛f)r"), (Two, "x(g⍛f)¨y")]),
     ('.', &[(Two, "s f.g r"), (Two, "s g.f r"), (Two, "(5↑s)∘.f 7↑r"), (Two, "(3↑m)g.f⍉3↑m")]),
-    ('⍣', &[(One, "f⍣2⊢s"), (Two, "2(f⍣2)s"), (One, "f⍣2¨5↑s"), (One, "f⍣{3<≢,⍺}⊢s")]),
+    ('⍣', &[(One, "f⍣2⊢s"), (Two, "2(f⍣2)s"), (One, "f⍣2¨5↑s"), (One, "f⍣{1⊣⍺⍵}⊢s")]),
     ('@', &[(One, "f@1 3⊢y"), (Two, "2(f@1 3)y"), (One, "f@{2|⍳≢⍵}y"), (One, "f@2⊢m")]),
     ('⌸', &[(Two, "f⌸x"), (Two, "x f⌸y"), (One, "x{f⍵}⌸y"), (One, "{f⍵}⌸x"), (Two, "{⍺f⍵}⌸m")]),
     ('⌺', &[(One, "{f⍵}⌺3⊢y"), (Two, "f⌺3⊢s"), (Two, "{2f⍵}⌺2 3⊢9↑m"), (One, "{f,⍵}⌺3 3⊢5↑m")]),
@@ -175,7 +175,7 @@ fn short(o: &Outcome) -> String {
 
 #[test]
 fn each_function_is_the_same_under_each_operator_whichever_way_it_runs() {
-    let lines = drawn(scaled(1).max(1));
+    let lines = drawn(scaled(8).max(1));
     let mut pairs: BTreeMap<(char, char), usize> = BTreeMap::new();
     let (mut wrong, mut values, mut turn) = (Vec::new(), 0, 0);
     let switches = switches();

@@ -226,7 +226,7 @@ impl Opened {
     /// With what was put. Errors: WS FULL.
     fn array(&self, ev: &Eval<'_>) -> Result<Array> {
         let Some(items) = &self.items else { return Ok(self.whole.clone()) };
-        let made = items.iter().map(|item| item.array(ev)).collect::<Result<Vec<_>>>()?;
+        let made = ev.cx.budget().all(items.iter().map(|item| item.array(ev)))?;
         ev.cx.collect(self.whole.shape(), made, Some(self.whole.prototype()))
     }
 }
