@@ -73,7 +73,9 @@ fn dfn(dice: &mut Dice, left: bool, effects: bool) -> String {
 /// The value as text, or the error and its place.
 fn outcome(s: &mut Session, line: &str) -> Result<Vec<f64>, String> {
     match s.value_of(line) {
-        Ok(a) => Ok(a.and_then(|a| a.to_numbers()).expect("code points")),
+        Ok(a) => Ok(a
+            .and_then(|a| a.to_numbers(&aplomb_ground::limits::Budget::new(u64::MAX)).ok()?)
+            .expect("code points")),
         Err(e) => {
             assert_ne!(e.kind(), Kind::Internal, "{line}: {e}");
             Err(format!("{} at {:?}", e.kind().name(), e.parts().place.as_ref().map(|p| p.span)))

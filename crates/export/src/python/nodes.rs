@@ -133,8 +133,8 @@ fn input(w: &Writer, k: usize, shape: &[usize], dtype: DType) -> Result<Value, R
         )));
     }
     let kind = Kind::of(dtype);
-    let numbers = match array.data() {
-        Data::Dense(b) => b.view().numbers(),
+    let numbers: Vec<f64> = match array.data() {
+        Data::Dense(b) => b.view().each().collect(),
         _ => return Err(Refused::new("it uses an array that is not simple")),
     };
     let item = |x: f64| match kind {

@@ -7,7 +7,7 @@
 
 use crate::syntax::{self, Ast, Symbols};
 use aplomb_ground::error::Result;
-use aplomb_ground::limits::Limits;
+use aplomb_ground::limits::{Interrupt, Limits};
 use aplomb_ground::span::Source;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -33,11 +33,12 @@ impl Trees {
         source: &Arc<Source>,
         symbols: &mut Symbols,
         limits: &Limits,
+        stop: &Interrupt,
     ) -> Result<Rc<Ast>> {
         let whole = source.own().0.len() == source.text.len() && source.text.len() <= SHORT;
         let within = (limits.nest, limits.tokens);
         if !whole {
-            return syntax::parse(source, symbols, limits).map(Rc::new);
+            return syntax::parse(source, symbols, limits, stop).map(Rc::new);
         }
         if let Some(tree) = self.kept.get(&source.text)
             && self.within == within
@@ -45,7 +46,7 @@ impl Trees {
         {
             return Ok(tree.clone());
         }
-        let tree = Rc::new(syntax::parse(source, symbols, limits)?);
+        let tree = Rc::new(syntax::parse(source, symbols, limits, stop)?);
         if self.within != within || self.kept.len() == MOST {
             self.kept.clear();
             self.within = within;

@@ -27,7 +27,9 @@ pub fn compare(a: &Array, b: &Array) -> Ordering {
                 (false, true) => Ordering::Less,
                 (true, false) => Ordering::Greater,
                 (false, false) => complex(a.ready_complex(), b.ready_complex()),
-                (true, true) => a.to_chars().cmp(&b.to_chars()),
+                (true, true) => {
+                    a.number_at(0).map(|c| c as u32).cmp(&b.number_at(0).map(|c| c as u32))
+                }
             };
         }
         (true, false) if b.rank() == 0 => return compare(a, &b.disclosed()).then(Ordering::Less),
@@ -99,13 +101,14 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
     if y.is_uniform() && !y.is_complex() {
         // Numbers, and characters on their way to numbers.
         let _items = cx.budget().charge_elements(y.len(), if y.is_char() { 12 } else { 8 })?;
-        let items: Vec<f64> = match y.to_chars().filter(|_| y.is_char()) {
-            Some(chars) => {
+        let items: Vec<f64> = match y.is_char() {
+            true => {
+                let chars = y.ready_chars(cx.budget())?;
                 let mut items = cx.budget().room(chars.len())?;
                 items.extend(chars.iter().map(|&c| f64::from(u32::from(c))));
                 items
             }
-            None => y.ready_numbers()?,
+            false => y.ready_numbers(cx.budget())?,
         };
         return Ok(grade_numbers(Given { items: &items, shape: y.shape() }, down));
     }
@@ -116,7 +119,7 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
     out.extend(0..n);
     let turn = |o: Ordering| if down { o.reverse() } else { o };
     if y.is_complex() {
-        let items = y.ready_complexes()?;
+        let items = y.ready_complexes(cx.budget())?;
         let m = elements(&y.shape()[1..]);
         let row = |k: usize| &items[k * m..(k + 1) * m];
         let order = |a: usize, b: usize| {
@@ -203,7 +206,7 @@ pub fn graded_rows(cx: &mut Cx<'_>, node: &Array, down: bool) -> Result<Array> {
         }
         return Array::numbers(node.shape(), places, cx.budget());
     };
-    let items = held.view().numbers_within(cx.budget())?;
+    let items = held.view().numbers(cx.budget())?;
     let shape = &node.shape()[node.rank() - 1..];
     let m = shape[0];
     let _held = cx.budget().charge_elements(items.len(), 16)?;
@@ -260,7 +263,7 @@ fn collate(cx: &mut Cx<'_>, x: &Array, y: &Array, is_down: bool) -> Result<Array
     }
     let (x, y) = (cx.ready(x, "grade")?, cx.ready(y, "grade")?);
     let _texts = cx.budget().charge_elements(x.len().saturating_add(y.len()), 4)?;
-    let (Some(order), Some(text)) = (x.to_chars(), y.to_chars()) else {
+    let (Some(order), Some(text)) = (x.to_chars(cx.budget())?, y.to_chars(cx.budget())?) else {
         return Err(domain("a collation takes text"));
     };
     let r = x.rank();

@@ -250,9 +250,10 @@ impl Cx<'_> {
                 // The numbers, and the items that are changed.
                 let all = args.iter().map(Array::len).fold(0, usize::saturating_add);
                 let _held = self.budget().charge_elements(all, 8)?;
-                let lists = args
-                    .iter()
-                    .map(|a| a.to_numbers().map_or_else(|| self.budget().filled(0.0, a.len()), Ok));
+                let lists = args.iter().map(|a| match a.to_numbers(self.budget())? {
+                    Some(numbers) => Ok(numbers),
+                    None => self.budget().filled(0.0, a.len()),
+                });
                 let lists = lists.collect::<Result<Vec<Vec<f64>>>>()?;
                 let given = |k: usize| aplomb_values::prim::whole::Given {
                     items: &lists[k],

@@ -318,9 +318,7 @@ impl Machine {
                         return Ok(None);
                     };
                     // Without room the evaluator says so.
-                    let more = items.capacity().max(LOOK);
-                    let full = items.len() == items.capacity();
-                    if full && budget.has_room((more * size_of::<f64>()) as u64).is_err() {
+                    if budget.widen(items, 1).is_err() {
                         return Ok(None);
                     }
                     items.push(y);
