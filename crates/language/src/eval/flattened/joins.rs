@@ -253,14 +253,10 @@ impl Flat<'_, '_> {
     /// each key is equal to.
     fn sent(&mut self, v: &Array, keys: &Array) -> Result<Option<(Ragged, Vec<u32>)>> {
         let (n, io) = (keys.len(), self.ev.cx.sys.settings.io);
-        let of = |cells: &mut Self, y: &Array| -> Result<Vec<u32>> {
-            let found = search::first_places(&mut cells.ev.cx, keys, y)?;
-            let numbers = cells.ev.cx.numbers(&found, "a place")?;
-            let mut out = cells.ev.cx.budget().room(numbers.len())?;
-            out.extend(numbers.iter().map(|x| (x - io) as u32));
-            Ok(out)
+        let (firsts, found) = match self.by_table(v, keys)? {
+            Some(both) => both,
+            None => (self.first_of(keys, keys)?, self.first_of(keys, v)?),
         };
-        let (firsts, found) = (of(self, keys)?, of(self, v)?);
         let budget = self.ev.cx.budget();
         let mut ends: Vec<u32> = budget.filled(0, n)?;
         for &k in found.iter().filter(|&&k| (k as usize) < n) {
@@ -281,5 +277,49 @@ impl Flat<'_, '_> {
         }
         let flat = Array::numbers([flat.len()].as_slice(), flat, budget)?;
         Ok(Ragged::new(flat, ends).map(|places| (places, firsts)))
+    }
+
+    /// The place of the first key that each number is equal to, or the number of keys.
+    fn first_of(&mut self, keys: &Array, y: &Array) -> Result<Vec<u32>> {
+        let io = self.ev.cx.sys.settings.io;
+        let found = search::first_places(&mut self.ev.cx, keys, y)?;
+        let numbers = self.ev.cx.numbers(&found, "a place")?;
+        let mut out = self.ev.cx.budget().room(numbers.len())?;
+        out.extend(numbers.iter().map(|x| (x - io) as u32));
+        Ok(out)
+    }
+
+    /// The same of the keys and of a vector, by a table of what lies between the least key and the
+    /// greatest. None: that is too much.
+    fn by_table(&mut self, v: &Array, keys: &Array) -> Result<Option<(Vec<u32>, Vec<u32>)>> {
+        let n = keys.len();
+        let all = |cells: &Self, a: &Array| -> Result<Vec<f64>> {
+            let mut out = cells.ev.cx.budget().room(a.len())?;
+            out.extend((0..a.len()).map_while(|k| a.number_at(k)));
+            Ok(out)
+        };
+        let (keys, v) = (all(self, keys)?, all(self, v)?);
+        let (least, most) =
+            keys.iter().fold((f64::MAX, f64::MIN), |(a, b), &k| (a.min(k), b.max(k)));
+        let size = most - least + 1.0;
+        if !(1.0..=(4 * (n + v.len())) as f64).contains(&size) {
+            return Ok(None);
+        }
+        let budget = self.ev.cx.budget();
+        let mut table = budget.filled(n as u32, size as usize)?;
+        let mut firsts = budget.room(n)?;
+        for (k, key) in keys.iter().enumerate() {
+            let slot = &mut table[(key - least) as usize];
+            if *slot == n as u32 {
+                *slot = k as u32;
+            }
+            firsts.push(*slot);
+        }
+        let mut found = budget.room(v.len())?;
+        found.extend(v.iter().map(|x| match *x >= least && *x <= most {
+            true => table[(x - least) as usize],
+            false => n as u32,
+        }));
+        Ok(Some((firsts, found)))
     }
 }

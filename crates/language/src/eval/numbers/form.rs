@@ -149,25 +149,6 @@ impl Form {
         Some(())
     }
 
-    /// The k-th item of an array, as `take`.
-    pub fn take_item(&self, a: &Array, k: usize, into: &mut Values) -> Option<()> {
-        match (self, a.split()) {
-            (Form::One(class), _) if a.is_uniform() => {
-                into.numbers.push(a.number_at(k).filter(|_| Class::of(a) == Some(*class))?);
-                Some(())
-            }
-            (Form::Tuple(items), Some(rows)) if rows.cell() == [items.len()] => {
-                let class = Class::of(&rows.node)?;
-                items.iter().all(|item| *item == Form::One(class)).then_some(())?;
-                for at in k * items.len()..(k + 1) * items.len() {
-                    into.numbers.push(rows.node.number_at(at)?);
-                }
-                Some(())
-            }
-            _ => self.take(&a.item(k), into),
-        }
-    }
-
     /// The value that the next numbers and lists are.
     pub fn array(&self, from: &mut Reader<'_>, budget: &Budget) -> Result<Array> {
         match self {
@@ -233,6 +214,64 @@ impl Class {
                 Array::chars(shape, chars, budget)
             }
         }
+    }
+}
+
+/// The items of an array, or the one that it has for all, each as registers.
+pub struct Items {
+    of: Array,
+    form: Form,
+    /// The numbers of all, where each has so many and they lie one behind the other.
+    flat: Option<(Vec<f64>, usize)>,
+}
+
+impl Items {
+    /// The items of a ready array whose form is given. Errors: WS FULL.
+    pub fn new(of: Array, form: Form, budget: &Budget) -> Result<Items> {
+        let flat = match (&form, of.split()) {
+            (Form::One(class), _) if Class::of(&of) == Some(*class) => Some((&of, 1)),
+            (Form::Tuple(forms), Some(rows)) => {
+                let class = Class::of(&rows.node).map(Form::One);
+                let fits = rows.cell() == [forms.len()] && forms.first() == class.as_ref();
+                (fits && form.as_list().is_some()).then_some((&rows.node, forms.len()))
+            }
+            _ => None,
+        };
+        let flat = match flat {
+            None => None,
+            Some((all, size)) => {
+                let mut numbers = budget.room(all.len())?;
+                numbers.extend((0..all.len()).map_while(|k| all.number_at(k)));
+                (numbers.len() == all.len()).then_some((numbers, size))
+            }
+        };
+        Ok(Items { of, form, flat })
+    }
+
+    /// The k-th item's numbers and lists, behind those that are there. None: it has another form.
+    #[inline]
+    pub fn take(&self, k: usize, into: &mut Values) -> Option<()> {
+        match &self.flat {
+            Some((numbers, size)) => {
+                let k = if self.of.len() == 1 { 0 } else { k };
+                into.numbers.extend_from_slice(numbers.get(k * size..(k + 1) * size)?);
+                Some(())
+            }
+            None => self.form.take(&self.item(k), into),
+        }
+    }
+
+    /// The k-th item.
+    pub fn item(&self, k: usize) -> Array {
+        match (self.of.rank(), self.of.len()) {
+            (0, _) => self.of.disclosed(),
+            (_, 1) => self.of.item(0),
+            _ => self.of.item(k),
+        }
+    }
+
+    pub fn form(&self) -> &Form {
+        &self.form
     }
 }
 

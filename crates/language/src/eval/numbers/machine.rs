@@ -172,8 +172,9 @@ impl Machine {
     ) -> Result<Option<End>> {
         let (mut function, mut at, mut base, mut first) = (0usize, 0usize, 0usize, 0usize);
         self.waiting.clear();
+        let mut steps = &program.code[function].steps[..];
         loop {
-            let Some(step) = program.code[function].steps.get(at) else { return Ok(None) };
+            let Some(step) = steps.get(at) else { return Ok(None) };
             at += 1;
             match *step {
                 Do::One { op, into, y } => {
@@ -213,6 +214,7 @@ impl Machine {
                     base += program.code[function].registers;
                     first += program.code[function].lists;
                     (function, at) = (of as usize, 0);
+                    steps = &program.code[function].steps;
                     self.enter(program, function, (base, first), (x, y), budget)?;
                 }
                 Do::CallOn { of, into } => {
@@ -225,11 +227,13 @@ impl Machine {
                     base += program.code[function].registers;
                     first += program.code[function].lists;
                     (function, at) = (of as usize, 0);
+                    steps = &program.code[function].steps;
                     self.enter_on(program, function, (base, first), budget)?;
                 }
                 Do::AgainOn { of } => {
                     self.count(budget, way)?;
                     (function, at) = (of as usize, 0);
+                    steps = &program.code[function].steps;
                     self.enter_on(program, function, (base, first), budget)?;
                 }
                 Do::Pass(y) => {
@@ -243,6 +247,7 @@ impl Machine {
                 Do::GivePassed => {
                     let Some(waits) = self.waiting.pop() else { return Ok(Some(End::Passed)) };
                     (function, at) = (waits.function as usize, waits.next as usize);
+                    steps = &program.code[function].steps;
                     (base, first) = (waits.base, waits.first);
                 }
                 Do::Taken { into, numbers, list, lists } => {
@@ -279,6 +284,7 @@ impl Machine {
                     let (x, y) = (x.map(|x| self.read(base, x)), self.read(base, y));
                     self.count(budget, way)?;
                     (function, at) = (of as usize, 0);
+                    steps = &program.code[function].steps;
                     self.enter(program, function, (base, first), (x, y), budget)?;
                 }
                 Do::Give(y) => {
@@ -287,6 +293,7 @@ impl Machine {
                         return Ok(Some(End::Value(z)));
                     };
                     (function, at) = (waits.function as usize, waits.next as usize);
+                    steps = &program.code[function].steps;
                     (base, first) = (waits.base, waits.first);
                     self.registers[base + waits.into as usize] = z;
                 }
@@ -594,6 +601,15 @@ impl Machine {
     }
 }
 
+/// A tolerance in which quotients of small numbers that are not whole are not near a whole number.
+const SMALL_CT: f64 = 1e-10;
+
+/// Whether a number is whole, and from 1 to some billions.
+#[inline]
+fn is_small(x: f64) -> bool {
+    (1.0..=4_294_967_296.0).contains(&x) && x as u64 as f64 == x
+}
+
 /// `op y`. None: it fails.
 #[inline]
 fn one(op: Op, ct: f64, y: f64) -> Option<f64> {
@@ -610,6 +626,25 @@ pub(super) fn two(op: Op, ct: f64, x: f64, y: f64) -> Option<f64> {
         Op::Mul => Some(x * y),
         Op::Eq | Op::Le | Op::Ge if x == y => Some(1.0),
         Op::Ne | Op::Lt | Op::Gt if x == y => Some(0.0),
+        // So far from each other that no tolerance makes them equal.
+        Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge
+            if (x - y).abs() > 2.0 * ct * x.abs().max(y.abs()) =>
+        {
+            let holds = match op {
+                Op::Eq => false,
+                Op::Ne => true,
+                Op::Lt | Op::Le => x < y,
+                _ => x > y,
+            };
+            Some(f64::from(u8::from(holds)))
+        }
+        Op::Max if x > y => Some(x),
+        Op::Max if x < y => Some(y),
+        Op::Min if x > y => Some(y),
+        Op::Min if x < y => Some(x),
+        Op::Residue if is_small(x) && is_small(y) && ct <= SMALL_CT => {
+            Some((y as u64 % x as u64) as f64)
+        }
         _ => None,
     };
     // What is no number by the short way may be one, or an error, by the long one.
@@ -634,13 +669,21 @@ mod tests {
             3.0,
             -2.5,
             9.007_199_254_740_993e15,
+            3.0 + 5e-14,
+            65_521.0,
+            4_294_967_295.0,
+            4_294_967_296.0,
+            4_294_967_297.0,
+            2_147_483_647.0,
             f64::MAX,
             f64::MIN_POSITIVE,
             f64::INFINITY,
             f64::NEG_INFINITY,
             f64::NAN,
         ];
-        let all = [Op::Add, Op::Sub, Op::Mul, Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Ge, Op::Gt];
+        let compares = [Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Ge, Op::Gt];
+        let computes = [Op::Add, Op::Sub, Op::Mul, Op::Max, Op::Min, Op::Residue];
+        let all = compares.into_iter().chain(computes);
         for op in all {
             for (x, y) in numbers.iter().flat_map(|x| numbers.iter().map(move |y| (*x, *y))) {
                 for ct in [0.0, 1e-14] {

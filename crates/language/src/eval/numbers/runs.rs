@@ -1,6 +1,6 @@
 //! Many calls in registers: on each of some items, folds from the right, powers.
 
-use super::form::{Form, Reader};
+use super::form::{Form, Items, Reader};
 use super::machine::{End, Machine, Told, Values, Way};
 use super::program::Program;
 use super::{COPIES, FEW, Forms};
@@ -91,20 +91,18 @@ impl Eval<'_> {
         };
         let depth = self.room_for_calls();
         let mut ticks = self.cx.budget().ticks();
-        let item = |form: &Form, a: &Array, k: usize, into: &mut Values| match a.rank() {
-            0 => form.take(&a.disclosed(), into),
-            _ => form.take_item(a, if a.len() == 1 { 0 } else { k }, into),
+        let y = Items::new(y, fy, self.cx.budget())?;
+        let x = match x.zip(fx) {
+            Some((x, fx)) => Some(Items::new(x, fx, self.cx.budget())?),
+            None => None,
         };
         let rounds = self.cx.host.interrupt().rounds(n as u64);
         for k in 0..n {
             ticks.tick()?;
             rounds.done(k as u64);
             let passed = &mut machine.passed;
-            if item(&fy, &y, k, passed).is_none() {
-                return Ok(None);
-            }
-            if let (Some(x), Some(fx)) = (&x, &fx)
-                && item(fx, x, k, passed).is_none()
+            if y.take(k, passed).is_none()
+                || x.as_ref().is_some_and(|x| x.take(k, passed).is_none())
             {
                 return Ok(None);
             }
@@ -133,7 +131,8 @@ impl Eval<'_> {
         let Some(form) = form_of_items(y) else { return Ok(None) };
         let y = crate::eval::operators::each::taken_apart(self, y)?;
         let state = y.item(n - 1);
-        self.goes_on(f, &Left::Items { of: y, form }, state, n - 1)
+        let items = Items::new(y, form, self.cx.budget())?;
+        self.goes_on(f, &Left::Items(items), state, n - 1)
     }
 
     /// `(f⍣n)y`. None: as of one call.
@@ -249,17 +248,15 @@ enum Left {
         form: Form,
     },
     /// The items of a vector but the last, from the right.
-    Items {
-        of: Array,
-        form: Form,
-    },
+    Items(Items),
 }
 
 impl Left {
     fn form(&self) -> Option<&Form> {
         match self {
             Left::Nothing => None,
-            Left::Same { form, .. } | Left::Items { form, .. } => Some(form),
+            Left::Same { form, .. } => Some(form),
+            Left::Items(items) => Some(items.form()),
         }
     }
 
@@ -268,7 +265,7 @@ impl Left {
         match self {
             Left::Nothing => None,
             Left::Same { of, .. } => Some(of.clone()),
-            Left::Items { of, .. } => Some(of.item(n - 1 - k)),
+            Left::Items(items) => Some(items.item(n - 1 - k)),
         }
     }
 
@@ -277,7 +274,7 @@ impl Left {
         match self {
             Left::Nothing => Some(()),
             Left::Same { of, form } => form.take(of, into),
-            Left::Items { of, form } => form.take_item(of, n - 1 - k, into),
+            Left::Items(items) => items.take(n - 1 - k, into),
         }
     }
 }
