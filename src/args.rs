@@ -241,6 +241,9 @@ pub struct BenchArgs {
     /// Times NumPy and others from this virtual environment in turns, and prints ratios
     #[arg(long, value_name = "VENV")]
     pub peers: Option<PathBuf>,
+    /// Pairs of spellings of this file, instead of our own (benches/spellings says how it is read)
+    #[arg(long, value_name = "FILE")]
+    pub pairs: Option<PathBuf>,
 }
 
 impl BenchArgs {
@@ -259,6 +262,7 @@ impl BenchArgs {
             ("--only", !self.only.is_empty()),
             ("--json", self.json),
             ("--peers", self.peers.is_some()),
+            ("--pairs", self.pairs.is_some()),
         ];
         all.into_iter().filter(|(_, given)| *given).map(|(name, _)| name).collect()
     }

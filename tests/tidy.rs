@@ -439,6 +439,8 @@ fn counted(count: impl Fn(&str) -> usize) -> Vec<(&'static str, usize)> {
 /// Vectors that are made with a size and ask nobody, by crate. A size that data decide must be
 /// asked of the budget (`room`, `filled`, `has_room`), or the machine ends the program; those that
 /// are left have the size of a text of the program, of a rank, or of a plan. The numbers only fall.
+/// What has no name to find, a `collect` that data size, is found by the allocator of
+/// tests/lines/asked.rs.
 const SIZED: &[(&str, usize)] = &[
     ("ground", 3),
     ("values", 40),
@@ -456,7 +458,7 @@ const SIZED: &[(&str, usize)] = &[
 /// The places where a vector of some size is made: `with_capacity`, `resize`, `repeat`, and `vec!`
 /// of a length that is no literal.
 fn sized(code: &str) -> usize {
-    let calls = ["with_capacity(", ".resize(", ".repeat("];
+    let calls = ["with_capacity(", ".resize(", ".repeat(", ".to_vec()", ".reserve("];
     let lists = code.match_indices("vec![").filter(|(at, open)| {
         let inside = code[at + open.len()..].split(']').next().unwrap_or_default();
         let length = inside.rsplit_once("; ").map(|(_, length)| length);

@@ -46,9 +46,12 @@ const OWN: &[(&str, &str, &[&str], Run)] = &[
         |s, a| alone(s, a, frontend::run),
     ),
     ("trace", "what keeping and telling a trace costs", TIMED, |s, a| alone(s, a, trace::run)),
-    ("spellings", "natural spellings against the best ones", TIMED, |s, a| {
-        alone(s, a, spellings::run)
-    }),
+    (
+        "spellings",
+        "natural spellings against the best ones",
+        &["--seconds", "--small", "--json", "--pairs"],
+        |s, a| alone(s, a, spellings::run),
+    ),
     ("families", "programs of n parts and of ten times as many", TIMED, |s, a| {
         alone(s, a, families::run)
     }),
@@ -70,7 +73,11 @@ fn unused(args: &BenchArgs) -> Option<&'static str> {
     let is_group = GROUPS.iter().any(|g| g.0 == args.what());
     let takes = |option: &str| match OWN.iter().find(|own| own.0 == args.what()) {
         Some((_, _, takes, _)) => takes.contains(&option),
-        None => args.what() != "list" && (option != "--only" || is_group),
+        None => match option {
+            "--only" => is_group,
+            "--pairs" => false,
+            _ => args.what() != "list",
+        },
     };
     args.given().into_iter().find(|option| !takes(option))
 }

@@ -15,22 +15,36 @@ const SIZES: [usize; 2] = [20_000, 2_000];
 /// Ratios that are counted.
 const GOALS: [f64; 2] = [3.0, 10.0];
 
-/// The lines that make the data, then pairs: natural, best.
-fn page() -> (Vec<&'static str>, Vec<[&'static str; 2]>) {
+/// A natural spelling, the best one, and lines that make what they alone read.
+struct Pair<'a> {
+    data: Vec<&'a str>,
+    natural: &'a str,
+    best: &'a str,
+}
+
+/// The lines that make the data of all, and the pairs.
+fn read(page: &str) -> (Vec<&str>, Vec<Pair<'_>>) {
     let (mut setup, mut pairs) = (Vec::new(), Vec::new());
-    for block in PAGE.split("\n\n") {
+    for block in page.split("\n\n") {
         let lines: Vec<&str> = block.lines().filter_map(|l| l.strip_prefix("      ")).collect();
         match lines.as_slice() {
-            [] => {}
             lines if setup.is_empty() => setup = lines.to_vec(),
-            [natural, best, ..] => {
+            [data @ .., natural, best] => {
                 let natural = natural.split(" ⍝ ").next().unwrap_or(natural);
-                pairs.push([natural, *best]);
+                pairs.push(Pair { data: data.to_vec(), natural, best });
             }
-            [_] => {}
+            _ => {}
         }
     }
     (setup, pairs)
+}
+
+/// A line that makes data. What it shows is not wanted.
+fn made(session: &mut Session, line: &str) -> Result<(), String> {
+    let mut heard = crate::front::Printer::default();
+    let request = Request::Execute { code: line.into(), name: "data".into(), silent: true };
+    session.handle(request, &mut heard);
+    if heard.code() == 0 { Ok(()) } else { Err(format!("{line}: data that failed")) }
 }
 
 /// Milliseconds of a line, the least of several. Errors: the line's own.
@@ -48,16 +62,19 @@ fn least(session: &mut Session, line: &str, seconds: f64) -> Result<f64, String>
 
 /// A row a pair, the largest ratio last. Errors: a line's.
 pub fn run(session: &mut Session, args: &BenchArgs) -> Result<String, String> {
-    let (setup, pairs) = page();
+    let file = args
+        .pairs
+        .as_ref()
+        .map(|path| std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display())));
+    let file = file.transpose()?;
+    let (setup, pairs) = read(file.as_deref().unwrap_or(PAGE));
     let n = SIZES[usize::from(args.small)];
-    for line in [format!("n←{n}")].iter().map(String::as_str).chain(setup) {
-        let mut heard = crate::front::Printer::default();
-        let request = Request::Execute { code: line.into(), name: "data".into(), silent: true };
-        session.handle(request, &mut heard);
-    }
+    made(session, &format!("n←{n}"))?;
+    setup.iter().try_for_each(|line| made(session, line))?;
     let seconds = args.seconds() / (2 * pairs.len()) as f64;
     let mut rows = Vec::new();
-    for [natural, best] in &pairs {
+    for Pair { data, natural, best } in &pairs {
+        data.iter().try_for_each(|line| made(session, line))?;
         let (a, b) = (least(session, natural, seconds)?, least(session, best, seconds)?);
         rows.push((a / b, a, b, *natural, *best));
     }

@@ -21,6 +21,7 @@ const ARGS: BenchArgs = BenchArgs {
     only: Vec::new(),
     json: false,
     peers: None,
+    pairs: None,
 };
 
 fn all(args: &BenchArgs) -> (Table, Vec<Work>, Vec<work::Job>) {
@@ -65,7 +66,7 @@ fn value(session: &mut Session, job: &work::Job, table: &Table) -> Vec<(Vec<usiz
 fn numbers(a: &Array) -> Vec<f64> {
     match a.settled().data() {
         Data::Num(x) => vec![*x],
-        Data::Dense(b) => b.view().numbers().to_vec(),
+        Data::Dense(b) => b.view().each().collect(),
         Data::Items(items) => items.iter().flat_map(|i| numbers(&i)).collect(),
         _ => panic!("no numbers"),
     }

@@ -108,7 +108,7 @@ pub fn img(call: &mut Call<'_>) -> Result<(), Error> {
 
 fn of(a: &Array, budget: &Budget) -> Result<Image, Error> {
     Image::extents(a.shape()).map_err(domain)?;
-    let numbers = a.numbers_within(budget)?.filter(|_| !a.is_char() && !a.is_complex());
+    let numbers = a.to_numbers(budget)?.filter(|_| !a.is_char() && !a.is_complex());
     let numbers = numbers.ok_or_else(|| domain("an image is made of real numbers"))?;
     Image::new(a.shape(), &numbers).map_err(domain)
 }
@@ -133,10 +133,12 @@ pub fn view(call: &mut Call<'_>) -> Result<(), Error> {
     };
     let found = call.session.value_run(&expr, call.sink)?;
     let found = found.ok_or_else(|| value("this gives no value"))?;
-    let lines = || found.in_turn().map(|l| l.to_text()).collect::<Option<Vec<_>>>();
+    let budget = call.session.core().budget.clone();
+    let lines =
+        || found.in_turn().map(|l| l.to_text(&budget)).collect::<Result<Option<Vec<_>>, _>>();
     let text = match found.is_simple() {
-        true => found.to_text(),
-        false => lines().map(|lines| lines.join("\n")),
+        true => found.to_text(&budget)?,
+        false => lines()?.map(|lines| lines.join("\n")),
     };
     let begins = |with: &str| text.as_deref().is_some_and(|t| t.trim_start().starts_with(with));
     let kind = match () {

@@ -59,7 +59,8 @@ fn a_long_chain_comes_home_now_and_then() {
     let homes = |both: &mut Both, links: usize| {
         (0..links).filter(|_| moves(both, "⌈/X←1+1○X").down > BYTES).count()
     };
-    assert_eq!(homes(&mut both, 50), 2);
+    let came = homes(&mut both, 100);
+    assert!((2..=6).contains(&came), "{came}");
     assert!(moves(&mut both, "≢∪X").down > BYTES);
     same(&mut both, "X");
     nothing_refused(&mut both.gpu);

@@ -38,7 +38,8 @@ fn outcome(value: Result<Option<Array>, Error>) -> Outcome {
     }
 }
 
-struct Oracle {
+/// A reference's workspace: everything is recorded, and computed one element at a time.
+pub struct Oracle {
     interp: Interp,
     host: testing::Host,
 }
@@ -48,11 +49,27 @@ impl Oracle {
         Oracle::on(SETUP)
     }
 
-    fn on(setup: &str) -> Oracle {
+    pub fn on(setup: &str) -> Oracle {
         let mut oracle = Oracle { interp: Interp::new(), host: testing::Host::default() };
         oracle.interp.execute(&Source::new("setup", setup), &mut oracle.host).expect("setup");
         oracle.interp.set_record_all(true);
         oracle
+    }
+
+    /// Shapes and bits at all depths, or the name of the error. None: nothing can be said, for an
+    /// element overflows that nobody may read.
+    pub fn kind(&mut self, line: &str) -> Option<Outcome> {
+        let value = self.interp.eval_value(&Source::new("line", line), &mut self.host);
+        let value = match value {
+            Ok(Some(a)) => self.interp.ready(&a, "display", &mut self.host),
+            Ok(None) => return Some(Err("no value".into())),
+            Err(e) => Err(e),
+        };
+        match value {
+            Ok(a) => Some(Ok(support::deep_bits(&a))),
+            Err(e) if e.parts().says.contains(OVERFLOW) => None,
+            Err(e) => Some(Err(e.name())),
+        }
     }
 
     fn value(&mut self, line: &str) -> Outcome {

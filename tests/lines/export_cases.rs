@@ -63,7 +63,9 @@ pub fn wanted(
     line: &str,
 ) -> Option<Vec<Vec<f64>>> {
     let value = session.value_of(line).ok()??;
-    let numbers = |a: &aplomb_values::array::Array| a.to_numbers().expect("numbers");
+    let numbers = |a: &aplomb_values::array::Array| {
+        a.to_numbers(&aplomb_ground::limits::Budget::new(u64::MAX)).expect("room").expect("numbers")
+    };
     Some(match value.data() {
         Data::Items(items) if function.samples[0].results.len() > 1 => {
             items.iter().map(|a| numbers(&a)).collect()

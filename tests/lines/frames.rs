@@ -30,7 +30,7 @@ fn page() -> (Vec<&'static str>, Vec<(&'static str, Option<&'static str>)>) {
     (setup, blocks.flatten().map(said).collect())
 }
 
-fn execute(s: &mut Session, line: &str) -> Vec<Event> {
+pub fn execute(s: &mut Session, line: &str) -> Vec<Event> {
     let mut heard = Heard::default();
     let request = Request::Execute { code: line.into(), name: "line".into(), silent: true };
     s.handle(request, &mut heard);
@@ -38,7 +38,7 @@ fn execute(s: &mut Session, line: &str) -> Vec<Event> {
 }
 
 /// A file of ∞, NaN and ¯0 among numbers, `n` of them.
-fn special(n: usize) -> std::path::PathBuf {
+pub fn special(n: usize) -> std::path::PathBuf {
     let file = std::env::temp_dir().join(format!("aplomb-frames-{}-{n}.npy", std::process::id()));
     let some = [f64::INFINITY, 2.5, f64::NAN, -0.0, 1.0, f64::NEG_INFINITY, -3.0];
     let head = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({n},), }}");
@@ -228,7 +228,7 @@ impl Bodies {
 }
 
 /// A line's outcome as far as it must not depend on how it ran.
-fn kind(s: &mut Session, line: &str) -> Result<(Vec<usize>, Vec<u64>), String> {
+pub fn kind(s: &mut Session, line: &str) -> Result<(Vec<usize>, Vec<u64>), String> {
     match s.value_of(line) {
         Ok(value) => Ok(deep_bits(&value.expect(line))),
         Err(e) => {

@@ -19,6 +19,7 @@ mod standin;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod asked;
 mod conformance;
 mod differential;
 mod examples;
@@ -32,6 +33,7 @@ mod from_numpy;
 mod goldens;
 mod numbers;
 mod oracle;
+mod pairs;
 mod plans;
 mod prices;
 mod reflexes;
@@ -40,3 +42,6 @@ mod seeds_compiler;
 mod spellings;
 mod stories;
 mod traces;
+
+#[global_allocator]
+static HEAP: asked::Watched = asked::Watched;

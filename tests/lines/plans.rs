@@ -174,7 +174,8 @@ fn many_generations_are_planned_in_no_time() {
 #[test]
 fn numbers_at_the_places_of_their_own_order_are_sorted_without_places() {
     let mut s = prepared();
-    for line in ["V[⍋V]", "V[⍒V]", "{⍵[⍋⍵]}I", "I[⍒I]"] {
+    for line in ["V[⍋V]", "V[⍒V]", "{⍵[⍋⍵]}I", "I[⍒I]", "{⍵[⍋⍵]}⍤1⊢100 15⍴V"]
+    {
         assert!(run(&mut s, &format!("R←{line} ⋄ R")).is_empty(), "{line}");
         assert_eq!(s.core().spent.launches, 1, "{line}");
     }

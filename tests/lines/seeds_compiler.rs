@@ -608,6 +608,49 @@ fn bas_09_reads_are_told_as_they_are() {
     assert!(k.launch.smem > 0 && k.reads.iter().all(|r| r.space == "shared"), "{:?}", k.launch);
 }
 
+/// The loops of the paper's nests as lines: mv has to copy its matrix, tmv has none to copy, a
+/// transpose may serve either side, of mm all is met again; and what is said of the launch.
+#[test]
+fn bas_13_orders_of_the_loops_are_told() {
+    let orders = |setup: &str, names: &str, line: &str| {
+        let t = told(&[], &[setup, names, line]);
+        let k = t.kernels.last().expect("a launch").clone();
+        let name = |b: &u32| {
+            let node = &t.nodes[t.buffers[*b as usize].node as usize];
+            node.name.clone().unwrap_or("·".into())
+        };
+        let list = |ids: &[u32]| ids.iter().map(name).collect::<Vec<_>>().join(" ");
+        let one = |o: &aplomb_ground::trace::OrderRecord| {
+            format!(
+                "{} {} of {} | {} | {}",
+                o.time.as_deref().unwrap_or("-"),
+                o.space.as_deref().unwrap_or("-"),
+                o.among.join(" "),
+                list(&o.global),
+                list(&o.staged)
+            )
+        };
+        (k.candidates.iter().map(one).collect::<Vec<_>>(), k)
+    };
+    let matrix = "M←300 200⍴0.5×⍳60000 ⋄ v←0.5×⍳200 ⋄ w←0.5×⍳300";
+    let (mv, k) = orders(matrix, "M v", "M+.×v");
+    assert_eq!(mv, ["j i of i |  | M"]);
+    assert_eq!(k.reads[0].matrix, [[1, 0, 0], [0, 1, 0]], "{:?}", k.reads);
+    let (tmv, k) = orders(matrix, "M w", "(⍉M)+.×w");
+    assert_eq!(tmv, ["j i of i i+j i-j | M | "]);
+    assert_eq!(k.reads[0].matrix, [[0, 1, 0], [1, 0, 0]], "{:?}", k.reads);
+    assert_eq!(orders(matrix, "M", "+⌿M").0, ["i j of j i+j -i+j | M | "]);
+    assert_eq!(orders(matrix, "M", "+/M").0, ["j i of i |  | M"]);
+    let (both, _) = orders(matrix, "M", "⍉M");
+    assert_eq!(both, ["- j of j i+j -i+j | · | M", "- i of i i+j i-j | M | ·"]);
+    let (mm, _) = orders(matrix, "M", "M+.×⍉M");
+    assert!(mm.is_empty(), "{mm:?}");
+    // A drop moves, and leaves neighbours beside each other.
+    let (_, k) = orders(matrix, "M", "2×1 ¯3↓M");
+    assert_eq!(k.reads[0].matrix, [[1, 0, 1], [0, 1, 0]], "{:?}", k.reads);
+    assert_eq!(orders("x←0.5×⍳9000", "x", "x[2×⍳4000]").0, ["- i of i | · | x"]);
+}
+
 #[test]
 fn acc_26_an_estimate_counts_every_round() {
     let flops = |line: &str| {

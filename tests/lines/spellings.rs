@@ -13,6 +13,8 @@ const LEAST: usize = 60;
 
 struct Pair {
     line: usize,
+    /// Lines that make what it alone reads.
+    data: Vec<&'static str>,
     natural: &'static str,
     best: &'static str,
     /// The mark of what is not yet so.
@@ -28,11 +30,11 @@ fn page() -> (Vec<&'static str>, Vec<Pair>) {
     for block in blocks.filter(|block| !block.is_empty()) {
         match block.as_slice() {
             lines if setup.is_empty() => setup = lines.to_vec(),
-            [first, best] => {
+            [data @ .., first, best] => {
                 let (natural, mark) =
                     first.split_once(" ⍝ ").map_or((*first, None), |(a, b)| (a, Some(b)));
                 let line = 1 + PAGE.lines().position(|l| l.ends_with(first)).expect("a line");
-                pairs.push(Pair { line, natural, best, mark });
+                pairs.push(Pair { line, data: data.to_vec(), natural, best, mark });
             }
             other => panic!("{other:?} is no pair"),
         }
@@ -67,7 +69,8 @@ fn both_spellings_have_one_value_at_every_size() {
         let mut s = session();
         run(&mut s, &format!("n←{n}")).expect("a size");
         setup.iter().for_each(|line| drop(run(&mut s, line).expect(line)));
-        for Pair { line, natural, best, .. } in &pairs {
+        for Pair { line, data, natural, best, .. } in &pairs {
+            data.iter().for_each(|line| drop(run(&mut s, line).expect(line)));
             match run(&mut s, &format!("({natural})≡({best})")) {
                 Ok(shown) if shown.trim() == "1" => {}
                 other => wrong.push(format!("n={n}, line {line}: {natural}: {other:?}")),
@@ -86,6 +89,8 @@ fn what_runs_cell_by_cell_is_what_the_page_marks() {
     s.core().set_followed(true);
     let mut found = Vec::new();
     for pair in &pairs {
+        pair.data.iter().for_each(|line| drop(run(&mut s, line).expect(line)));
+        s.core().take_stories();
         run(&mut s, &format!("z←{}", pair.natural)).expect(pair.natural);
         let stories = s.core().take_stories();
         let interpreted =

@@ -61,7 +61,7 @@ fn collect(a: &Array, out: &mut Vec<u64>) {
             View::Complex(v) => {
                 out.extend(v.iter().flat_map(|z| [z.re, z.im]).map(|x| (x + 0.0).to_bits()))
             }
-            view => out.extend(view.numbers().iter().map(|x| (x + 0.0).to_bits())),
+            view => out.extend(view.each().map(|x| (x + 0.0).to_bits())),
         },
         Data::Items(items) => items.iter().for_each(|i| collect(&i.settled(), out)),
         Data::Ref(_) | Data::Lazy(_) | Data::Framed(_) => out.push(u64::MAX),

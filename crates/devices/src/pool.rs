@@ -251,7 +251,7 @@ mod tests {
             let first = pool.buffer(DType::F64, len, &budget).unwrap();
             assert!(budget.used() >= 8 * len as u64);
             assert_eq!(first.as_ptr() as usize % 64, 0);
-            assert!(first.view().numbers().iter().all(|&x| x == 0.0));
+            assert!(first.view().each().all(|x| x == 0.0));
             let at = first.as_ptr();
             drop(first);
             assert_eq!(budget.used(), 0);

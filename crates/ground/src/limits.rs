@@ -243,7 +243,10 @@ impl Budget {
         self.0.make_room(bytes);
         self.0.stop.0.allows(bytes)?;
         match bytes <= self.free() {
-            true => Ok(()),
+            true => {
+                heap::asked(bytes);
+                Ok(())
+            }
             false => Err(ws_full(bytes, self.free())),
         }
     }
@@ -253,6 +256,7 @@ impl Budget {
     pub fn grow(&self, text: &mut String, more: usize) -> Result<()> {
         let (free, need) = (self.free(), text.len().saturating_add(more));
         let ahead = (need.max(2 * text.capacity()) as u64).min(free) as usize;
+        heap::asked(ahead as u64);
         match need as u64 <= free && text.try_reserve_exact(ahead - text.len()).is_ok() {
             true => Ok(()),
             false => Err(ws_full(need as u64, free)),
@@ -266,6 +270,68 @@ impl Budget {
         while out.len() < n {
             self.check()?;
             out.resize(n.min(out.len() + (1 << 20)), x.clone());
+        }
+        Ok(out)
+    }
+
+    /// Room for more items behind those of a vector, as many again as it has where there is room.
+    /// Errors: as `room`.
+    pub fn widen<T>(&self, out: &mut Vec<T>, more: usize) -> Result<()> {
+        if out.capacity() - out.len() >= more {
+            return Ok(());
+        }
+        let size = (size_of::<T>() as u64).max(1);
+        let need = out.len().saturating_add(more);
+        // What it has is given back when it was moved.
+        let most = (self.free() / size) as usize;
+        let ahead = need.max(2 * out.capacity()).max(16).min(most.max(need));
+        self.has_room((ahead as u64).saturating_mul(size))?;
+        let full = |_| ws_full((ahead as u64).saturating_mul(size), self.free());
+        out.try_reserve_exact(ahead - out.len()).map_err(full)
+    }
+
+    /// All that comes, in its order. Errors: as `room`.
+    pub fn each<T>(&self, items: impl IntoIterator<Item = T>) -> Result<Vec<T>> {
+        let mut items = items.into_iter();
+        let mut out = self.room(items.size_hint().0)?;
+        loop {
+            if out.len() == out.capacity() {
+                let Some(item) = items.next() else { return Ok(out) };
+                self.widen(&mut out, 1)?;
+                out.push(item);
+            }
+            let (before, some) = (out.len(), (out.capacity() - out.len()).min(BLOCK));
+            out.extend(items.by_ref().take(some));
+            if out.len() - before < some {
+                return Ok(out);
+            }
+            self.check()?;
+        }
+    }
+
+    /// The same of what may fail. Errors: the first of theirs; as `room`.
+    pub fn all<T>(&self, items: impl IntoIterator<Item = Result<T>>) -> Result<Vec<T>> {
+        let items = items.into_iter();
+        let (mut out, mut ticks) = (self.room(items.size_hint().0)?, self.ticks());
+        for item in items {
+            ticks.tick()?;
+            self.widen(&mut out, 1)?;
+            out.push(item?);
+        }
+        Ok(out)
+    }
+
+    /// Texts one behind the other, with `between` between them. Errors: as `room`.
+    pub fn joined<S: AsRef<str>>(&self, texts: &[S], between: &str) -> Result<String> {
+        let (mut out, mut ticks) = (String::new(), self.ticks());
+        let lengths = texts.iter().map(|text| text.as_ref().len() + between.len());
+        self.grow(&mut out, lengths.fold(0, usize::saturating_add))?;
+        for (k, text) in texts.iter().enumerate() {
+            ticks.tick()?;
+            if k > 0 {
+                out.push_str(between);
+            }
+            out.push_str(text.as_ref());
         }
         Ok(out)
     }
@@ -307,7 +373,10 @@ impl Budget {
             used.checked_add(bytes).filter(|&sum| sum <= most)
         });
         match took {
-            Ok(_) => Ok(Charge { count: self.0.clone(), bytes }),
+            Ok(_) => {
+                heap::asked(bytes);
+                Ok(Charge { count: self.0.clone(), bytes })
+            }
             Err(used) => Err(ws_full(bytes, most.saturating_sub(used))),
         }
     }
@@ -351,6 +420,8 @@ impl Drop for Charge {
     }
 }
 
+/// Items that are taken in between two looks at the interrupt.
+const BLOCK: usize = 1 << 16;
 /// Rounds between two looks at the interrupt.
 const EACH: u32 = 1 << 10;
 

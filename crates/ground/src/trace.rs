@@ -343,6 +343,11 @@ pub struct LaunchRecord {
     pub stage: u32,
     /// Its reads, one for each array and map.
     pub reads: Vec<ReadRecord>,
+    /// The orders of its loops by which threads beside each other meet elements beside each other,
+    /// that of most bytes first (BAS-13). One whose `global` is empty: there is none, and what has
+    /// no reuse is to be copied.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub candidates: Vec<OrderRecord>,
     /// The grid that its CUDA text is for.
     pub launch: Grid,
     /// Its kernels in order: who takes the points. Empty where there is no CUDA text.
@@ -407,6 +412,10 @@ pub struct ReadRecord {
     pub buf: u32,
     /// The map from the launch's point to the element, `(i,j)→(j,i)`.
     pub affine: String,
+    /// The access matrix, where the map is affine: a row for each axis of the array, a column for
+    /// each loop, and a constant.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub matrix: Vec<Vec<i64>>,
     /// The way in which the read leaves its source; null: not at all.
     pub oob: Option<String>,
     /// Whether neighbouring threads read neighbouring elements.
@@ -423,6 +432,23 @@ pub struct ReadRecord {
     /// Different elements among them; 0 where only values tell.
     #[serde(default, skip_serializing_if = "is_none")]
     pub distinct: u64,
+}
+
+/// One order of a launch's loops: coordinates in the names of the loops, `i-j`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OrderRecord {
+    /// What goes from step to step; null: the points are independent.
+    pub time: Option<String>,
+    /// What counts threads; null: there is no loop for it.
+    pub space: Option<String>,
+    /// All that could count them, those of fewest loops first.
+    pub among: Vec<String>,
+    /// The other coordinates of space.
+    pub others: Vec<String>,
+    /// Buffers whose neighbours are met by neighbouring threads.
+    pub global: Vec<u32>,
+    /// Buffers without reuse for which that is not so.
+    pub staged: Vec<u32>,
 }
 
 fn is_none(n: &u64) -> bool {
@@ -643,6 +669,10 @@ impl Trace {
             up(&mut x.inputs, b);
             up(&mut x.out, b);
             x.reads.iter_mut().for_each(|r| r.buf += b);
+            for order in &mut x.candidates {
+                up(&mut order.global, b);
+                up(&mut order.staged, b);
+            }
             if let Some(cuda) = &mut x.cuda {
                 cuda.lines.iter_mut().for_each(|(_, nodes)| up(nodes, n));
             }

@@ -7,6 +7,7 @@
 //! step's arguments are earlier steps of the same list. Everything is an f64 in a step, characters
 //! are code points; a step whose dtype is f32 is rounded to f32.
 
+pub mod adjacency;
 pub mod effort;
 mod math;
 mod passes;

@@ -30,10 +30,11 @@ pub fn evaluate(recorded: &Recorded, budget: &Budget) -> Result<Result<Vec<Array
     let dag = &recorded.dag;
     let live = dag.live(&recorded.roots);
     let mut values: Vec<Vec<f64>> = vec![Vec::new(); dag.len()];
-    let mut first: Option<Failure> = None;
+    let (mut first, mut held) = (None, Vec::new());
     for at in dag.ids().filter(|at| live[at.index()]) {
         let inputs = &recorded.inputs;
-        let mut oracle = Oracle { dag, at, inputs, values: &values, first: &mut first };
+        held.push(budget.charge_elements(dag.elements(at) as usize, size_of::<f64>())?);
+        let mut oracle = Oracle { dag, at, inputs, values: &values, first: &mut first, budget };
         let out = dag.node(at).in_dag().value(&mut oracle)?;
         values[at.index()] = out;
     }
@@ -52,6 +53,8 @@ pub struct Oracle<'a> {
     inputs: &'a [Array],
     values: &'a [Vec<f64>],
     first: &'a mut Option<Failure>,
+    /// The memory that values may take.
+    pub budget: &'a Budget,
 }
 
 impl<'a> Oracle<'a> {
@@ -88,7 +91,7 @@ impl<'a> Oracle<'a> {
     /// The numbers of the k-th input.
     pub fn input(&self, k: u32) -> Result<Vec<f64>> {
         match self.inputs[k as usize].data() {
-            Data::Dense(b) => Ok(b.view().numbers()),
+            Data::Dense(b) => self.budget.each(b.view().each()),
             Data::Num(x) => Ok(vec![*x]),
             _ => Err(internal("an input is not dense")),
         }

@@ -7,9 +7,9 @@ use crate::classes::{classes, source};
 use crate::figures::{self, FIGURES, temporaries};
 use crate::graph::nothing;
 use crate::promise::{Reason, reasons};
-use crate::why::{count, launch, once, sentence, still_holds, wrapped};
+use crate::why::{arrays, count, launch, once, sentence, still_holds, wrapped};
 use aplomb_ground::error::bytes;
-use aplomb_ground::trace::{DecisionRecord, LaunchRecord, Segment, Trace};
+use aplomb_ground::trace::{DecisionRecord, LaunchRecord, OrderRecord, Segment, Trace};
 use std::cmp::Reverse;
 
 /// A question of one word.
@@ -227,6 +227,7 @@ fn one_launch(trace: &Trace, k: usize) -> Result<Vec<String>, String> {
     };
     let mut out = vec![launch(trace, own)];
     out.extend(spread(own));
+    out.extend(orders(trace, own));
     let of = |d: &&DecisionRecord| {
         let holds = |list: &[u32]| list.iter().any(|b| trace.buffers[*b as usize].node == d.node);
         let read = ["place", "tile", "pad"].contains(&d.what.as_str()) && holds(&own.inputs);
@@ -235,6 +236,33 @@ fn one_launch(trace: &Trace, k: usize) -> Result<Vec<String>, String> {
     };
     out.extend(listed(trace, trace.decisions.iter().filter(of).collect()));
     Ok(out)
+}
+
+/// The orders of a launch's loops in which neighbouring threads meet neighbours in memory (BAS-14).
+fn orders(trace: &Trace, k: &LaunchRecord) -> Vec<String> {
+    let one = |o: &OrderRecord| {
+        let space = o.space.as_deref()?;
+        let time = o.time.as_ref().map_or(String::new(), |t| format!(", step by step along {t}"));
+        let staged = arrays(trace, &o.staged);
+        if o.global.is_empty() {
+            return Some(format!(
+                "threads along {space}{time}: neighbours of {staged} are met by no neighbouring \
+                 threads in any order of the loops, so a thread a result would want a copy"
+            ));
+        }
+        let beside = match staged.as_str() {
+            "" => String::new(),
+            staged => format!("; {staged} lies across"),
+        };
+        let global = arrays(trace, &o.global);
+        Some(format!("threads along {space}{time} meet neighbours of {global}{beside}"))
+    };
+    // What all loops do is not worth a sentence.
+    k.candidates
+        .iter()
+        .filter(|o| k.domain.len() > 1 || !o.staged.is_empty())
+        .filter_map(one)
+        .collect()
 }
 
 /// The way a GPU's threads share the points of a launch out, and what else its text could have

@@ -233,19 +233,22 @@ pub(crate) fn launch(trace: &Trace, k: &LaunchRecord) -> String {
     launches(trace, &one)
 }
 
-fn work_of(trace: &Trace, k: &LaunchRecord, id: &str, took: &str) -> String {
+/// The names of buffers.
+pub(crate) fn arrays(trace: &Trace, ids: &[u32]) -> String {
     let buffer = |b: &u32| {
         let node = trace.buffers.get(*b as usize).map(|x| x.node);
         node.and_then(|n| trace.nodes.get(n as usize)).map_or(String::new(), short)
     };
-    let list = |ids: &[u32]| {
-        let names: Vec<String> = ids.iter().map(buffer).collect();
-        if names.len() > 6 {
-            format!("{} and {} more", names[..6].join(" "), names.len() - 6)
-        } else {
-            names.join(" ")
-        }
-    };
+    let names: Vec<String> = ids.iter().map(buffer).collect();
+    if names.len() > 6 {
+        format!("{} and {} more", names[..6].join(" "), names.len() - 6)
+    } else {
+        names.join(" ")
+    }
+}
+
+fn work_of(trace: &Trace, k: &LaunchRecord, id: &str, took: &str) -> String {
+    let list = |ids: &[u32]| arrays(trace, ids);
     let what = match (k.skeleton.as_str(), k.axis) {
         ("reduce", Some(axis)) => format!("folds axis {}", axis + 1),
         ("lib", _) => "runs one function of the library on".into(),

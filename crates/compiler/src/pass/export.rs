@@ -10,6 +10,7 @@ use super::{Options, PIPELINE, fuse, phrase, place, price};
 use aplomb_ground::error::Result;
 use aplomb_ground::span::{Place, Source};
 use aplomb_ground::trace::*;
+use aplomb_plans::plan::adjacency::{self, Candidate, Nest};
 use aplomb_plans::plan::{BufId, From, Launch, Plan, Step, What};
 use aplomb_plans::{kir, occupancy};
 use aplomb_values::array::DType;
@@ -390,6 +391,7 @@ fn launch(dag: &Dag, plan: &Plan, k: usize, l: &Launch) -> LaunchRecord {
         axis: l.axis.map(|a| a as u32),
         stage: l.stage,
         reads: (0..l.loads.len()).map(|k| read_record(plan, l, k)).collect(),
+        candidates: plan.nest(l).map_or_else(Vec::new, |nest| orders(&nest)),
         launch: Grid { smem: l.tiling.as_ref().map_or(0, |t| t.bytes() as u32), ..Grid::default() },
         spread: Vec::new(),
         regs: None,
@@ -469,6 +471,9 @@ fn read_record(plan: &Plan, l: &Launch, k: usize) -> ReadRecord {
     ReadRecord {
         buf: load.buf.0,
         affine,
+        matrix: adjacency::matrix(&load.read.ix, l.domain.len())
+            .filter(|_| known)
+            .map_or_else(Vec::new, |rows| rows),
         oob: load.read.oob(),
         reuse: reuse(l, load).filter(|_| known),
         coalesced: known && (near || plan.is_coalesced(l, k)),
@@ -476,6 +481,21 @@ fn read_record(plan: &Plan, l: &Launch, k: usize) -> ReadRecord {
         requests,
         distinct,
     }
+}
+
+/// BAS-13, BAS-14.
+fn orders(nest: &Nest) -> Vec<OrderRecord> {
+    let list = |v: &[Vec<i64>]| v.iter().map(|v| adjacency::named(v)).collect();
+    let bufs = |v: &[BufId]| v.iter().map(|b| b.0).collect();
+    let one = |c: Candidate| OrderRecord {
+        time: c.time.as_deref().map(adjacency::named),
+        space: c.space.as_deref().map(adjacency::named),
+        among: list(&c.among),
+        others: list(&c.others),
+        global: bufs(&c.global),
+        staged: bufs(&c.staged),
+    };
+    nest.candidates().into_iter().map(one).collect()
 }
 
 fn is_near(l: &Launch, load: &aplomb_plans::plan::Load) -> bool {

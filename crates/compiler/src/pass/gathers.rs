@@ -1,6 +1,7 @@
 //! The step that computes what a gather reads where it is read: `(2×A)[I]` gathers from A.
 //!
-//! A gather by the grade of what it reads is a sort, which moves no places: `X[⍋X]`.
+//! A gather by the grade of what it reads is a sort, which moves no places: `X[⍋X]`, and row by row
+//! `{⍵[⍋⍵]}⍤1⊢M`.
 //!
 //! Row: ACL-19. A gather is inlined while it reads no more than there is. Part of push-down. A map
 //! that only the gather reads, and that has a value for all values, changes places with it; what is
@@ -45,14 +46,15 @@ pub fn run(work: &mut Work) {
     }
 }
 
-/// The numbers of a vector in order, where a gather takes them by a grade that nobody else reads.
+/// The numbers of a vector, or of each row, in order, where a gather takes them by a grade that
+/// nobody else reads.
 fn of_own_grade(dag: &mut Dag, at: NodeId, uses: &[u32], born: usize) -> Option<NodeId> {
     let Node::Gather(kinds::Gather { args, read, along, origin }) = dag.node(at) else {
         return None;
     };
     let (&[src, places], &[axis]) = (args.as_slice(), along.as_slice()) else { return None };
     let Node::Whole(kinds::WholeArrays {
-        what: Whole::Lib { of, origin: first, ct },
+        what: Whole::Lib { of, origin: first, ct, rows },
         args: graded,
     }) = dag.node(places)
     else {
@@ -64,14 +66,21 @@ fn of_own_grade(dag: &mut Dag, at: NodeId, uses: &[u32], born: usize) -> Option<
         _ => return None,
     };
     let n = dag.shape(src);
-    let whole = n.len() == 1 && dag.shape(at) == n && dag.dtype(at) == dag.dtype(src);
-    let each = axis.axis == 0 && axis.times == 1 && axis.extent == n[0] && first == origin;
+    let last = n.len().checked_sub(1)?;
+    let whole = (last == 0 || *rows) && dag.shape(at) == n && dag.dtype(at) == dag.dtype(src);
+    let each = usize::from(axis.axis) == last
+        && axis.times == 1
+        && axis.extent == n[last]
+        && first == origin;
     let alone = uses.get(places.index()).is_some_and(|n| *n == 1);
-    let from_first = read.ix.len() == 1 && read.ix[0] == Ix::constant(0) && read.tests.is_empty();
+    // From the first place of its own row.
+    let own = |(k, ix): (usize, &Ix)| *ix == if k == last { Ix::constant(0) } else { Ix::axis(k) };
+    let from_first =
+        read.ix.len() == n.len() && read.ix.iter().enumerate().all(own) && read.tests.is_empty();
     if graded.as_slice() != [src] || !whole || !each || !alone || !from_first {
         return None;
     }
-    let node = Node::whole(Whole::Lib { of: to, origin: *origin, ct: *ct }, [src]);
+    let node = Node::whole(Whole::Lib { of: to, origin: *origin, ct: *ct, rows: *rows }, [src]);
     let info = Info { from: vec![at], born, ..dag.info(at).clone() };
     Some(dag.add(node, info))
 }

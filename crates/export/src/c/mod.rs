@@ -611,7 +611,7 @@ pub fn held(planned: &Planned, array: &Array, name: &str) -> Result<String> {
         DType::F64 | DType::F32 => fit::number(x),
         _ => fit::whole(x as i64),
     };
-    let all: Vec<String> = b.view().numbers().into_iter().map(item).collect();
+    let all: Vec<String> = b.view().each().map(item).collect();
     let rows: Vec<String> = all.chunks(8).map(|row| row.join(", ")).collect();
     let body = if all.is_empty() { "0".into() } else { rows.join(",\n    ") };
     Ok(format!("  static const {} {name}[] = {{\n    {body} }};\n", type_of(of)))

@@ -133,8 +133,8 @@ fn input(w: &Writer, k: usize, shape: &[usize], dtype: DType) -> Result<Value, R
         )));
     }
     let kind = Kind::of(dtype);
-    let numbers = match array.data() {
-        Data::Dense(b) => b.view().numbers(),
+    let numbers: Vec<f64> = match array.data() {
+        Data::Dense(b) => b.view().each().collect(),
         _ => return Err(Refused::new("it uses an array that is not simple")),
     };
     let item = |x: f64| match kind {
@@ -289,8 +289,8 @@ fn whole(w: &mut Writer, what: &Whole, args: &[NodeId]) -> Result<Value, Refused
                 Ok(values[body.next[0] as usize].0.clone())
             })
         }
-        Whole::Lib { of: of @ (Lib::GradeUp | Lib::GradeDown), origin, .. }
-            if w.dag.shape(args[0]).len() == 1 =>
+        Whole::Lib { of: of @ (Lib::GradeUp | Lib::GradeDown), origin, rows, .. }
+            if *rows || w.dag.shape(args[0]).len() == 1 =>
         {
             w.needs_all("the order of all items");
             let x = w.value(args[0]).to(Kind::F64);

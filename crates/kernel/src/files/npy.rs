@@ -473,14 +473,15 @@ pub fn put_array(
         Data::Char(c) => return put_texts(&[c.to_string()], &shape, named, to),
         Data::Items(_) => {
             let says = "a .npy file holds numbers, or texts, and not both";
-            return put_texts(&texts(&array, says)?, &shape, named, to);
+            return put_texts(&texts(&array, says, budget)?, &shape, named, to);
         }
         Data::Ref(_) | Data::Lazy(_) | Data::Framed(_) => {
             return Err(domain("a .npy file holds numbers and texts only"));
         }
     };
     let Some(own) = NpyType::of(&view) else {
-        let chars: Vec<String> = array.ready_chars()?.into_iter().map(|c| c.to_string()).collect();
+        let chars: Vec<String> =
+            array.ready_chars(budget)?.into_iter().map(|c| c.to_string()).collect();
         return put_texts(&chars, &shape, named, to);
     };
     match (named.map_or(own, |named| named), view) {
@@ -492,7 +493,7 @@ pub fn put_array(
         (NpyType::F8, View::F64(v)) => to(&|out| put(out, &shape, v.iter().copied())),
         (NpyType::F4, View::F32(v)) => to(&|out| put(out, &shape, v.iter().copied())),
         (wanted, view) => {
-            let numbers = view.numbers_within(budget)?;
+            let numbers = view.numbers(budget)?;
             let _charge = budget.charge_elements(numbers.len(), size_of::<f64>())?;
             wanted.hold(&numbers)?;
             to(&|out| put_as(out, &shape, wanted, &numbers))
@@ -501,9 +502,9 @@ pub fn put_array(
 }
 
 /// The texts of an array whose items are all texts. Errors: DOMAIN, in the words `else_says`.
-pub fn texts(array: &Array, else_says: &str) -> Result<Vec<String>> {
-    let text = |item: Array| item.to_text().ok_or_else(|| domain(else_says));
-    array.in_turn().map(|item| text(item.disclosed())).collect()
+pub fn texts(array: &Array, else_says: &str, budget: &Budget) -> Result<Vec<String>> {
+    let text = |item: Array| item.to_text(budget)?.ok_or_else(|| domain(else_says));
+    budget.all(array.in_turn().map(|item| text(item.disclosed())))
 }
 
 /// Bytes of the header before its text: magic, version, and the length in two.

@@ -84,7 +84,7 @@ pub fn png(array: &Array, budget: &Budget) -> Result<Vec<u8>> {
     let (Some(height), Some(width)) = (extent(rows), extent(wide)) else {
         return Err(domain(format!("a picture of {rows} rows and {wide} columns has no pixel")));
     };
-    let numbers = array.settled().numbers_within(budget)?;
+    let numbers = array.settled().to_numbers(budget)?;
     let numbers = numbers.ok_or_else(|| domain("pixels are numbers"))?;
     let _charge = budget.charge_elements(numbers.len(), 9)?;
     let mut pixels = budget.room(numbers.len())?;

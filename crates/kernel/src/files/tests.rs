@@ -36,7 +36,7 @@ pub fn budget() -> Budget {
 pub fn items(array: &Array) -> Vec<f64> {
     match array.data() {
         Data::Num(x) => vec![*x],
-        Data::Dense(b) => b.view().numbers(),
+        Data::Dense(b) => b.view().each().collect(),
         _ => panic!("not numbers"),
     }
 }
@@ -173,7 +173,7 @@ fn arrays_come_back_from_npz_by_their_names() {
         let all = read_npz(&path, &pool, &budget()).unwrap();
         assert_eq!(all.iter().map(|a| a.0.as_str()).collect::<Vec<_>>(), ["x", "name"]);
         assert_eq!((all[0].1.shape(), items(&all[0].1)), (&[2, 3][..], vec![0.5; 6]), "{how}");
-        assert_eq!(all[1].1.to_text().as_deref(), Some("abc"));
+        assert_eq!(all[1].1.word().as_deref(), Some("abc"));
     }
     let one = Arrays::Named(Vec::new());
     let says = write_npy(&folder.0.join("a.npy"), &one, None, &budget(), &Interrupt::default());
@@ -192,10 +192,10 @@ fn texts_times_and_records_are_read() {
     };
     let wide: Vec<u8> = "ab⍴\0".chars().flat_map(|c| u32::from(c).to_le_bytes()).collect();
     let texts = read("<U2", "(2,)", &wide).unwrap();
-    let each: Vec<Option<String>> = texts.in_turn().map(|t| t.to_text()).collect();
+    let each: Vec<Option<String>> = texts.in_turn().map(|t| t.word()).collect();
     assert_eq!(each, [Some("ab".into()), Some("⍴".into())]);
-    assert_eq!(read("<U4", "()", &wide).unwrap().to_text().as_deref(), Some("ab⍴"));
-    assert_eq!(read("|S1", "(3,)", b"xyz").unwrap().to_text().as_deref(), Some("xyz"));
+    assert_eq!(read("<U4", "()", &wide).unwrap().word().as_deref(), Some("ab⍴"));
+    assert_eq!(read("|S1", "(3,)", b"xyz").unwrap().word().as_deref(), Some("xyz"));
     let moments: Vec<u8> = [86_400_500i64, i64::MIN].iter().flat_map(|n| n.to_le_bytes()).collect();
     let times = items(&read("<M8[ms]", "(2,)", &moments).unwrap());
     assert!(times[0] == 86_400.5 && times[1].is_nan());
@@ -208,7 +208,7 @@ fn texts_times_and_records_are_read() {
         panic!("columns")
     };
     assert_eq!((columns[0].0.as_str(), items(&columns[0].1)), ("n", vec![2.5]));
-    assert_eq!(columns[1].1.in_turn().next().and_then(|t| t.to_text()).as_deref(), Some("ab"));
+    assert_eq!(columns[1].1.in_turn().next().and_then(|t| t.word()).as_deref(), Some("ab"));
 }
 
 #[test]
@@ -225,9 +225,9 @@ fn texts_halves_and_moments_are_written_as_numpy_has_them() {
     };
     let text = |text: &str| Array::text(text, &budget()).unwrap();
     let two = Array::items([2].as_slice(), vec![text("ab"), text("cde")], None);
-    let again: Vec<_> = back(&two, None, "<U3").in_turn().map(|t| t.to_text()).collect();
+    let again: Vec<_> = back(&two, None, "<U3").in_turn().map(|t| t.word()).collect();
     assert_eq!(again, [Some("ab".into()), Some("cde".into())]);
-    assert_eq!(back(&text("cde"), None, "<U1").to_text().as_deref(), Some("cde"));
+    assert_eq!(back(&text("cde"), None, "<U1").word().as_deref(), Some("cde"));
     let numbers = |v: &[f64]| Array::numbers([v.len()].as_slice(), v.to_vec(), &budget()).unwrap();
     let halves = [0.0, 1.0, -2.0, 0.333251953125, 65504.0, 1e9, 2f64.powi(-24), 2049.0, 1e-9];
     let wanted =
@@ -304,7 +304,7 @@ fn complex_numbers_come_back_from_npy() {
         write(&path, &array).unwrap();
         let back = read_npy(&path, &Pool::default(), &budget()).unwrap();
         assert_eq!(
-            (back.dtype(), back.shape(), back.to_complexes()),
+            (back.dtype(), back.shape(), back.to_complexes(&Budget::new(1 << 20)).unwrap()),
             (DType::Complex, shape.as_slice(), Some(values.clone()))
         );
     }
@@ -315,17 +315,23 @@ fn complex_numbers_come_back_from_npy() {
     );
     let le: Vec<_> = [1.0f64, 2.0, 3.0, 0.0].iter().map(|x| x.to_le_bytes().to_vec()).collect();
     assert_eq!(
-        read("<c16", false, "(2,)", &le).unwrap().to_complexes(),
+        read("<c16", false, "(2,)", &le).unwrap().to_complexes(&Budget::new(1 << 20)).unwrap(),
         Some(vec![z(1.0, 2.0), z(3.0, 0.0)])
     );
     let be: Vec<_> = [1.0f32, 2.0, 3.0, 4.0].iter().map(|x| x.to_be_bytes().to_vec()).collect();
     assert_eq!(
-        read(">c8", false, "(2,)", &be).unwrap().to_complexes(),
+        read(">c8", false, "(2,)", &be).unwrap().to_complexes(&Budget::new(1 << 20)).unwrap(),
         Some(vec![z(1.0, 2.0), z(3.0, 4.0)])
     );
     let columns: Vec<_> = (0..8).map(|x| f64::from(x).to_le_bytes().to_vec()).collect();
     let turned = Some(vec![z(0.0, 1.0), z(4.0, 5.0), z(2.0, 3.0), z(6.0, 7.0)]);
-    assert_eq!(read("<c16", true, "(2, 2)", &columns).unwrap().to_complexes(), turned);
+    assert_eq!(
+        read("<c16", true, "(2, 2)", &columns)
+            .unwrap()
+            .to_complexes(&Budget::new(1 << 20))
+            .unwrap(),
+        turned
+    );
     let real: Vec<_> = [1.5f64, -0.0, 2.0, 0.0].iter().map(|x| x.to_le_bytes().to_vec()).collect();
     let real = read("<c16", false, "(2,)", &real).unwrap();
     assert_eq!((real.dtype(), items(&real)), (DType::F64, vec![1.5, 2.0]));

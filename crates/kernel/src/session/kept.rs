@@ -37,6 +37,8 @@ pub struct Interpreted {
     elements: usize,
     /// Calls of functions and turns of loops.
     calls: usize,
+    /// What it used of the world outside.
+    world: Option<&'static str>,
     /// Milliseconds.
     own: f64,
 }
@@ -46,20 +48,22 @@ const PLACES: usize = 16;
 
 impl Interpreted {
     pub fn add(all: &mut Vec<Interpreted>, place: &Place, much: Much, own: f64) {
-        let (elements, calls) = match much {
-            Much::Elements(n) => (n, 0),
-            Much::Calls(n) => (0, n),
+        let (elements, calls, world) = match much {
+            Much::Elements(n) => (n, 0, None),
+            Much::Calls(n) => (0, n, None),
+            Much::World(what) => (0, 0, Some(what)),
         };
         let at = |place: Option<&Place>| all.iter().position(|i| i.place.as_ref() == place);
         let known = at(Some(place)).or_else(|| at(None));
         let Some(known) = known else {
             let place = (all.len() < PLACES).then(|| place.clone());
-            return all.push(Interpreted { place, times: 1, elements, calls, own });
+            return all.push(Interpreted { place, times: 1, elements, calls, world, own });
         };
         let known = &mut all[known];
         known.times += 1;
         known.elements = known.elements.saturating_add(elements);
         known.calls = known.calls.saturating_add(calls);
+        known.world = known.world.or(world);
         known.own += own;
     }
 
@@ -71,12 +75,13 @@ impl Interpreted {
             n => (format!(", called {n} times"), " in all"),
         };
         let elements = count(self.elements, "element");
-        let much = match (self.elements, self.calls) {
-            (_, 0) => elements,
-            (0, calls) => format!("{calls} calls and turns of loops"),
-            (_, calls) => format!("{elements}, {calls} calls and turns of loops"),
+        let much = match (self.elements, self.calls, self.world) {
+            (0, 0, Some(world)) => format!("it uses {world}"),
+            (_, 0, _) => format!("{elements}{all}"),
+            (0, calls, _) => format!("{calls} calls and turns of loops{all}"),
+            (_, calls, _) => format!("{elements}, {calls} calls and turns of loops{all}"),
         };
-        let text = format!("{what} ran in the interpreter, not in a launch{times}: {much}{all}");
+        let text = format!("{what} ran in the interpreter, not in a launch{times}: {much}");
         let ms = Some(self.own);
         Warning { code: "W-interpreted", place: self.place.clone(), text, ms }
     }

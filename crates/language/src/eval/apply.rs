@@ -282,6 +282,7 @@ impl Eval<'_> {
             &aplomb_ground::span::Source::new("⍎", ""),
             &mut self.st.symbols,
             self.cx.host.limits(),
+            self.cx.host.interrupt(),
         )?;
         let ast = Rc::new(none);
         let frame = self.st.frame.clone();
@@ -291,7 +292,9 @@ impl Eval<'_> {
 
     /// The numbers that a text is a list of, which mean the same wherever they stand.
     fn numbers_of(&mut self, y: &Array) -> Result<Option<Array>> {
-        let Some(chars) = y.to_chars().filter(|_| y.rank() < 2) else { return Ok(None) };
+        let Some(chars) = y.to_chars(self.cx.budget())?.filter(|_| y.rank() < 2) else {
+            return Ok(None);
+        };
         let mut numbers = Vec::new();
         if !numerals(&chars, |x| numbers.push(x)) {
             return Ok(None);
@@ -308,7 +311,7 @@ impl Eval<'_> {
     /// `ref⍎text`, `'name'⍎text`: the text in a namespace.
     pub fn execute_in(&mut self, x: &Array, y: &Array) -> Result<Outcome> {
         let x = self.cx.ready(x, "⍎")?;
-        let space = match (Space::of(&x), x.to_text()) {
+        let space = match (Space::of(&x), x.word()) {
             (Some(space), _) => space,
             (None, Some(name)) => match self.named(name.trim()) {
                 Some(Value::Array(a)) => self.space_of(&a)?,
@@ -330,10 +333,12 @@ impl Eval<'_> {
             self.st.shy = false;
             return Ok(Outcome::Array(numbers));
         }
-        let text = y.to_text().ok_or_else(|| aplomb_ground::error::domain("⍎ takes text"))?;
+        let text = y
+            .to_text(self.cx.budget())?
+            .ok_or_else(|| aplomb_ground::error::domain("⍎ takes text"))?;
         let source = aplomb_ground::span::Source::new("⍎", text);
-        let limits = self.cx.host.limits().clone();
-        let ast = Rc::new(crate::syntax::parse(&source, &mut self.st.symbols, &limits)?);
+        let (limits, stop) = (self.cx.host.limits().clone(), self.cx.host.interrupt().clone());
+        let ast = self.st.trees.of(&source, &mut self.st.symbols, &limits, &stop)?;
         self.st.depth += 1;
         if self.st.depth > limits.depth {
             self.st.depth -= 1;

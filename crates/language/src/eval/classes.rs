@@ -146,14 +146,14 @@ impl Eval<'_> {
             Text::Literal(text) => text.clone(),
             Text::Name(sym) => match self.lookup(at, *sym) {
                 Some(Value::Array(a)) if a.pending().is_none() && a.len() <= NAMED_TEXT => {
-                    a.to_text().map_or_else(|| "".into(), Into::into)
+                    a.word().map_or_else(|| "".into(), Into::into)
                 }
                 _ => return Class::Array,
             },
         };
-        let limits = self.cx.host.limits().clone();
+        let (limits, stop) = (self.cx.host.limits().clone(), self.cx.host.interrupt().clone());
         let source = Source::new("⍎", &*text);
-        let Ok(ast) = syntax::parse(&source, &mut self.st.symbols, &limits) else {
+        let Ok(ast) = syntax::parse(&source, &mut self.st.symbols, &limits, &stop) else {
             return Class::Array;
         };
         let [Step { act: Act::Run(phrase), .. }] = ast.steps.steps.as_slice() else {

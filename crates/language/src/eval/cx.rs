@@ -207,6 +207,8 @@ pub struct Sys {
     pub span: Span,
     /// The calls of functions and the turns of loops, those that some work told of left out.
     pub calls: usize,
+    /// What was last used of the world outside, by work that nobody told of yet.
+    pub used: Option<&'static str>,
     /// The files that are tied.
     pub ties: Vec<super::system::ties::Tie>,
     /// The error that ⎕DMX, ⎕EN and ⎕DM tell of.
@@ -307,10 +309,10 @@ impl Cx<'_> {
         let long =
             (a.len() > SMALL).then(|| self.budget().charge_elements(a.len(), size_of::<f64>()));
         let _held = long.transpose()?;
-        if let Some(numbers) = a.to_numbers() {
+        if let Some(numbers) = a.to_numbers(self.budget())? {
             return Ok(numbers);
         }
-        let Some(numbers) = a.to_complexes() else {
+        let Some(numbers) = a.to_complexes(self.budget())? else {
             return Err(domain(format!("{what} must be numbers")));
         };
         let real =

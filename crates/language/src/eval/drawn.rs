@@ -267,8 +267,8 @@ fn plain(a: &Array) -> String {
     if a.len() > SHOWN {
         return "…".into();
     }
-    let numbers = a.to_complexes().filter(|_| a.rank() < 2);
-    match (a.to_text(), numbers.and_then(|_| aplomb_values::array::format::line(a).ok())) {
+    let numbers = (a.holds_numbers() || a.is_complex()) && a.rank() < 2;
+    match (a.word(), numbers.then(|| aplomb_values::array::format::line(a).ok()).flatten()) {
         (_, Some(line)) => line,
         (Some(text), _) => format!("'{}'", text.replace('\'', "''")),
         _ => "…".into(),

@@ -140,6 +140,7 @@ impl Cx<'_> {
     pub fn world(&mut self, what: &'static str) -> Result<&mut dyn Host> {
         self.effect(what);
         self.settle(&[], "effect")?;
+        self.sys.used = Some(what);
         Ok(&mut *self.host)
     }
 

@@ -116,6 +116,8 @@ pub enum Much {
     Elements(usize),
     /// Calls of functions and turns of loops.
     Calls(usize),
+    /// What it used of the world outside: files, time, output.
+    World(&'static str),
 }
 
 /// The world as the evaluator sees it: evaluations, files, time, input and output.

@@ -251,7 +251,8 @@ impl Interp {
         host: &mut dyn Host,
         keep: bool,
     ) -> Result<Option<Array>> {
-        let ast = Rc::new(syntax::parse(source, &mut self.store.symbols, host.limits())?);
+        let Store { trees, symbols, .. } = &mut self.store;
+        let ast = trees.of(source, symbols, host.limits(), host.interrupt())?;
         let (steps, mut walk, mut last) = (&ast.steps, Walk::new(&ast.steps), None);
         while let Some(step) = steps.steps.get(walk.at) {
             let now = walk.at;
@@ -490,11 +491,12 @@ impl Eval<'_> {
     /// The error that came first: something recorded before this one may fail too, and then that is
     /// the error.
     pub fn earliest(&mut self, e: Error) -> Error {
-        if matches!(
-            e.kind(),
-            Kind::Interrupt | Kind::Internal | Kind::Exit | Kind::WsFull | Kind::Limit
-        ) {
-            return e;
+        match e.kind() {
+            Kind::Interrupt | Kind::Internal | Kind::Exit | Kind::WsFull => return e,
+            // A request that was stopped computes nothing more.
+            Kind::Limit if self.cx.host.interrupt().is_set() => return e,
+            Kind::Limit => return self.earlier(e),
+            _ => {}
         }
         let e = self.earlier(e);
         self.first_cell_error(e)

@@ -6,6 +6,7 @@
 
 use super::cx::{Cx, SMALL};
 use aplomb_ground::error::{Error, Result, bug, domain, length, rank, untraced};
+use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, Buf, DType, Data, Shape, View, elements};
 use aplomb_values::dag::{Meta, Node, kinds};
 use aplomb_values::prim::moves::Move;
@@ -425,13 +426,13 @@ enum Lanes {
     Shared(Arc<dyn aplomb_values::array::Storage>),
 }
 
-fn lanes(a: &Array) -> Result<Lanes> {
+fn lanes(a: &Array, budget: &Budget) -> Result<Lanes> {
     let a = a.settled();
     Ok(match a.data() {
         Data::Num(x) => Lanes::One(*x),
         Data::Char(c) => Lanes::One(f64::from(u32::from(*c))),
         Data::Dense(b) if matches!(b.view(), View::F64(_)) => Lanes::Shared(b.clone()),
-        Data::Dense(b) => Lanes::Many(b.view().numbers()),
+        Data::Dense(b) => Lanes::Many(b.view().numbers(budget)?),
         Data::Items(_) | Data::Ref(_) | Data::Complex(_) | Data::Lazy(_) | Data::Framed(_) => {
             return Err(bug!("the items of {} are no ready reals", a.dtype().name()));
         }

@@ -30,6 +30,7 @@ mod steps;
 pub mod system;
 pub mod tape;
 mod tradfn;
+mod trees;
 pub mod value;
 mod ways;
 pub mod work;

@@ -9,6 +9,7 @@ use super::space::Space;
 use super::system::Row;
 use super::system::modules::Module;
 use super::tradfn::Call;
+use super::trees::Trees;
 use super::value::{Func, Oper, Operand, Value};
 use super::ways::Ways;
 use crate::syntax::ast::{Guard, PhraseId, Stmt};
@@ -64,6 +65,8 @@ pub struct Store {
     pub asked: usize,
     /// The last namespace without a name that a script made: ⎕FIX gives it.
     pub unnamed: Option<Rc<Space>>,
+    /// Trees of short texts.
+    pub trees: Trees,
     /// Programs on single numbers, made of dfns.
     pub programs: super::numbers::Programs,
 }
@@ -91,6 +94,7 @@ impl Default for Store {
             carried: Vec::new(),
             asked: 0,
             unnamed: None,
+            trees: Trees::default(),
             programs: Default::default(),
         }
     }

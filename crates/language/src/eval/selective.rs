@@ -12,6 +12,7 @@ use crate::functions::amend::fits;
 use crate::syntax::Sym;
 use crate::syntax::resolve::{FExpr, Reach};
 use aplomb_ground::error::{Result, bug, length};
+use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, Data};
 use std::rc::Rc;
 
@@ -86,7 +87,7 @@ impl Eval<'_> {
         let old = self.cx.ready(&old, "selection")?;
         let (chosen, v) = (self.cx.ready(&chosen, "selection")?, self.cx.ready(&v, "value")?);
         let mut paths = Vec::new();
-        walk(&old, &mut Vec::new(), &mut paths);
+        walk(&old, &mut Vec::new(), &mut paths, self.cx.budget())?;
         let mut put = Put { paths, new: Opened::of(old), f };
         if reach == Reach::Whole {
             put.at_place(self, &chosen, &v)?;
@@ -98,16 +99,24 @@ impl Eval<'_> {
     }
 }
 
-/// The path of each simple scalar, in the order of ∊.
-fn walk(x: &Array, here: &mut Path, out: &mut Vec<Path>) {
+/// The path of each simple scalar, in the order of ∊. Errors: WS FULL, INTERRUPT.
+fn walk(x: &Array, here: &mut Path, out: &mut Vec<Path>, budget: &Budget) -> Result<()> {
+    let mut ticks = budget.ticks();
     for k in 0..x.len() {
+        ticks.tick()?;
         here.push(k);
         match x.data() {
-            Data::Items(items) if !items.at(k).is_simple_scalar() => walk(&items.at(k), here, out),
-            _ => out.push(here.clone()),
+            Data::Items(items) if !items.at(k).is_simple_scalar() => {
+                walk(&items.at(k), here, out, budget)?;
+            }
+            _ => {
+                budget.widen(out, 1)?;
+                out.push(here.clone());
+            }
         }
         here.pop();
     }
+    Ok(())
 }
 
 struct Put {
@@ -217,7 +226,7 @@ impl Opened {
     /// With what was put. Errors: WS FULL.
     fn array(&self, ev: &Eval<'_>) -> Result<Array> {
         let Some(items) = &self.items else { return Ok(self.whole.clone()) };
-        let made = items.iter().map(|item| item.array(ev)).collect::<Result<Vec<_>>>()?;
+        let made = ev.cx.budget().all(items.iter().map(|item| item.array(ev)))?;
         ev.cx.collect(self.whole.shape(), made, Some(self.whole.prototype()))
     }
 }

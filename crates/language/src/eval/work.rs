@@ -9,12 +9,22 @@ use super::cx::{Cx, SMALL};
 use super::host::Much;
 use aplomb_ground::span::Place;
 
+/// The kind of work, by what is told of it.
+#[derive(Clone, Copy)]
+enum Of {
+    /// So many elements.
+    Elements(usize),
+    /// The calls and turns since it began.
+    Calls,
+    /// The world outside, where it was used since; else elements.
+    World(usize),
+}
+
 /// Work that has begun.
 #[derive(Clone)]
 pub struct Work {
     place: Place,
-    /// None: the calls and turns since it began.
-    elements: Option<usize>,
+    of: Of,
     /// The calls and turns before it.
     calls: usize,
     /// By the host's `untold`.
@@ -26,17 +36,32 @@ impl Cx<'_> {
     pub fn begin_work(&self, elements: usize) -> Option<Work> {
         let least = if self.sys.records_all() { 0 } else { SMALL };
         let place = self.place().filter(|_| elements > least)?;
-        let (calls, elements) = (self.sys.calls, Some(elements));
-        Some(Work { place, elements, calls, begun: self.host.untold() })
+        Some(self.work(place, Of::Elements(elements)))
+    }
+
+    fn work(&self, place: Place, of: Of) -> Work {
+        Work { place, of, calls: self.sys.calls, begun: self.host.untold() }
+    }
+
+    /// Begins work that may use the world, on so many elements. None: nothing runs.
+    pub fn begin_outside(&mut self, elements: usize) -> Option<Work> {
+        self.sys.used = None;
+        Some(self.work(self.place()?, Of::World(elements)))
     }
 
     /// Tells of work that is done. Its own time is what no launch, and no work within it, took.
     pub fn tell_work(&mut self, work: Option<Work>) {
-        let Some(Work { place, elements, calls, begun }) = work else { return };
+        let Some(Work { place, of, calls, begun }) = work else { return };
         let own = (self.host.untold() - begun).max(0.0);
-        let much = match elements {
-            Some(n) => Much::Elements(n),
-            None => Much::Calls(self.sys.calls - calls),
+        let least = if self.sys.records_all() { 0 } else { SMALL };
+        let much = match of {
+            Of::Elements(n) => Much::Elements(n),
+            Of::Calls => Much::Calls(self.sys.calls - calls),
+            Of::World(n) if n > least => Much::Elements(n),
+            Of::World(_) => match self.sys.used.take() {
+                Some(what) => Much::World(what),
+                None => return,
+            },
         };
         // Who tells of the calls within does not want them told by those around.
         self.sys.calls = calls;
@@ -47,7 +72,7 @@ impl Cx<'_> {
 
     /// Begins a statement's work; it is told if calls and turns enough are left to it.
     pub fn begin_statement(&self, place: Place) -> Work {
-        Work { place, elements: None, calls: self.sys.calls, begun: self.host.untold() }
+        self.work(place, Of::Calls)
     }
 
     /// Counts a call, or a turn of a loop.
@@ -57,7 +82,7 @@ impl Cx<'_> {
 }
 
 impl Much {
-    /// Whether a story has room for it. Elements were counted before they were worked on.
+    /// Whether a story has room for it. Elements were counted before, the world is always told.
     fn is_telling(self) -> bool {
         !matches!(self, Much::Calls(n) if n < SMALL)
     }

@@ -280,7 +280,7 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
     if settled.iter().all(|a| a.is_uniform() && a.is_char()) {
         let mut out = cx.budget().room(n)?;
         for a in &settled {
-            let v = a.ready_chars()?;
+            let v = a.ready_chars(&budget)?;
             out.extend(places(a)?.into_iter().map(|p| p.map_or(' ', |k| v[k])));
         }
         return Array::chars(shape, out, cx.budget());
@@ -289,7 +289,7 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
     if numeric && settled.iter().any(Array::is_complex) {
         let mut out = cx.budget().room(n)?;
         for a in &settled {
-            let v = a.ready_complexes()?;
+            let v = a.ready_complexes(&budget)?;
             out.extend(places(a)?.into_iter().map(|p| p.map_or(Complex64::ZERO, |k| v[k])));
         }
         return Array::complexes(shape, out, cx.budget());
@@ -297,7 +297,7 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
     if numeric {
         let mut out = cx.budget().room(n)?;
         for a in &settled {
-            let v = a.ready_numbers()?;
+            let v = a.ready_numbers(&budget)?;
             match a.shape() == common.as_slice() {
                 true => out.extend(v),
                 false => out.extend(places(a)?.into_iter().map(|p| p.map_or(0.0, |k| v[k]))),
@@ -368,7 +368,7 @@ pub fn split(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
     let _held = cx.budget().charge_elements(outer * inner, std::mem::size_of::<Array>())?;
     for o in 0..outer {
         for i in 0..inner {
-            let places: Vec<_> = (0..n).map(|k| Ok((o * n + k) * inner + i)).collect();
+            let places = cx.budget().each((0..n).map(|k| Ok((o * n + k) * inner + i)))?;
             out.push(if n == 0 {
                 empty(cx, &[0], y.prototype())?
             } else {

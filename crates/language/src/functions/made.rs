@@ -63,7 +63,7 @@ fn counts(cx: &mut Cx<'_>, x: &Array) -> Result<Option<Vec<u32>>> {
         return Ok(None);
     }
     let x = cx.ready(x, "each")?;
-    let numbers = x.ready_numbers()?;
+    let numbers = x.ready_numbers(cx.budget())?;
     if numbers.iter().any(|&n| n < 0.0) {
         return Ok(None);
     }
@@ -118,12 +118,14 @@ fn ends(cx: &mut Cx<'_>, x: &Array, whole: &Array, front: bool) -> Result<Option
 
 /// Numbers of at most so many digits print as they are, whatever ⎕PP.
 const PLAIN: f64 = 1e6;
+/// Characters of one of them at most.
+const DIGITS: usize = 8;
 
 /// `⍕¨V`: the text of each number.
 fn texts(cx: &mut Cx<'_>, y: &Array) -> Result<Option<Array>> {
     let pp = cx.sys.settings.pp;
     let y = cx.ready(y, "each")?;
-    let numbers = y.ready_numbers()?;
+    let numbers = y.ready_numbers(cx.budget())?;
     if numbers.is_empty() {
         return Ok(None);
     }
@@ -132,6 +134,7 @@ fn texts(cx: &mut Cx<'_>, y: &Array) -> Result<Option<Array>> {
     let mut ticks = cx.budget().ticks();
     for x in numbers {
         ticks.tick()?;
+        cx.budget().widen(&mut all, DIGITS)?;
         if x == x.trunc() && x.abs() < PLAIN && pp > 6 {
             let mut rest = x.abs() as u32;
             if x < 0.0 {
@@ -149,9 +152,7 @@ fn texts(cx: &mut Cx<'_>, y: &Array) -> Result<Option<Array>> {
         } else {
             let lines = grid(&Array::num(x), pp, cx.budget())?;
             let [line] = lines.as_slice() else { return Ok(None) };
-            if all.len() + line.len() > all.capacity() {
-                cx.budget().has_room(4 * all.len() as u64)?;
-            }
+            cx.budget().widen(&mut all, line.len())?;
             all.extend(line.chars());
         }
         let Ok(end) = u32::try_from(all.len()) else { return Ok(None) };

@@ -101,7 +101,8 @@ fn divided(
     if !y.iter().chain(b).all(|x| x.is_finite()) {
         return Err(domain("⌹ takes finite numbers"));
     }
-    let by_column: Vec<f64> = (0..n).flat_map(|c| (0..m).map(move |r| y[r * n + c])).collect();
+    let mut by_column = cx.budget().room(m.saturating_mul(n))?;
+    by_column.extend((0..n).flat_map(|c| (0..m).map(move |r| y[r * n + c])));
     let qr = Qr::new(cx, m, n, by_column)?;
     let mut out = cx.budget().filled(0.0, n * k)?;
     for c in 0..k {
@@ -151,12 +152,12 @@ fn divided_complex(
         right.extend(column.iter().map(|z| z.re).chain(column.iter().map(|z| z.im)));
     }
     let out = divided(cx, (2 * m, 2 * n), &a, k, &right)?;
-    Ok((0..n * k).map(|at| Complex64::new(out[at], out[n * k + at])).collect())
+    cx.budget().each((0..n * k).map(|at| Complex64::new(out[at], out[n * k + at])))
 }
 
 /// The items as complex numbers. Errors: DOMAIN.
-fn complexes(y: &Array) -> Result<Vec<Complex64>> {
-    y.to_complexes().ok_or_else(|| domain("⌹ takes numbers"))
+fn complexes(cx: &Cx<'_>, y: &Array) -> Result<Vec<Complex64>> {
+    y.to_complexes(cx.budget())?.ok_or_else(|| domain("⌹ takes numbers"))
 }
 
 /// `⌹Y`: the inverse, of a tall matrix the left inverse. The shape is ⌽⍴Y. Errors: RANK, LENGTH
@@ -172,7 +173,7 @@ pub fn inverse(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
         let one = |r, c| Complex64::from(f64::from(u8::from(r == c)));
         let _held = cx.budget().charge_elements(m.saturating_mul(m.saturating_add(3 * n)), 32)?;
         let unit: Vec<Complex64> = (0..m).flat_map(|c| (0..m).map(move |r| one(r, c))).collect();
-        let out = divided_complex(cx, (m, n), &complexes(&own)?, m, &unit)?;
+        let out = divided_complex(cx, (m, n), &complexes(cx, &own)?, m, &unit)?;
         return Array::complexes(shape, out, cx.budget());
     }
     let items = cx.numbers(y, "the argument of ⌹")?;
@@ -198,7 +199,7 @@ pub fn divide(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arra
     if left.is_complex() || right.is_complex() {
         let room = m.saturating_mul(n.saturating_add(k)).saturating_mul(3);
         let _held = cx.budget().charge_elements(room, 32)?;
-        let (b, a) = (complexes(&left)?, complexes(&right)?);
+        let (b, a) = (complexes(cx, &left)?, complexes(cx, &right)?);
         let columns: Vec<Complex64> =
             (0..k).flat_map(|c| (0..m).map(move |r| (r, c))).map(|(r, c)| b[r * k + c]).collect();
         let out = divided_complex(cx, (m, n), &a, k, &columns)?;

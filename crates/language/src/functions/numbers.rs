@@ -159,7 +159,7 @@ fn complex_pair(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<[Vec<Com
     if !x.is_complex() && !y.is_complex() {
         return Ok(None);
     }
-    Ok(x.to_complexes().zip(y.to_complexes()).map(|(x, y)| [x, y]))
+    Ok(x.to_complexes(cx.budget())?.zip(y.to_complexes(cx.budget())?).map(|(x, y)| [x, y]))
 }
 
 /// More digits than these are no steps of one expression.

@@ -5,7 +5,7 @@ use super::groups::{Groups, groups_of_pieces, runs};
 use super::search::cell_arrays;
 use super::shape::Axis;
 use crate::eval::cx::Cx;
-use aplomb_ground::error::{Result, domain, rank, untraced};
+use aplomb_ground::error::{Result, domain, rank};
 use aplomb_values::array::{Array, Complex64, Ragged, Split, elements, storage};
 use aplomb_values::dag::Lib;
 use aplomb_values::prim::library::{Grading, order_key};
@@ -27,7 +27,9 @@ pub fn compare(a: &Array, b: &Array) -> Ordering {
                 (false, true) => Ordering::Less,
                 (true, false) => Ordering::Greater,
                 (false, false) => complex(a.ready_complex(), b.ready_complex()),
-                (true, true) => a.to_chars().cmp(&b.to_chars()),
+                (true, true) => {
+                    a.number_at(0).map(|c| c as u32).cmp(&b.number_at(0).map(|c| c as u32))
+                }
             };
         }
         (true, false) if b.rank() == 0 => return compare(a, &b.disclosed()).then(Ordering::Less),
@@ -99,13 +101,14 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
     if y.is_uniform() && !y.is_complex() {
         // Numbers, and characters on their way to numbers.
         let _items = cx.budget().charge_elements(y.len(), if y.is_char() { 12 } else { 8 })?;
-        let items: Vec<f64> = match y.to_chars().filter(|_| y.is_char()) {
-            Some(chars) => {
+        let items: Vec<f64> = match y.is_char() {
+            true => {
+                let chars = y.ready_chars(cx.budget())?;
                 let mut items = cx.budget().room(chars.len())?;
                 items.extend(chars.iter().map(|&c| f64::from(u32::from(c))));
                 items
             }
-            None => y.ready_numbers()?,
+            false => y.ready_numbers(cx.budget())?,
         };
         return Ok(grade_numbers(Given { items: &items, shape: y.shape() }, down));
     }
@@ -116,7 +119,7 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
     out.extend(0..n);
     let turn = |o: Ordering| if down { o.reverse() } else { o };
     if y.is_complex() {
-        let items = y.ready_complexes()?;
+        let items = y.ready_complexes(cx.budget())?;
         let m = elements(&y.shape()[1..]);
         let row = |k: usize| &items[k * m..(k + 1) * m];
         let order = |a: usize, b: usize| {
@@ -170,34 +173,54 @@ fn by_group(cx: &Cx<'_>, pieces: &Ragged, groups: &Groups, down: bool) -> Result
     Ok(out)
 }
 
-/// Every cell of a frame graded. Vectors of real numbers or characters need no array a cell.
+/// Every cell of a frame graded. Vectors of real numbers or characters are the rows of one array,
+/// which a launch puts in order.
 fn grade_cells(cx: &mut Cx<'_>, y: &Array, split: &Split, down: bool) -> Result<Array> {
-    let plain = y.rank() == 1 && !y.is_empty() && !split.node.is_open();
-    if !plain || cx.sys.scope.in_round() || cx.sys.scope.is_conditional() {
+    let rows = y.rank() == 1 && !y.is_empty() && !split.node.is_open();
+    let of = if down { Lib::GradeDown } else { Lib::GradeUp };
+    if rows
+        && !cx.sys.scope.in_round()
+        && let Some(places) = cx.record_grades(&split.node, of)?
+    {
+        return Ok(Array::framed(places, split.at));
+    }
+    if !rows || cx.sys.scope.in_round() || cx.sys.scope.is_conditional() {
         let glyph = if down { '⍒' } else { '⍋' };
         return cx.over_cells(glyph, &[y], |cx, a| grade(cx, &a[0], down));
     }
     let node = cx.ready(&split.node, "grade")?;
-    let Some(held) = storage(&node).filter(|_| !node.is_complex()) else {
-        return Err(untraced("a grade of complex cells"));
+    let work = cx.begin_work(node.len());
+    let places = graded_rows(cx, &node, down)?;
+    cx.tell_work(work);
+    Ok(Array::framed(places, split.at))
+}
+
+/// The places in each row along the last axis that put it in order, at once.
+pub fn graded_rows(cx: &mut Cx<'_>, node: &Array, down: bool) -> Result<Array> {
+    let io = cx.sys.settings.io;
+    let Some(held) = storage(node).filter(|_| !node.is_complex()) else {
+        let _held = cx.budget().charge_elements(node.len(), 8)?;
+        let (rows, mut places) = (cell_arrays(cx, node, 1)?, cx.budget().room(node.len())?);
+        for row in &rows {
+            places.extend(graded(cx, row, down)?.into_iter().map(|k| k as f64 + io));
+        }
+        return Array::numbers(node.shape(), places, cx.budget());
     };
-    let items = held.view().numbers_within(cx.budget())?;
-    let work = cx.begin_work(items.len());
-    let (m, shape, io) = (y.len(), [y.len()], cx.sys.settings.io);
+    let items = held.view().numbers(cx.budget())?;
+    let shape = &node.shape()[node.rank() - 1..];
+    let m = shape[0];
     let _held = cx.budget().charge_elements(items.len(), 16)?;
     let (mut places, mut order) = (cx.budget().room(items.len())?, cx.budget().room(m)?);
     let mut ticks = cx.budget().ticks();
     for row in items.chunks_exact(m) {
         ticks.tick()?;
-        let grading = Grading::new(Given { items: row, shape: &shape }, down);
+        let grading = Grading::new(Given { items: row, shape }, down);
         order.clear();
         order.extend((0..m).map(|k| grading.cell(k)));
         order.sort_unstable();
         places.extend(order.iter().map(|c| c.at() as f64 + io));
     }
-    let places = Array::numbers(node.shape(), places, cx.budget())?;
-    cx.tell_work(work);
-    Ok(Array::framed(places, split.at))
+    Array::numbers(node.shape(), places, cx.budget())
 }
 
 fn grade(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Array> {
@@ -240,7 +263,7 @@ fn collate(cx: &mut Cx<'_>, x: &Array, y: &Array, is_down: bool) -> Result<Array
     }
     let (x, y) = (cx.ready(x, "grade")?, cx.ready(y, "grade")?);
     let _texts = cx.budget().charge_elements(x.len().saturating_add(y.len()), 4)?;
-    let (Some(order), Some(text)) = (x.to_chars(), y.to_chars()) else {
+    let (Some(order), Some(text)) = (x.to_chars(cx.budget())?, y.to_chars(cx.budget())?) else {
         return Err(domain("a collation takes text"));
     };
     let r = x.rank();

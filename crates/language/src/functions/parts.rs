@@ -101,7 +101,7 @@ pub fn dividers(cx: &mut Cx<'_>, x: &Array, n: usize) -> Result<Vec<Range<usize>
     let mut marks = cx.integers(x, "the left argument of ⊂")?;
     if x.rank() == 0 {
         let _held = cx.budget().charge_elements(n, 8)?;
-        marks = vec![marks[0]; n];
+        marks = cx.budget().filled(marks[0], n)?;
     }
     if marks.iter().any(|&m| m < 0) {
         return Err(domain("the left argument of ⊂ has no negative numbers"));
@@ -211,7 +211,7 @@ pub fn runs(cx: &mut Cx<'_>, x: &Array, n: usize) -> Result<Vec<Range<usize>>> {
     let mut marks = cx.integers(x, "the left argument of ⊆")?;
     if marks.len() == 1 {
         let _held = cx.budget().charge_elements(n, 8)?;
-        marks = vec![marks[0]; n];
+        marks = cx.budget().filled(marks[0], n)?;
     }
     if marks.len() != n {
         return Err(length("X and Y differ in length"));
@@ -223,6 +223,7 @@ pub fn runs(cx: &mut Cx<'_>, x: &Array, n: usize) -> Result<Vec<Range<usize>>> {
             return Err(domain("the left argument of ⊆ has no negative numbers"));
         }
         if m > last {
+            cx.budget().widen(&mut parts, 1)?;
             parts.push(k..k);
         }
         if let Some(part) = parts.last_mut().filter(|_| m > 0) {

@@ -92,7 +92,7 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
             None => None,
         },
         ('↓', Some(Side::Numbers(k)), Side::Pieces(r)) if k.dtype().is_integer() => {
-            let by = k.ready_numbers()?;
+            let by = k.ready_numbers(cx.budget())?;
             dropped(cx, &r, |at| by[at] as i64)?
         }
         ('≡' | '≢', Some(a), b) => return matching(cx, &a, &b, shape, n, p.glyph == '≡'),
@@ -338,7 +338,7 @@ fn chained(cx: &Cx<'_>, a: Side<'_>, b: Side<'_>, n: usize) -> Result<Option<Rag
 fn graded(cx: &Cx<'_>, r: &Ragged, down: bool) -> Result<Option<Ragged>> {
     let Some(held) = storage(r.flat()) else { return Ok(None) };
     let _held = cx.budget().charge_elements(r.flat().len(), size_of::<f64>())?;
-    let items = held.view().numbers_within(cx.budget())?;
+    let items = held.view().numbers(cx.budget())?;
     let mut places = cx.budget().room(items.len())?;
     let (mut order, mut ticks) = (Vec::new(), cx.budget().ticks());
     let io = cx.sys.settings.io;

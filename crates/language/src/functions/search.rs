@@ -65,8 +65,10 @@ pub fn matches(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arr
     if x.frame().is_some() || y.frame().is_some() {
         return cx.framed_match(x, y);
     }
+    // A NaN of a file is not itself, and floats may hold one.
+    let itself = x.dtype().is_integer() || x.is_char();
     let same = match (x.pending(), y.pending()) {
-        (Some(a), Some(b)) => std::rc::Rc::ptr_eq(a, b),
+        (Some(a), Some(b)) => itself && std::rc::Rc::ptr_eq(a, b),
         _ => false,
     };
     cx.force(&[x, y], "match")?;
@@ -240,14 +242,14 @@ pub fn keys(cx: &mut Cx<'_>, a: &Array, rank: usize) -> Result<Vec<Key>> {
         // The keys, and the numbers or items they are made of.
         let _held = cx.budget().charge_elements(a.len(), size_of::<Key>() + size_of::<f64>())?;
         if a.is_char() && a.is_uniform() {
-            return made(a.ready_chars()?, Key::Char, cx.budget());
+            return made(a.ready_chars(cx.budget())?, Key::Char, cx.budget());
         }
         if a.is_complex() {
             let key = |z: Complex64| if z.im == 0.0 { Key::Num(z.re) } else { Key::Complex(z) };
-            return made(a.ready_complexes()?, key, cx.budget());
+            return made(a.ready_complexes(cx.budget())?, key, cx.budget());
         }
         if a.is_uniform() {
-            return made(a.ready_numbers()?, Key::Num, cx.budget());
+            return made(a.ready_numbers(cx.budget())?, Key::Num, cx.budget());
         }
         let key = |i: Array| match i.data() {
             Data::Num(x) => Key::Num(*x),
@@ -262,7 +264,8 @@ pub fn keys(cx: &mut Cx<'_>, a: &Array, rank: usize) -> Result<Vec<Key>> {
     let n = elements(&a.shape()[..lead]);
     let size = elements(&shape);
     let _held = cx.budget().charge_elements(n, std::mem::size_of::<Key>())?;
-    (0..n).map(|k| cells::cell(cx, &a, &shape, k * size).map(Key::Cell)).collect()
+    let budget = cx.budget().clone();
+    budget.all((0..n).map(|k| cells::cell(cx, &a, &shape, k * size).map(Key::Cell)))
 }
 
 fn made<T>(items: Vec<T>, key: impl Fn(T) -> Key, budget: &Budget) -> Result<Vec<Key>> {
@@ -330,7 +333,7 @@ pub fn first_places(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
     };
     if let Some(places) = known {
         let io = cx.sys.settings.io;
-        let places = places.into_iter().map(|k| k as f64 + io).collect();
+        let places = cx.budget().each(places.into_iter().map(|k| k as f64 + io))?;
         return Array::numbers(frame.as_slice(), places, cx.budget());
     }
     let have = keys(cx, x, cell)?;
@@ -360,7 +363,8 @@ pub fn found(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
     };
     if let Some(places) = known.or_else(|| places_in(&y.settled(), &x.settled(), ct)) {
         let n = y.len();
-        let there = places.into_iter().map(|k| f64::from(u8::from(k < n))).collect();
+        let there = places.into_iter().map(|k| f64::from(u8::from(k < n)));
+        let there = cx.budget().each(there)?;
         return Array::numbers(x.shape(), there, cx.budget());
     }
     let have = keys(cx, y, 0)?;
@@ -383,14 +387,16 @@ fn firsts(cx: &mut Cx<'_>, y: &Array) -> Result<Vec<bool>> {
 /// `∪Y`: the major cells that differ, each where it is first.
 pub fn unique(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     let y = if y.rank() == 0 { super::shape::reshaped(cx, y, &[1])? } else { y.clone() };
-    let picks: Vec<_> = firsts_of_groups(cx, &y)?.into_iter().map(Some).collect();
+    let firsts = firsts_of_groups(cx, &y)?;
+    let picks: Vec<_> = cx.budget().each(firsts.into_iter().map(Some))?;
     cells::along(cx, &y, 0, &picks)
 }
 
 /// `≠Y`: 1 for the first of equal major cells.
 pub fn nub_sieve(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     let keep = firsts(cx, y)?;
-    cx.vector(keep.into_iter().map(|b| f64::from(u8::from(b))).collect())
+    let keep = cx.budget().each(keep.into_iter().map(|b| f64::from(u8::from(b))))?;
+    cx.vector(keep)
 }
 
 fn vector(cx: &mut Cx<'_>, a: &Array, what: &str) -> Result<Array> {
@@ -451,7 +457,8 @@ pub fn interval(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Ar
     let place = |v: &Array| {
         bounds.partition_point(|b| super::order::compare(b, v).is_le()) as f64 + io - 1.0
     };
-    Array::numbers(frame.as_slice(), wanted.iter().map(place).collect(), cx.budget())
+    let places = cx.budget().each(wanted.iter().map(place))?;
+    Array::numbers(frame.as_slice(), places, cx.budget())
 }
 
 /// The cells of the given rank as arrays.
@@ -477,10 +484,12 @@ fn exact(a: &Array, budget: &Budget) -> Result<Option<Vec<i64>>> {
     }
     let mut out = budget.room(a.len())?;
     if a.is_char() {
-        out.extend(a.ready_chars()?.into_iter().map(|c| CHARACTERS + i64::from(u32::from(c))));
+        out.extend(
+            a.ready_chars(budget)?.into_iter().map(|c| CHARACTERS + i64::from(u32::from(c))),
+        );
         return Ok(Some(out));
     }
-    for x in a.ready_numbers()? {
+    for x in a.ready_numbers(budget)? {
         if x != x.trunc() || x.abs() > f64::from(i32::MAX) {
             return Ok(None);
         }

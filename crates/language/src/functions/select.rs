@@ -155,7 +155,8 @@ pub fn whole_places(cx: &mut Cx<'_>, i: &Array) -> Result<Array> {
     if i.dtype().is_integer() {
         return Ok(i.clone());
     }
-    let numbers = cx.integers(i, "an index")?.into_iter().map(|k| k as f64).collect();
+    let numbers = cx.integers(i, "an index")?;
+    let numbers = cx.budget().each(numbers.into_iter().map(|k| k as f64))?;
     let whole = Array::numbers(i.shape(), numbers, cx.budget())?;
     match whole.dtype().is_integer() {
         true => Ok(whole),
@@ -500,7 +501,7 @@ fn repeated(
         View::F32(v) => Buf::f32(copies(budget, v, inner, runs(), size)?, budget)?,
         View::Complex(_) => return Ok(None),
         view => {
-            let numbers = view.numbers_within(budget)?;
+            let numbers = view.numbers(budget)?;
             Buf::stored(&copies(budget, &numbers, inner, runs(), size)?, held.dtype(), budget)?
         }
     };

@@ -78,7 +78,8 @@ pub fn given_shape(cx: &mut Cx<'_>, x: &Array, what: &str) -> Result<Shape> {
     if x.rank() > 1 {
         return Err(rank("a shape is a vector"));
     }
-    let mut out = Shape::new();
+    cx.budget().has_room((x.len() * size_of::<usize>()) as u64)?;
+    let mut out = Shape::with_capacity(x.len());
     for n in cx.numbers(x, what)? {
         if n > 9e15 && n.is_finite() {
             return Err(too_long());

@@ -82,7 +82,7 @@ pub fn format_by(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<A
         .iter()
         .enumerate()
         .map(|(k, &v)| ticks.tick().map(|()| fixed(v, pair(k % columns).1)));
-    let text = text.collect::<Result<Vec<String>>>()?;
+    let text: Vec<String> = cx.budget().all(text)?;
     let widest = |c: usize| {
         text.iter().skip(c).step_by(columns).map(|t| t.chars().count()).max().unwrap_or(0)
     };

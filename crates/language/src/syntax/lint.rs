@@ -6,7 +6,7 @@
 use super::ast::{Ast, Dfn, Guard, PhraseId, What};
 use super::steps::{Act, Steps};
 use super::token::{Kind, Token, Word, lex};
-use aplomb_ground::limits::Limits;
+use aplomb_ground::limits::{Interrupt, Limits};
 use aplomb_ground::span::{Source, Span};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -40,7 +40,10 @@ impl Lint {
         let (text, first) = source.own();
         let tokens = lex(text);
         self.names(&tokens, first);
-        let Ok(ast) = super::parse(source, &mut Default::default(), limits) else { return };
+        let nobody = Interrupt::default();
+        let Ok(ast) = super::parse(source, &mut Default::default(), limits, &nobody) else {
+            return;
+        };
         for dfn in &ast.dfns {
             self.found.extend(after_the_end(&ast, dfn));
         }

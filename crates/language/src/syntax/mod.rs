@@ -19,37 +19,48 @@ pub use check::{Lines, completeness};
 pub use token::{Kind, Token, lex, numerals};
 
 use aplomb_ground::error::{Error, Result};
-use aplomb_ground::limits::Limits;
+use aplomb_ground::limits::{Interrupt, Limits};
 use aplomb_ground::span::Source;
 use std::sync::Arc;
 
-/// The tree of a text. Errors: the first of `check`.
-pub fn parse(source: &Arc<Source>, symbols: &mut Symbols, limits: &Limits) -> Result<Ast> {
-    tree(source, symbols, limits).map_err(|mut errors| errors.swap_remove(0))
+/// The tree of a text. Errors: the first of `check`; INTERRUPT.
+pub fn parse(
+    source: &Arc<Source>,
+    symbols: &mut Symbols,
+    limits: &Limits,
+    stop: &Interrupt,
+) -> Result<Ast> {
+    tree(source, symbols, limits, stop).map_err(|mut errors| errors.swap_remove(0))
 }
 
 /// All syntax errors of a text that can be known without running it.
 pub fn check(source: &Arc<Source>, limits: &Limits) -> Vec<Error> {
-    match tree(source, &mut Symbols::default(), limits) {
+    match tree(source, &mut Symbols::default(), limits, &Interrupt::default()) {
         Err(errors) => errors,
         Ok(ast) => ast.tradfns.into_iter().filter_map(|f| f.steps.err()).collect(),
     }
 }
 
-fn tree(source: &Arc<Source>, symbols: &mut Symbols, limits: &Limits) -> Result<Ast, Vec<Error>> {
-    let tokens = tokens(source, limits)?;
-    parse::Parser::new(&tokens, source, symbols).text().map_err(told)
+fn tree(
+    source: &Arc<Source>,
+    symbols: &mut Symbols,
+    limits: &Limits,
+    stop: &Interrupt,
+) -> Result<Ast, Vec<Error>> {
+    let tokens = tokens(source, limits, stop)?;
+    parse::Parser::new(&tokens, source, symbols, stop).text().map_err(told)
 }
 
-/// The tree of a text that is one function of lines without its ∇. Errors: SYNTAX.
+/// The tree of a text that is one function of lines without its ∇. Errors: SYNTAX, INTERRUPT.
 pub fn function(
     source: &Arc<Source>,
     symbols: &mut Symbols,
     limits: &Limits,
+    stop: &Interrupt,
 ) -> Result<(Ast, TradId)> {
     let first = |mut errors: Vec<Error>| errors.swap_remove(0);
-    let tokens = tokens(source, limits).map_err(first)?;
-    let mut parser = parse::Parser::new(&tokens, source, symbols);
+    let tokens = tokens(source, limits, stop).map_err(first)?;
+    let mut parser = parse::Parser::new(&tokens, source, symbols, stop);
     let whole = tradfn::whole(&tokens, source);
     let id = tradfn::read(&mut parser, &whole).map_err(|errors| first(told(errors)))?;
     Ok((parser.ast, id))
@@ -63,10 +74,15 @@ fn told(errors: Vec<Error>) -> Vec<Error> {
     }
 }
 
-/// The tokens of a text without its comments. Errors: those of tokens and brackets.
-fn tokens(source: &Arc<Source>, limits: &Limits) -> Result<Vec<Token>, Vec<Error>> {
+/// The tokens of a text without its comments. Errors: those of tokens and brackets; INTERRUPT.
+fn tokens(
+    source: &Arc<Source>,
+    limits: &Limits,
+    stop: &Interrupt,
+) -> Result<Vec<Token>, Vec<Error>> {
     let (text, first) = source.own();
-    let mut tokens = token::lex_within(text, limits.nest, limits.tokens);
+    let mut tokens = token::lex_within(text, limits.nest, limits.tokens, stop);
+    stop.check().map_err(|e| vec![e])?;
     tokens.iter_mut().filter(|_| first > 0).for_each(|t| t.span = t.span.moved(first));
     let errors = check::check(&tokens, source, limits);
     if !errors.is_empty() {

@@ -11,6 +11,7 @@ use super::token::{Kind, Token, Word};
 use super::tradfn::{self, Section};
 use super::words::Control;
 use aplomb_ground::error::{Error, syntax};
+use aplomb_ground::limits::Interrupt;
 use aplomb_ground::span::{Place, Source, Span};
 use aplomb_values::array::Array;
 use chumsky::IterParser;
@@ -314,17 +315,45 @@ pub(super) struct Parser<'a> {
     pub symbols: &'a mut Symbols,
     pub tokens: &'a [Token],
     pub source: Arc<Source>,
+    stop: &'a Interrupt,
 }
+
+/// Tokens of a stretch of statements that are read at once.
+const STRETCH: usize = 1 << 12;
 
 impl<'a> Parser<'a> {
     /// A parser of checked tokens, with an empty tree.
-    pub fn new(tokens: &'a [Token], source: &Arc<Source>, symbols: &'a mut Symbols) -> Self {
+    pub fn new(
+        tokens: &'a [Token],
+        source: &Arc<Source>,
+        symbols: &'a mut Symbols,
+        stop: &'a Interrupt,
+    ) -> Self {
         let ast = Ast { source: source.clone(), ..Ast::empty() };
-        Parser { ast, symbols, tokens, source: source.clone() }
+        Parser { ast, symbols, tokens, source: source.clone(), stop }
     }
 
-    /// The lines of some tokens. Errors: what the grammar does not allow where it stands.
+    /// The lines of some tokens, some thousand tokens at a time. Errors: what the grammar does not
+    /// allow where it stands; INTERRUPT.
     pub fn lines(&mut self, range: Range<usize>) -> Result<Vec<Line>, Vec<Error>> {
+        let (mut out, mut from, mut open) = (Vec::new(), range.start, 0usize);
+        for k in range.clone() {
+            match self.tokens[k].kind {
+                Kind::Open(_) => open += 1,
+                Kind::Close(_) => open = open.saturating_sub(1),
+                Kind::Separator if open == 0 && k - from >= STRETCH => {
+                    self.stop.check().map_err(|e| vec![e])?;
+                    out.extend(self.stretch(from..k)?);
+                    from = k + 1;
+                }
+                _ => {}
+            }
+        }
+        out.extend(self.stretch(from..range.end)?);
+        Ok(out)
+    }
+
+    fn stretch(&mut self, range: Range<usize>) -> Result<Vec<Line>, Vec<Error>> {
         let tokens = &self.tokens[range];
         let arena = Arena {
             ast: &mut self.ast,

@@ -2,6 +2,7 @@
 
 use super::words::{self, Block, Control};
 use crate::table;
+use aplomb_ground::limits::Interrupt;
 use aplomb_ground::span::Span;
 use aplomb_values::array::Complex64;
 
@@ -98,14 +99,17 @@ pub fn canonical(c: char) -> char {
     }
 }
 
+/// Tokens between two looks at the interrupt.
+const LOOK: usize = 1 << 12;
+
 /// All tokens of a text. It never fails: what is no token is `Bad`.
 pub fn lex(text: &str) -> Vec<Token> {
-    lex_within(text, usize::MAX, usize::MAX)
+    lex_within(text, usize::MAX, usize::MAX, &Interrupt::default())
 }
 
 /// As `lex`, but stops where more than `nest` brackets are open, or a statement has more than
-/// `most` tokens: what follows cannot be read anyway.
-pub fn lex_within(text: &str, nest: usize, most: usize) -> Vec<Token> {
+/// `most` tokens: what follows cannot be read anyway. And where somebody asks to stop.
+pub fn lex_within(text: &str, nest: usize, most: usize, stop: &Interrupt) -> Vec<Token> {
     let (mut open, mut count) = (0usize, 0usize);
     let chars: Vec<char> = text.chars().collect();
     let mut at = 0;
@@ -127,7 +131,8 @@ pub fn lex_within(text: &str, nest: usize, most: usize) -> Vec<Token> {
         count = if open == 0 && kind == Kind::Separator { 0 } else { count + 1 };
         out.push(Token { kind, span: Span::new(at as u32, end as u32) });
         at = end;
-        if open > nest || count > most {
+        let looks = out.len().is_multiple_of(LOOK);
+        if open > nest || count > most || looks && stop.check().is_err() {
             break;
         }
     }

@@ -26,7 +26,9 @@ impl Lowering<'_> {
                 let spots = (read, &along[..], *origin);
                 self.serial_scatter(finish, spots, *combine)
             }
-            Whole::Lib { of, origin, ct } => self.serial_library(finish, *of, *origin, *ct),
+            Whole::Lib { of, origin, ct, rows } => {
+                self.serial_library(finish, *of, (*origin, *ct), *rows)
+            }
         }
     }
 
@@ -198,27 +200,44 @@ impl Lowering<'_> {
         &mut self,
         finish: &Finish,
         of: Lib,
-        origin: f64,
-        ct: f64,
+        (origin, ct): (f64, f64),
+        rows: bool,
     ) -> Result<Vec<Stmt>> {
         let launch = self.launch;
         let from = launch.held(finish, 0)?;
         let shape = self.plan.buffer(from).shape.clone();
-        let n = shape.first().map_or(1, |n| *n as u64);
-        let width = shape.iter().skip(1).map(|n| *n as u64).product::<u64>();
-        self.shared("numbers", Type::F64, n.saturating_mul(width));
-        self.shared("order", Type::I64, n);
+        let size = shape.iter().map(|n| *n as u64).product::<u64>();
+        // The items that are put in order together, and the numbers of one.
+        let (n, width) = match (rows, shape.as_slice()) {
+            (true, shape) => (shape.last().map_or(1, |n| *n as u64), 1),
+            (false, shape) => (
+                shape.first().map_or(1, |n| *n as u64),
+                shape.iter().skip(1).map(|n| *n as u64).product(),
+            ),
+        };
+        self.shared("numbers", Type::F64, size);
+        self.shared("order", Type::I64, if rows { size } else { n });
         self.shared("other", Type::I64, n);
-        let all = self.number('m', Type::I64, (n * width) as f64);
+        let all = self.number('m', Type::I64, size as f64);
         let (cells, wide) =
             (self.number('m', Type::I64, n as f64), self.number('m', Type::I64, width as f64));
         let item = self.item(from, "k")?;
         let down = u8::from(of.is_down());
-        let mut out = vec![
-            span("k", &all, "1", vec![store("numbers", "k", &item)]),
-            Stmt::Do(format!("order_cells(numbers, {cells}, {wide}, {down}, order, other)")),
-        ];
+        let mut out = vec![span("k", &all, "1", vec![store("numbers", "k", &item)])];
+        let order = |from: &str| {
+            Stmt::Do(format!(
+                "order_cells(numbers{from}, {cells}, {wide}, {down}, order{from}, other)"
+            ))
+        };
+        // A row of no items has no items in all.
+        out.push(match rows {
+            true => span("k", &all, &cells, vec![order(" + k")]),
+            false => order(""),
+        });
         let found = match of {
+            Lib::SortUp | Lib::SortDown if rows => {
+                format!("numbers[o - o % {cells} + order[o]]")
+            }
             Lib::GradeUp | Lib::GradeDown => "(double)order[o]".to_string(),
             Lib::SortUp | Lib::SortDown => "numbers[order[o]]".to_string(),
             Lib::IndexOf | Lib::Member => {

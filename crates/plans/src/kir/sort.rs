@@ -28,6 +28,8 @@ pub(super) struct Sorted {
     /// Of a key: u32 or u64.
     pub(super) key: Type,
     pub(super) digits: u32,
+    /// Digits that there is room to count.
+    room: u32,
 }
 
 impl Sorted {
@@ -37,7 +39,7 @@ impl Sorted {
             return Err(nonce("a sort of more than 2*30 items on CUDA"));
         }
         k.bounds.push(Bound { count: n, below: MOST });
-        Ok(Sorted { n, few: n <= FEW && !k.any_extents, key, digits })
+        Ok(Sorted { n, few: n <= FEW && !k.any_extents, key, digits, room: digits })
     }
 
     fn of(k: &mut Lowering<'_>, storage: Type, n: u64) -> Result<Sorted> {
@@ -59,6 +61,13 @@ impl Sorted {
         Sorted::new(k, n, Type::U32, digits)
     }
 
+    /// The rows, so long, that such keys stand in.
+    fn rows(k: &Lowering<'_>, keys: Sorted, row: u64) -> Sorted {
+        let bits = 64 - (keys.n / row.max(1)).saturating_sub(1).leading_zeros();
+        let digits = if k.any_extents { 4 } else { bits.div_ceil(8).clamp(1, 4) };
+        Sorted { digits, ..keys }
+    }
+
     /// The items in their order, as an expression.
     pub(super) fn items(self) -> &'static str {
         if self.few { "item0" } else { "radix_chosen(item0, item1, moves)" }
@@ -70,26 +79,53 @@ impl Sorted {
 }
 
 impl Lowering<'_> {
-    pub(super) fn library(&mut self, finish: &Finish, of: Lib, origin: f64, ct: f64) -> Result<()> {
+    /// `rows`: each row by itself. All numbers are sorted together, then, as the sort leaves equal
+    /// keys in their order, by the rows that they stand in.
+    pub(super) fn library(
+        &mut self,
+        finish: &Finish,
+        of: Lib,
+        (origin, ct): (f64, f64),
+        rows: bool,
+    ) -> Result<()> {
         let launch = self.launch;
         let from = launch.held(finish, 0)?;
         let shape = self.plan.buffer(from).shape.clone();
-        let n = shape.first().map_or(1, |n| *n as u64);
-        let width = shape.iter().skip(1).map(|n| *n as u64).product::<u64>();
+        let size = shape.iter().map(|n| *n as u64).product::<u64>();
+        let n = if rows { size } else { shape.first().map_or(1, |n| *n as u64) };
+        let width = if rows { 1 } else { shape.iter().skip(1).map(|n| *n as u64).product::<u64>() };
         let sorted = Sorted::of(self, self.storage(from), n)?;
         if width.saturating_mul(u64::from(sorted.digits) + 3) > KERNELS {
             return Err(nonce(format!("{} of cells of {width} items on CUDA", of.glyph())));
         }
         let down = of.is_down();
+        let row = shape.last().filter(|_| rows && shape.len() > 1).map(|n| *n as u64);
+        let by_row = row.map(|row| Sorted::rows(self, sorted, row));
+        // Both sorts count in one memory.
+        let digits = sorted.digits.max(by_row.map_or(0, |s| s.digits));
+        let sorted = Sorted { room: digits, ..sorted };
+        let by_row = by_row.map(|s| Sorted { room: digits, ..s });
         for column in (0..width).rev() {
             self.keys(sorted, from, width, column, column + 1 < width, down)?;
             self.sort(sorted);
+        }
+        if let (Some(row), Some(by_row)) = (row, by_row) {
+            self.keyed(by_row, true, |k| {
+                Ok(format!("u0 / {}", k.number('m', Type::U32, row as f64)))
+            })?;
+            self.sort(by_row);
         }
         let mut line = Vec::new();
         let found = match of {
             Lib::GradeUp | Lib::GradeDown => {
                 self.items_of(sorted);
-                format!("{}[o]", sorted.items())
+                match row {
+                    Some(row) => {
+                        let row = self.number('m', Type::U32, row as f64);
+                        format!("({}[o] % {row})", sorted.items())
+                    }
+                    None => format!("{}[o]", sorted.items()),
+                }
             }
             Lib::SortUp | Lib::SortDown => {
                 self.items_of(sorted);
@@ -137,6 +173,29 @@ impl Lowering<'_> {
         again: bool,
         down: bool,
     ) -> Result<()> {
+        self.keyed(s, again, |k| {
+            let place = match width {
+                1 => "u0".into(),
+                _ => {
+                    let (by, first) = (
+                        k.number('m', Type::U64, width as f64),
+                        k.number('m', Type::U64, column as f64),
+                    );
+                    format!("u0 * {by} + {first}")
+                }
+            };
+            let key = format!("radix_key({}[{place}])", k.buffer(from, false)?);
+            Ok(if down { format!("~{key}") } else { key })
+        })
+    }
+
+    /// The keys of the items, of which one is called u0; `again`: in the order that they have.
+    fn keyed(
+        &mut self,
+        s: Sorted,
+        again: bool,
+        key: impl FnOnce(&mut Self) -> Result<Expr>,
+    ) -> Result<()> {
         self.shared("key0", s.key, s.n);
         self.shared("item0", Type::U32, s.n);
         let own = if again {
@@ -145,20 +204,9 @@ impl Lowering<'_> {
         } else {
             "(u32)i".into()
         };
-        let place = match width {
-            1 => "u0".into(),
-            _ => {
-                let (by, first) = (
-                    self.number('m', Type::U64, width as f64),
-                    self.number('m', Type::U64, column as f64),
-                );
-                format!("u0 * {by} + {first}")
-            }
-        };
-        let key = format!("radix_key({}[{place}])", self.buffer(from, false)?);
         let body = vec![
             self.let_("u0", Type::U32, own),
-            super::lower::store("key0", "i", &if down { format!("~{key}") } else { key }),
+            super::lower::store("key0", "i", &key(self)?),
             super::lower::store("item0", "i", "u0"),
         ];
         self.kernel(vec![stride("i", "n", body)], Spread::Threads, s.n);
@@ -256,7 +304,7 @@ impl Lowering<'_> {
     }
 
     fn counts(&mut self, s: Sorted) {
-        self.shared("counts", Type::U32, 256 * u64::from(s.digits));
+        self.shared("counts", Type::U32, 256 * u64::from(s.room));
     }
 
     pub(super) fn let_(&self, name: &str, of: Type, is: Expr) -> Stmt {

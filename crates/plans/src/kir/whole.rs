@@ -24,7 +24,9 @@ impl Lowering<'_> {
             }
             Whole::Segmented { op } => return self.segments(finish, *op),
             Whole::Scatter { .. } => return self.scatter(finish),
-            Whole::Lib { of, origin, ct } => return self.library(finish, *of, *origin, *ct),
+            Whole::Lib { of, origin, ct, rows } => {
+                return self.library(finish, *of, (*origin, *ct), *rows);
+            }
         };
         let points = finish.shape.iter().map(|n| *n as u64).product();
         self.kernel(body, Spread::Threads, points);

@@ -1,6 +1,8 @@
 //! Complex items. What is real is stored as real: only an array with some item that is not has the
 //! dtype `Complex`.
 
+use super::items::all_of;
+use super::storage::copied;
 use super::{Array, Buf, Data, Shape, View};
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;
@@ -68,19 +70,18 @@ impl Array {
         if self.is_simple_scalar() { self.complex_at(0) } else { None }
     }
 
-    /// All items as numbers, real or not; None if one is no number.
-    pub fn to_complexes(&self) -> Option<Vec<Complex64>> {
+    /// All items as numbers, real or not; None if one is no number. Errors: WS FULL, INTERRUPT.
+    pub fn to_complexes(&self, budget: &Budget) -> Result<Option<Vec<Complex64>>> {
         match &self.data {
-            Data::Complex(z) => Some(vec![*z]),
             Data::Dense(b) => match b.view() {
-                View::Complex(v) => Some(v.to_vec()),
-                View::Char(v) => v.is_empty().then(Vec::new),
-                view => Some(view.numbers().into_iter().map(Complex64::from).collect()),
+                View::Complex(v) => copied(v, budget).map(Some),
+                View::Char(v) => Ok(v.is_empty().then(Vec::new)),
+                view => all_of(view.len(), budget, |k| Some(view.number(k).into())),
             },
-            Data::Lazy(cell) => cell.forced().and_then(|a| a.to_complexes()),
-            Data::Framed(_) | Data::Ref(_) => None,
-            Data::Num(_) | Data::Char(_) | Data::Items(_) => {
-                (0..self.len()).map(|k| self.complex_at(k)).collect()
+            Data::Lazy(cell) => cell.forced().map_or(Ok(None), |a| a.to_complexes(budget)),
+            Data::Framed(_) | Data::Ref(_) => Ok(None),
+            Data::Num(_) | Data::Complex(_) | Data::Char(_) | Data::Items(_) => {
+                all_of(self.len(), budget, |k| self.complex_at(k))
             }
         }
     }

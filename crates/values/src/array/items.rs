@@ -1,6 +1,7 @@
 //! Items of host values: one by one, as numbers, as characters; collecting items into the simplest
 //! array.
 
+use super::storage::copied;
 use super::{Array, Buf, DType, Data, Shape, View, elements};
 use crate::dag::{Cell, Meta, Node, Read, kinds};
 use aplomb_ground::error::{Result, limit, untraced, ws_full};
@@ -9,6 +10,46 @@ use std::sync::Arc;
 
 /// Nested deeper than this is LIMIT ERROR, so that walks over a value may recurse.
 pub const MOST_DEPTH: u32 = 1_000;
+
+/// Characters of the longest `word`.
+const LONGEST_WORD: usize = 1 << 16;
+/// Items between two looks at the interrupt.
+const BLOCK: usize = 1 << 20;
+
+/// What stands at each of `n` places; None where one of them has nothing. Errors: WS FULL, unless
+/// one of the first thousand has nothing; INTERRUPT.
+pub(super) fn all_of<T>(
+    n: usize,
+    budget: &Budget,
+    at: impl Fn(usize) -> Option<T>,
+) -> Result<Option<Vec<T>>> {
+    if (0..n.min(1_000)).any(|k| at(k).is_none()) {
+        return Ok(None);
+    }
+    let (mut out, mut ticks) = (budget.room(n)?, budget.ticks());
+    for k in 0..n {
+        ticks.tick()?;
+        match at(k) {
+            Some(x) => out.push(x),
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(out))
+}
+
+/// Errors: WS FULL, INTERRUPT.
+fn of_chars(chars: &[char], budget: &Budget) -> Result<String> {
+    let mut out = String::new();
+    for block in chars.chunks(BLOCK) {
+        budget.check()?;
+        let more = block.iter().map(|c| c.len_utf8()).sum();
+        if out.capacity() - out.len() < more {
+            budget.grow(&mut out, more)?;
+        }
+        out.extend(block);
+    }
+    Ok(out)
+}
 
 impl Array {
     /// A number, a character or a reference of rank 0.
@@ -147,29 +188,34 @@ impl Array {
         (self.len() == N).then(|| std::array::from_fn(|k| self.item(k)))
     }
 
-    /// All items as real numbers, where a budget has room for eight bytes each. None: one is no
-    /// real number. Errors: WS FULL, INTERRUPT.
-    pub fn numbers_within(&self, budget: &Budget) -> Result<Option<Vec<f64>>> {
-        budget.has_room(self.len() as u64 * size_of::<f64>() as u64)?;
-        Ok(self.to_numbers())
-    }
-
-    /// All items as real numbers; None if one is no real number.
-    pub fn to_numbers(&self) -> Option<Vec<f64>> {
-        match &self.data {
-            Data::Num(x) => Some(vec![*x]),
-            Data::Char(_) | Data::Complex(_) | Data::Ref(_) => None,
+    /// All items as real numbers; None if one is no real number. Errors: WS FULL, INTERRUPT.
+    pub fn to_numbers(&self, budget: &Budget) -> Result<Option<Vec<f64>>> {
+        Ok(Some(match &self.data {
+            Data::Num(x) => vec![*x],
+            Data::Char(_) | Data::Complex(_) | Data::Ref(_) | Data::Framed(_) => return Ok(None),
             Data::Dense(b) => match b.view() {
-                View::Char(v) if !v.is_empty() => None,
-                View::Complex(_) => None,
-                View::F64(v) => Some(v.to_vec()),
-                view => Some(view.numbers()),
+                View::Char(v) if !v.is_empty() => return Ok(None),
+                View::Complex(_) => return Ok(None),
+                view => view.numbers(budget)?,
             },
             Data::Items(i) => {
-                i.iter().map(|a| if a.is_char() { None } else { a.number_scalar() }).collect()
+                return all_of(i.len(), budget, |k| i.at(k).number_scalar());
             }
-            Data::Lazy(cell) => cell.forced().and_then(|a| a.to_numbers()),
-            Data::Framed(_) => None,
+            Data::Lazy(cell) => {
+                return cell.forced().map_or(Ok(None), |a| a.to_numbers(budget));
+            }
+        }))
+    }
+
+    /// Whether all items are real numbers: `to_numbers` would give them.
+    pub fn holds_numbers(&self) -> bool {
+        match &self.data {
+            Data::Items(i) => i.iter().all(|a| a.number_scalar().is_some()),
+            Data::Lazy(cell) => cell.forced().is_some_and(|a| a.holds_numbers()),
+            Data::Ref(_) | Data::Framed(_) => false,
+            Data::Num(_) | Data::Char(_) | Data::Complex(_) | Data::Dense(_) => {
+                !self.is_complex() && (!self.is_char() || self.is_empty())
+            }
         }
     }
 
@@ -184,29 +230,57 @@ impl Array {
         }
     }
 
-    /// All items as characters; None if one is none.
-    pub fn to_chars(&self) -> Option<Vec<char>> {
-        match &self.data {
+    /// All items as characters; None if one is none. Errors: WS FULL, INTERRUPT.
+    pub fn to_chars(&self, budget: &Budget) -> Result<Option<Vec<char>>> {
+        Ok(match &self.data {
             Data::Char(c) => Some(vec![*c]),
-            Data::Num(_) | Data::Complex(_) | Data::Ref(_) => None,
+            Data::Num(_) | Data::Complex(_) | Data::Ref(_) | Data::Framed(_) => None,
             Data::Dense(b) => match b.view() {
-                View::Char(v) => Some(v.to_vec()),
+                View::Char(v) => Some(copied(v, budget)?),
                 view => view.is_empty().then(Vec::new),
             },
-            Data::Items(i) => {
-                i.iter().map(|a| if let Data::Char(c) = a.data { Some(c) } else { None }).collect()
-            }
-            Data::Lazy(cell) => cell.forced().and_then(|a| a.to_chars()),
-            Data::Framed(_) => None,
+            Data::Items(i) => all_of(i.len(), budget, |k| match i.at(k).data {
+                Data::Char(c) => Some(c),
+                _ => None,
+            })?,
+            Data::Lazy(cell) => match cell.forced() {
+                Some(a) => a.to_chars(budget)?,
+                None => None,
+            },
+        })
+    }
+
+    /// The text of a character vector or scalar; None: it is none. Errors: WS FULL, INTERRUPT.
+    pub fn to_text(&self, budget: &Budget) -> Result<Option<String>> {
+        if self.rank() > 1 {
+            return Ok(None);
+        }
+        if let Data::Dense(b) = &self.data
+            && let View::Char(v) = b.view()
+        {
+            return of_chars(v, budget).map(Some);
+        }
+        match self.to_chars(budget)? {
+            Some(chars) => of_chars(&chars, budget).map(Some),
+            None => Ok(None),
         }
     }
 
-    /// The text of a character vector or scalar.
-    pub fn to_text(&self) -> Option<String> {
-        if self.rank() > 1 {
+    /// The text of a name, an option, a path or a pattern: of up to 65 536 characters, so nobody
+    /// need be asked. None: it is longer, or no text.
+    pub fn word(&self) -> Option<String> {
+        if self.len() > LONGEST_WORD || self.rank() > 1 {
             return None;
         }
-        self.to_chars().map(|c| c.into_iter().collect())
+        let one = |a: Array| match a.data {
+            Data::Char(c) => Some(c),
+            _ => None,
+        };
+        match &self.data {
+            Data::Lazy(cell) => cell.forced().and_then(|a| a.word()),
+            Data::Framed(_) => None,
+            _ => self.in_turn().map(one).collect(),
+        }
     }
 
     /// The item that fills where nothing is: 0, ' ', or the first item with every leaf replaced.

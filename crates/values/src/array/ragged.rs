@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Ragged {
     flat: Array,
-    ends: Arc<[u32]>,
+    ends: Arc<Vec<u32>>,
 }
 
 /// The storage of an array that has one; of others None.
@@ -29,10 +29,10 @@ impl Ragged {
     /// The pieces that end at these places, in ascending order, of a ready vector of real numbers
     /// or characters. None: there is no piece, or the array is no such vector.
     pub fn new(flat: Array, ends: Vec<u32>) -> Option<Ragged> {
-        Ragged::cut(flat, ends.into())
+        Ragged::cut(flat, Arc::new(ends))
     }
 
-    fn cut(flat: Array, ends: Arc<[u32]>) -> Option<Ragged> {
+    fn cut(flat: Array, ends: Arc<Vec<u32>>) -> Option<Ragged> {
         let kind = matches!(flat.dtype(), DType::Complex | DType::Nested);
         let fits = ends.last().is_some_and(|&end| end as usize == flat.len());
         let ready = storage(&flat).is_some() && flat.rank() == 1;

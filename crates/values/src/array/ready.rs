@@ -5,28 +5,29 @@
 use super::{Array, Buf, DType, Shape};
 use aplomb_ground::bug;
 use aplomb_ground::error::{Error, Result};
+use aplomb_ground::limits::Budget;
 use num_complex::Complex64;
 use std::sync::Arc;
 
 impl Array {
-    /// All items of a ready array of characters. Errors: INTERNAL.
-    pub fn ready_chars(&self) -> Result<Vec<char>> {
-        self.to_chars().ok_or_else(|| self.is_not("characters"))
+    /// All items of a ready array of characters. Errors: INTERNAL, WS FULL, INTERRUPT.
+    pub fn ready_chars(&self, budget: &Budget) -> Result<Vec<char>> {
+        self.to_chars(budget)?.ok_or_else(|| self.is_not("characters"))
     }
 
-    /// All items of a ready array of real numbers. Errors: INTERNAL.
-    pub fn ready_numbers(&self) -> Result<Vec<f64>> {
-        self.to_numbers().ok_or_else(|| self.is_not("real numbers"))
+    /// All items of a ready array of real numbers. Errors: INTERNAL, WS FULL, INTERRUPT.
+    pub fn ready_numbers(&self, budget: &Budget) -> Result<Vec<f64>> {
+        self.to_numbers(budget)?.ok_or_else(|| self.is_not("real numbers"))
     }
 
-    /// All items of a ready array of numbers. Errors: INTERNAL.
-    pub fn ready_complexes(&self) -> Result<Vec<Complex64>> {
-        self.to_complexes().ok_or_else(|| self.is_not("numbers"))
+    /// All items of a ready array of numbers. Errors: INTERNAL, WS FULL, INTERRUPT.
+    pub fn ready_complexes(&self, budget: &Budget) -> Result<Vec<Complex64>> {
+        self.to_complexes(budget)?.ok_or_else(|| self.is_not("numbers"))
     }
 
-    /// The text of a ready character vector or scalar. Errors: INTERNAL.
-    pub fn ready_text(&self) -> Result<String> {
-        self.to_text().ok_or_else(|| self.is_not("text"))
+    /// The text of a ready character vector or scalar. Errors: INTERNAL, WS FULL, INTERRUPT.
+    pub fn ready_text(&self, budget: &Budget) -> Result<String> {
+        self.to_text(budget)?.ok_or_else(|| self.is_not("text"))
     }
 
     /// The number of a ready scalar, for who cannot fail, such as a comparison of a sort. As loud
@@ -109,10 +110,10 @@ mod tests {
     #[test]
     fn what_is_not_there_is_loud() {
         for wrong in [
-            (|| Array::num(1.0).ready_chars().map(|_| ())) as fn() -> Result<()>,
-            || Array::char('a').ready_numbers().map(|_| ()),
-            || Array::complex(Complex64::I).ready_numbers().map(|_| ()),
-            || Array::char('a').ready_complexes().map(|_| ()),
+            (|| Array::num(1.0).ready_chars(&Budget::new(9)).map(|_| ())) as fn() -> Result<()>,
+            || Array::char('a').ready_numbers(&Budget::new(9)).map(|_| ()),
+            || Array::complex(Complex64::I).ready_numbers(&Budget::new(9)).map(|_| ()),
+            || Array::char('a').ready_complexes(&Budget::new(9)).map(|_| ()),
             || {
                 Array::char('a').ready_complex();
                 Ok(())

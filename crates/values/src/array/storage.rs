@@ -68,18 +68,16 @@ impl View<'_> {
         self.len() == 0
     }
 
-    /// All items as `number` gives them.
-    pub fn numbers(&self) -> Vec<f64> {
-        let mut out = Vec::with_capacity(self.len());
-        self.numbers_to(&mut out);
-        out
-    }
-
-    /// The same where there is room. Errors: WS FULL.
-    pub fn numbers_within(&self, budget: &Budget) -> aplomb_ground::error::Result<Vec<f64>> {
+    /// All items as `number` gives them. Errors: WS FULL, INTERRUPT.
+    pub fn numbers(&self, budget: &Budget) -> aplomb_ground::error::Result<Vec<f64>> {
         let mut out = budget.room(self.len())?;
         self.numbers_to(&mut out);
         Ok(out)
+    }
+
+    /// The items one after the other, as `number` gives them: nothing holds them all.
+    pub fn each(&self) -> impl ExactSizeIterator<Item = f64> + '_ {
+        (0..self.len()).map(|k| self.number(k))
     }
 
     fn numbers_to(&self, out: &mut Vec<f64>) {
@@ -96,8 +94,11 @@ impl View<'_> {
     }
 }
 
-/// Errors: WS FULL.
-fn copied<T: Copy>(items: &[T], budget: &Budget) -> aplomb_ground::error::Result<Vec<T>> {
+/// A copy. Errors: WS FULL.
+pub(super) fn copied<T: Copy>(
+    items: &[T],
+    budget: &Budget,
+) -> aplomb_ground::error::Result<Vec<T>> {
     let mut out = budget.room(items.len())?;
     out.extend_from_slice(items);
     Ok(out)
@@ -372,7 +373,7 @@ impl Buf {
             return Ok(None);
         }
         if filled().all(|d| d == first) {
-            let same: Vec<_> = all.iter().filter(|(s, _)| s.dtype() == first).cloned().collect();
+            let same = budget.each(all.iter().filter(|(s, _)| s.dtype() == first).cloned())?;
             return Buf::stretches(&same, budget);
         }
         if !filled().all(|d| d.is_integer() || d == DType::F64) {
@@ -444,7 +445,7 @@ impl Buf {
         let now = self.dtype();
         let Some(wanted) = super::change::wide_enough(now, x) else { return Ok(false) };
         if wanted != now {
-            let numbers = self.view().numbers_within(budget)?;
+            let numbers = self.view().numbers(budget)?;
             *self = Buf::stored(&numbers, wanted, budget)?;
         }
         match &mut self.items {
@@ -470,7 +471,7 @@ impl Buf {
             return Ok(false);
         }
         if self.dtype() != DType::Complex {
-            let numbers = self.view().numbers_within(budget)?;
+            let numbers = self.view().numbers(budget)?;
             *self = Buf::stored(&numbers, DType::Complex, budget)?;
         }
         if let Vecs::Complex(v) = &mut self.items {
@@ -519,7 +520,7 @@ impl Buf {
         let wide = |wanted: Option<DType>, k| super::change::wide_enough(wanted?, more(k));
         let Some(wanted) = (0..items.len()).fold(Some(own), wide) else { return Ok(false) };
         if wanted != own {
-            let numbers = self.view().numbers_within(budget)?;
+            let numbers = self.view().numbers(budget)?;
             *self = Buf::stored(&numbers, wanted, budget)?;
         }
         let (n, charge) = (items.len(), &mut self._charge);

@@ -151,15 +151,15 @@ pub fn gather(
     budget: &Budget,
 ) -> Result<Array> {
     let pick = |fill: Array| {
-        let mut ticks = budget.ticks();
         let one = |p: &Result<usize, f64>| p.map_or_else(|_| fill.clone(), |k| a.item(k));
-        places.iter().map(|p| ticks.tick().map(|()| one(p))).collect::<Result<Vec<_>>>()
+        budget.each(places.iter().map(one))
     };
     match a.data() {
         Data::Items(items) => {
             if let (Some(pieces), 1..) = (items.pieces(), shape.len()) {
                 let at = |p: &Result<usize, f64>| p.ok().and_then(|k| u32::try_from(k).ok());
-                if let Some(at) = places.iter().map(at).collect::<Option<Vec<u32>>>()
+                let at = budget.each(places.iter().map_while(at))?;
+                if at.len() == places.len()
                     && let Some(some) = pieces.taken(&at, budget)?
                 {
                     return Ok(some.items(shape));
@@ -172,7 +172,7 @@ pub fn gather(
             macro_rules! typed {
                 ($v:expr, $zero:expr, $make:expr) => {{
                     let out: Vec<_> =
-                        places.iter().map(|p| p.map_or_else($zero, |k| $v[k])).collect();
+                        budget.each(places.iter().map(|p| p.map_or_else($zero, |k| $v[k])))?;
                     Array::dense(shape, Arc::new($make(out, budget)?))
                 }};
             }
@@ -187,13 +187,13 @@ pub fn gather(
                 View::F64(v) => typed!(v, |f| f, Buf::f64),
                 View::Complex(v) => {
                     let pick = |p: &Result<usize, f64>| p.map_or_else(Complex64::from, |k| v[k]);
-                    Array::complexes(shape, places.iter().map(pick).collect(), budget)?
+                    Array::complexes(shape, budget.each(places.iter().map(pick))?, budget)?
                 }
                 View::F32(v) => typed!(v, |f| f as f32, Buf::f32),
                 View::Bool(v) if whole => typed!(v, |f| f as u8, Buf::bools),
                 view => {
-                    let out: Vec<f64> =
-                        places.iter().map(|p| p.map_or_else(|f| f, |k| view.number(k))).collect();
+                    let number = |p: &Result<usize, f64>| p.map_or_else(|f| f, |k| view.number(k));
+                    let out: Vec<f64> = budget.each(places.iter().map(number))?;
                     match whole {
                         true => {
                             Array::dense(shape, Arc::new(Buf::stored(&out, b.dtype(), budget)?))

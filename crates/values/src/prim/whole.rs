@@ -21,7 +21,14 @@ pub struct Given<'a> {
     pub shape: &'a [usize],
 }
 
-impl Given<'_> {
+impl<'a> Given<'a> {
+    /// Its rows along the last axis, one after the other.
+    pub fn rows(self) -> impl Iterator<Item = Given<'a>> {
+        let shape = &self.shape[self.shape.len().saturating_sub(1)..];
+        let width = shape.first().map_or(1, |n| *n).max(1);
+        self.items.chunks_exact(width).map(move |items| Given { items, shape })
+    }
+
     /// The item at a point of the domain; a scalar is the same at all.
     pub fn at(&self, k: usize) -> f64 {
         if self.shape.is_empty() { self.items[0] } else { self.items[k] }
@@ -69,8 +76,12 @@ pub fn run(
             }
             out
         }
-        Whole::Lib { of, origin, ct } => {
-            let mut out = library(*of, args, *ct);
+        Whole::Lib { of, origin, ct, rows } => {
+            let mut out = if *rows {
+                args[0].rows().flat_map(|row| library(*of, &[row], *ct)).collect()
+            } else {
+                library(*of, args, *ct)
+            };
             // Numbers in order are no places.
             if !of.is_sort() {
                 out.iter_mut().for_each(|k| *k += origin);

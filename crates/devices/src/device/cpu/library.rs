@@ -188,7 +188,7 @@ mod tests {
             Lib::IndexOf | Lib::Member => given[1].shape,
         };
         let wanted = whole::run(
-            &Whole::Lib { of, origin: 0.0, ct },
+            &Whole::Lib { of, origin: 0.0, ct, rows: false },
             given,
             shape,
             DType::I32,

@@ -28,6 +28,7 @@ mod pattern;
 mod product;
 mod program;
 mod rounds;
+mod rows;
 mod running;
 mod scan;
 mod scatter;

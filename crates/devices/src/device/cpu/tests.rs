@@ -150,7 +150,7 @@ impl Made {
 pub fn numbers(array: &Array) -> Vec<f64> {
     match array.data() {
         Data::Num(x) => vec![*x],
-        Data::Dense(b) => b.view().numbers(),
+        Data::Dense(b) => b.view().each().collect(),
         _ => Vec::new(),
     }
 }

@@ -6,7 +6,7 @@
 //! | ordered fold | lines |
 //! | segments | segments |
 //! | scatter | see there |
-//! | library | see there |
+//! | library | see there; rows in order: `rows` |
 //!
 //! Not here: body and operation in one pass over memory.
 
@@ -15,7 +15,7 @@ use super::fold::Finals;
 use super::map::{Outputs, body_into};
 use super::program::{Input, one};
 use super::share::{Tally, each_unit};
-use super::{Cpu, DeviceError, Fault, Held, RunCtx, library, scatter};
+use super::{Cpu, DeviceError, Fault, Held, RunCtx, library, rows, scatter};
 use crate::pool::{PoolBuffer, lock};
 use aplomb_plans::plan::{Finish, Launch, Plan, ValueId, What};
 use aplomb_values::array::{DType, around, elements};
@@ -75,13 +75,20 @@ pub fn run(
     }
     let mut result = make(cpu, elements(&finish.shape))?;
     let to = result.as_mut_ptr().cast::<f64>();
-    if let Whole::Lib { of, origin, ct } = finish.what {
+    if let Whole::Lib { of, origin, ct, rows } = finish.what {
         let sources: Vec<Source> = operands.iter().map(|o| o.source).collect();
         let n = elements(&finish.shape);
         let to = Numbers(to);
         // SAFETY: the result holds n, and each is written once.
         let put =
             |k: usize, x: f64| unsafe { *to.at(k) = if of.is_sort() { x } else { x + origin } };
+        if let (true, [operand]) = (rows, operands.as_slice()) {
+            let row = operand.shape.last().map_or(1, |n| *n);
+            // SAFETY: the result holds as many as its operand.
+            let ran = unsafe { rows::run(cpu, ctx, (of, origin), operand.source, row, to.0) };
+            tally.threads = ran?.max(tally.threads);
+            return Ok(Finals { values: vec![result], tally });
+        }
         if let Some(ran) = library::narrow(cpu, ctx, (of, ct), &sources, n, &put) {
             tally.threads = ran?.max(tally.threads);
             return Ok(Finals { values: vec![result], tally });
@@ -273,7 +280,7 @@ impl Parts<'_> {
                 scatter::Into { what, fed: &given[1..], shape, to: self.to, fail: &fail }
                     .run(cpu, ctx)
             }
-            Whole::Lib { of, origin, ct } => {
+            Whole::Lib { of, origin, ct, .. } => {
                 let own = |k, x| put(k, if of.is_sort() { x } else { x + origin });
                 library::run(cpu, ctx, *of, *ct, given, n, &own)
             }

@@ -25,7 +25,7 @@ fn column<'a>(all: &'a Columns, name: &str) -> &'a Array {
 }
 
 fn words(array: &Array) -> Vec<String> {
-    array.in_turn().map(|text| text.disclosed().to_text().unwrap()).collect()
+    array.in_turn().map(|text| text.disclosed().word().unwrap()).collect()
 }
 
 fn text(text: &str) -> Array {

@@ -145,15 +145,17 @@ fn column(array: &Array, of: Option<NpyType>, budget: &Budget) -> Result<ArrayRe
             return Err(domain(format!("text is no {}", of.name())));
         }
         let texts = match array.is_char() {
-            true => rows_of(&array)?,
-            false => listed(texts(&array, "a column holds numbers, or texts, and not both")?),
+            true => rows_of(&array, budget)?,
+            false => {
+                listed(texts(&array, "a column holds numbers, or texts, and not both", budget)?)
+            }
         };
         return match array.is_char() || extents.is_empty() {
             true => Ok(texts),
             false => lists(texts, *rows, extents),
         };
     }
-    let numbers = array.numbers_within(budget)?;
+    let numbers = array.to_numbers(budget)?;
     let numbers = numbers.ok_or_else(|| domain("a column holds real numbers and texts only"))?;
     let own = NpyType::of_array(&array).ok_or_else(|| domain("a column holds no such items"))?;
     let of = of.map_or(own, |of| of);
@@ -162,8 +164,8 @@ fn column(array: &Array, of: Option<NpyType>, budget: &Budget) -> Result<ArrayRe
 }
 
 /// The rows of characters, each a text; of a vector its characters.
-fn rows_of(array: &Array) -> Result<ArrayRef> {
-    let chars = array.ready_chars()?;
+fn rows_of(array: &Array, budget: &Budget) -> Result<ArrayRef> {
+    let chars = array.ready_chars(budget)?;
     let each = array.shape()[1..].iter().product::<usize>();
     let texts = match each {
         0 => (0..array.shape()[0]).map(|_| String::new()).collect(),

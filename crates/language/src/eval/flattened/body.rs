@@ -168,11 +168,22 @@ impl Flat<'_, '_> {
     fn code(&mut self, call: &Rc<Call>, code: &Code, tail: bool) -> Result<Flow> {
         let mut stack: Vec<Cells> = Vec::new();
         let last = code.ins.len().wrapping_sub(1);
+        let mut done = 0;
         for (k, ins) in code.ins.iter().enumerate() {
+            if k < done {
+                continue;
+            }
             match &ins.what {
                 Do::Monad(f) | Do::Dyad(f) => {
                     let x = matches!(ins.what, Do::Dyad(_)).then(|| popped(&mut stack));
                     let (x, y) = (x.transpose()?, popped(&mut stack)?);
+                    if let Some(x) = &x
+                        && let Some((z, steps)) = self.join(call, f, (x, &y), &code.ins[k + 1..])?
+                    {
+                        stack.push(z);
+                        done = k + 1 + steps;
+                        continue;
+                    }
                     let f = self.function(call, f)?;
                     // What sees names of this call runs while it is under way.
                     if tail && k == last && f.closure().is_some() && self.is_closed(&f) {
@@ -307,7 +318,7 @@ impl Flat<'_, '_> {
     }
 
     /// The value of a name, from the innermost scope out.
-    fn named(&mut self, call: &Call, sym: Sym) -> Result<Cells> {
+    pub(super) fn named(&mut self, call: &Call, sym: Sym) -> Result<Cells> {
         let of = |call: &Call| {
             call.names.borrow().iter().find(|(s, _)| *s == sym).map(|(_, v)| v.clone())
         };

@@ -2,7 +2,7 @@
 //! in rounds.
 
 use super::body::Call;
-use super::{Cells, Flat, Steps, refuse};
+use super::{Cells, Flat, Steps, has_steps, refuse};
 use crate::eval::env::Frame;
 use crate::eval::operators::each::flat_pass;
 use crate::eval::system::Does;
@@ -78,6 +78,12 @@ impl Flat<'_, '_> {
             },
             Func::Op2(Oper::Prim(p), a, b) if matches!(p.glyph, '∘' | '⍥' | '⍤') => {
                 self.composed(f, p.glyph, (a, b), x, y)
+            }
+            Func::Op1(Oper::Prim(p), Operand::F(g)) if p.glyph == '¨' && has_steps(g) => {
+                match self.each_inside(g, x.as_ref(), &y)? {
+                    Some(made) => Ok(made),
+                    None => self.each(f, x, y),
+                }
             }
             _ if f.closure().is_some() => self.call_dfn(f, x, y),
             Func::System(row) if !matches!(row.does, Does::Mapping(_)) => {

@@ -17,6 +17,8 @@
 
 mod body;
 mod calls;
+mod inside;
+mod joins;
 mod parts;
 
 use super::operators::reduce::stretch;

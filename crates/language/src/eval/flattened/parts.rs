@@ -4,7 +4,7 @@ use super::{Cells, Flat, list, refuse};
 use crate::eval::operators::reduce::finished;
 use crate::functions::{join, select};
 use aplomb_ground::error::{Result, length};
-use aplomb_values::array::{Array, Ragged, Split};
+use aplomb_values::array::{Array, Ragged, Split, storage};
 use std::rc::Rc;
 
 impl Flat<'_, '_> {
@@ -71,6 +71,9 @@ impl Flat<'_, '_> {
         {
             return parts.pop().map_or_else(|| refuse("no cell has a value"), |(_, v)| Ok(v));
         }
+        if let Some(made) = self.texts_together(n, &parts)? {
+            return Ok(made);
+        }
         let mut order = self.ev.cx.budget().room(n)?;
         order.resize(n, 0);
         let mut at = 0;
@@ -97,6 +100,39 @@ impl Flat<'_, '_> {
         }
         let all = self.caught_up(ready)?;
         self.taken(&all, &order).map(|a| self.each_of(a))
+    }
+
+    /// The same of vectors, which are pieces, or one for all cells of a part. None: one of them is
+    /// something else.
+    fn texts_together(&mut self, n: usize, parts: &[(Rc<[u32]>, Cells)]) -> Result<Option<Cells>> {
+        let fits = |v: &Cells| match v {
+            Cells::Same(a) => a.rank() == 1 && a.is_plain(),
+            Cells::Each(a, _) => a.pieces().is_some(),
+        };
+        if !parts.iter().all(|(_, v)| fits(v)) {
+            return Ok(None);
+        }
+        let mut ready = Vec::with_capacity(parts.len());
+        for (_, v) in parts {
+            ready.push(match v {
+                Cells::Same(a) => self.ev.cx.ready(a, "a value")?,
+                Cells::Each(a, _) => a.clone(),
+            });
+        }
+        let budget = self.ev.cx.budget();
+        let mut runs = budget.room(n)?;
+        runs.resize(n, None);
+        for ((places, _), a) in parts.iter().zip(&ready) {
+            let held = storage(a.pieces().map_or(a, Ragged::flat));
+            for (k, &place) in places.iter().enumerate() {
+                let range = a.pieces().map_or(0..a.len(), |pieces| pieces.range(k));
+                runs[place as usize] = held.map(|held| (held, range));
+            }
+        }
+        let runs: Option<Vec<_>> = runs.into_iter().collect();
+        let Some(runs) = runs else { return Ok(None) };
+        let made = Ragged::of_runs(&runs, budget)?;
+        Ok(made.map(|made| self.each_of(made.items(&[n]))))
     }
 
     /// Items side by side in each cell.
@@ -208,6 +244,18 @@ impl Flat<'_, '_> {
         {
             let v = select::bracket(&mut self.ev.cx, a, &[Some(i.clone())])?;
             return Ok(self.each_of(v));
+        }
+        // And pieces: the items at all of their places, cut as these are.
+        if let (Cells::Same(a), [Some(Cells::Each(i, _))]) = (&base, at.as_slice())
+            && let Some(pieces) = i.pieces()
+            && a.rank() == 1
+        {
+            let z = select::bracket(&mut self.ev.cx, a, &[Some(pieces.flat().clone())])?;
+            let z = self.ev.cx.ready(&z, "index")?;
+            if let Some(made) = pieces.with(z) {
+                let n = made.count();
+                return Ok(self.each_of(made.items(&[n])));
+            }
         }
         if let (Cells::Each(a, _), [Some(Cells::Each(i, _))]) = (&base, at.as_slice())
             && let (Some(base), Some(at)) = (a.pieces(), i.pieces())

@@ -5,6 +5,7 @@
 
 use super::{Cx, Lanes, failed, item, lanes, single};
 use aplomb_ground::error::{Result, bug};
+use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, Complex64, DType, Data, Shape, View, elements};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce;
@@ -16,15 +17,15 @@ enum Parts {
     Many(Vec<Complex64>),
 }
 
-fn parts(a: &Array) -> Result<Parts> {
+fn parts(a: &Array, budget: &Budget) -> Result<Parts> {
     match a.settled().data() {
         Data::Complex(z) => return Ok(Parts::One(*z)),
         Data::Dense(b) if matches!(b.view(), View::Complex(_)) => {
-            return Ok(Parts::Many(complexes(a)?));
+            return Ok(Parts::Many(complexes(a, budget)?));
         }
         _ => {}
     }
-    let own = lanes(a)?;
+    let own = lanes(a, budget)?;
     let of = own.src()?;
     Ok(match own {
         Lanes::One(x) => Parts::One(x.into()),
@@ -33,8 +34,9 @@ fn parts(a: &Array) -> Result<Parts> {
 }
 
 /// The items of ready numbers.
-fn complexes(a: &Array) -> Result<Vec<Complex64>> {
-    a.to_complexes().ok_or_else(|| bug!("the items of {} are no ready numbers", a.dtype().name()))
+fn complexes(a: &Array, budget: &Budget) -> Result<Vec<Complex64>> {
+    let all = a.to_complexes(budget)?;
+    all.ok_or_else(|| bug!("the items of {} are no ready numbers", a.dtype().name()))
 }
 
 impl Parts {
@@ -92,8 +94,11 @@ impl Cx<'_> {
         let ready: Result<Vec<Array>> = args.iter().map(|a| self.ready(a, "argument")).collect();
         let ready = ready?;
         if !ready.iter().any(Array::is_complex) {
-            let a = ready.first().map_or(Ok(Lanes::NONE), lanes)?;
-            let b = ready.get(1).map_or(Ok(Lanes::NONE), lanes)?;
+            let own = |k: usize| match ready.get(k) {
+                Some(a) => lanes(a, self.budget()),
+                None => Ok(Lanes::NONE),
+            };
+            let (a, b) = (own(0)?, own(1)?);
             match self.run(op, ct, &a, &b, elements(&shape), dtype) {
                 Err(e) if e.leaves_reals() => {}
                 out => return self.stored(op, shape, out?, dtype),
@@ -101,8 +106,11 @@ impl Cx<'_> {
         }
         let n = elements(&shape);
         let _held = self.budget().charge_elements(n, 48)?;
-        let a = ready.first().map_or(Ok(Parts::NONE), parts)?;
-        let b = ready.get(1).map_or(Ok(Parts::NONE), parts)?;
+        let own = |k: usize| match ready.get(k) {
+            Some(a) => parts(a, self.budget()),
+            None => Ok(Parts::NONE),
+        };
+        let (a, b) = (own(0)?, own(1)?);
         let mut out = self.budget().room(n)?;
         for k in 0..n {
             if k % PIECE == 0 {
@@ -125,7 +133,7 @@ impl Cx<'_> {
     ) -> Result<Array> {
         self.host.interrupt().check()?;
         let _held = self.budget().charge_elements(y.len(), 16)?;
-        let items = complexes(y)?;
+        let items = complexes(y, self.budget())?;
         let out =
             reduce::along_complex(op, ct, &items, y.shape(), axis).map_err(|(_, f)| failed(f))?;
         Array::complexes(shape, out, self.budget())
@@ -140,7 +148,7 @@ impl Cx<'_> {
         (outer, n, inner): (usize, usize, usize),
     ) -> Result<Array> {
         let _held = self.budget().charge_elements(y.len(), 16)?;
-        let mut items = complexes(y)?;
+        let mut items = complexes(y, self.budget())?;
         for o in 0..outer {
             self.host.interrupt().check()?;
             for k in 1..n {

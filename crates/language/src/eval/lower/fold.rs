@@ -146,7 +146,7 @@ impl Cx<'_> {
         if y.is_complex() {
             return self.fold_complex(op, ct, &y, axis, shape);
         }
-        let items = buffer.view().numbers_within(self.budget())?;
+        let items = buffer.view().numbers(self.budget())?;
         let (dtype, _) = self.reduced(op, y.dtype(), y.dtype().range(), n);
         let out = match reduce::along(op, ct, &items, y.shape(), axis, dtype) {
             Err((_, Fail::Complex)) => return self.fold_complex(op, ct, &y, axis, shape),

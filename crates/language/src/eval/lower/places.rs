@@ -87,7 +87,8 @@ impl Cx<'_> {
         {
             return Ok(None);
         }
-        let mut args: SmallVec<[Array; 2]> = SmallVec::new();
+        self.budget().has_room((parts.len() * size_of::<Array>()) as u64)?;
+        let mut args: SmallVec<[Array; 2]> = SmallVec::with_capacity(parts.len());
         for part in parts {
             match part.pending().and_then(|c| c.node().map(|n| n.clone())) {
                 Some(Node::Cat(kinds::Cat { axis: k, args: inner })) if k as usize == axis => {

@@ -75,18 +75,19 @@ impl Cx<'_> {
         Ok(Some(Split { node, at: a.rank() }))
     }
 
-    /// Rows with cells of one shape and kind one after another along an axis of their frames. None:
-    /// one of these is no rows, or their cells differ.
+    /// Rows with cells of one shape and kind one after another along an axis of their frames; items
+    /// of that shape are rows as well. None: none is rows, or their cells differ.
     pub fn join_rows(&mut self, parts: &[Array], axis: usize) -> Result<Option<Array>> {
+        if !parts.iter().any(|part| part.split().is_some()) {
+            return Ok(None);
+        }
         let mut nodes = self.budget().room(parts.len())?;
         for part in parts {
-            let Some(rows) = part.split().filter(|rows| rows.node.frame().is_none()) else {
-                return Ok(None);
-            };
+            let Some(rows) = self.as_rows(part)? else { return Ok(None) };
             nodes.push(rows);
         }
         let Some((first, others)) = nodes.split_first() else { return Ok(None) };
-        let alike = |rows: &&Split| {
+        let alike = |rows: &Split| {
             rows.cell() == first.cell() && rows.node.is_char() == first.node.is_char()
         };
         if !others.iter().all(alike) {

@@ -88,25 +88,29 @@ impl Cx<'_> {
                 self.collect(a.shape(), made?, None)
             }
             _ if a.is_complex() => {
-                let Some(all) = a.to_complexes() else { return Ok(a.clone()) };
+                let Some(all) = a.to_complexes(self.budget())? else { return Ok(a.clone()) };
                 let all = all.into_iter().map(pair).collect::<Result<Vec<_>>>()?;
                 Array::complexes(a.shape(), all, self.budget())
             }
-            _ => match a.to_numbers().filter(|_| a.dtype() == DType::F64) {
-                None => Ok(a.clone()),
-                Some(mut items) => {
+            _ => match a.dtype() {
+                DType::F64 => {
+                    let mut items = a.ready_numbers(self.budget())?;
                     all(&mut items)?;
                     let stored = Buf::stored(&items, DType::F32, self.budget())?;
                     Ok(Array::dense(a.shape(), Arc::new(stored)))
                 }
+                _ => Ok(a.clone()),
             },
         }
     }
 
     /// Items that were put side by side: singles are of 32 bits.
     pub(in crate::eval) fn side_by_side(&self, a: Array) -> Result<Array> {
-        let short = |x: &f64| f64::from(*x as f32) == *x;
-        let singles = || a.to_numbers().is_some_and(|all| all.iter().all(short));
+        let short = |x: f64| f64::from(x as f32) == x;
+        let singles = || match a.data() {
+            Data::Dense(held) => held.view().each().all(short),
+            _ => false,
+        };
         if self.sys.settings.single && a.dtype() == DType::F64 && a.rank() > 0 && singles() {
             return self.floats(&a);
         }

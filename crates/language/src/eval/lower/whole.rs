@@ -169,8 +169,20 @@ impl Cx<'_> {
                 a.settled()
             });
         }
-        let what = Whole::Lib { of, origin, ct };
+        let what = Whole::Lib { of, origin, ct, rows: false };
         self.cell(Node::whole(what, own), shape, (dtype, range)).map(Some)
+    }
+
+    /// The places in each row of an array that put it in order, for cells of rank 1 (`split`).
+    pub fn record_grades(&mut self, node: &Array, of: Lib) -> Result<Option<Array>> {
+        let last = node.shape().last().copied().unwrap_or(0);
+        if last == 0 || !self.recordable(node) || !self.records(&[node], node.len()) {
+            return Ok(None);
+        }
+        let origin = self.sys.settings.io;
+        let what = Whole::Lib { of, origin, ct: 0.0, rows: true };
+        let (shape, of) = (node.shape().into(), self.places_of(last as f64 - 1.0));
+        self.cell(Node::whole(what, [node.settled()]), shape, of).map(Some)
     }
 
     /// A search for one item, which is a vector of one for it.
@@ -238,9 +250,10 @@ impl Cx<'_> {
                 // The numbers, and the items that are changed.
                 let all = args.iter().map(Array::len).fold(0, usize::saturating_add);
                 let _held = self.budget().charge_elements(all, 8)?;
-                let lists = args
-                    .iter()
-                    .map(|a| a.to_numbers().map_or_else(|| self.budget().filled(0.0, a.len()), Ok));
+                let lists = args.iter().map(|a| match a.to_numbers(self.budget())? {
+                    Some(numbers) => Ok(numbers),
+                    None => self.budget().filled(0.0, a.len()),
+                });
                 let lists = lists.collect::<Result<Vec<Vec<f64>>>>()?;
                 let given = |k: usize| aplomb_values::prim::whole::Given {
                     items: &lists[k],
@@ -264,6 +277,9 @@ impl Cx<'_> {
                     };
                 }
                 self.collect(shape, items, None)
+            }
+            Whole::Lib { of, rows: true, .. } if !of.is_sort() => {
+                order::graded_rows(self, &args[0], of.is_down())
             }
             Whole::Lib { of, .. } => match of {
                 Lib::GradeUp => order::graded_places(self, &args[0], false),

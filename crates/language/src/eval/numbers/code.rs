@@ -1,37 +1,47 @@
 //! Instructions over registers, made of the bodies of dfns whose values are all numbers.
 //!
 //! A body is read once, statement by statement, with a stack that holds what the evaluator's would:
-//! here the place of each value, a register or a constant, and there nothing is computed. A name of
+//! here the place of each value, registers or constants, and there nothing is computed. A name of
 //! the body's own is the place of its value; a guard is a jump over what it guards. Whatever has no
 //! such reading refuses the whole program: there is no half.
 
-use super::program::{Arg, Do, Function, List, Program};
-use super::{Name, Scope, is_list};
+use super::calls::Known;
+use super::form::{Class, Form, SHORT};
+use super::program::{Arg, Do, Function, List, OnList, Program};
+use super::{Name, Scope};
 use crate::eval::env::Frame;
 use crate::eval::run::Eval;
 use crate::eval::value::{self, Func, Oper, Value};
 use crate::syntax::ast::{Guard, Stmt, Sym};
-use crate::syntax::resolve::{self, Code, FExpr, Gives, Ins, OpExpr, Operand};
-use crate::syntax::token::Word;
+use crate::syntax::resolve::{self, Code, FExpr, Gives, Ins, OpExpr, Operand, Pattern};
 use crate::table::{self, Prim};
-use aplomb_values::array::{Array, Data};
+use aplomb_values::array::Array;
 use aplomb_values::prim::op::Op;
-use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Functions of one program, and instructions of one function, at most.
-const MOST: (usize, usize) = (32, 4_096);
+/// Instructions of one function, at most.
+const MOST: usize = 4_096;
 
 /// A value on the stack.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) enum Place {
     Number(Arg),
+    Char(Arg),
+    /// A short vector of these.
+    Tuple(Rc<[Place]>),
+    /// A list of the call's own.
+    List(u16, Class),
+    /// The same from its end.
+    Turned(u16, Class),
+    /// A list of the program: a constant, or an outer name's.
     Vector(u16),
+    /// The same from its end.
+    TurnedVector(u16),
     Matrix(u16),
 }
 
 /// The outcome of a step.
-enum Step {
+pub(super) enum Step {
     /// A value for the stack.
     Gives(Place),
     /// The stack is as it is.
@@ -43,81 +53,64 @@ enum Step {
 /// The reading of one function, or of a loop.
 pub(super) struct Body {
     /// Of a function a call that never runs: it has the classes of the names.
-    scope: Scope,
+    pub scope: Scope,
     pub of: Function,
-    alpha: Option<Arg>,
-    names: Vec<(Sym, Arg)>,
+    pub alpha: Option<Place>,
+    /// None: of a loop.
+    pub omega: Option<Place>,
+    pub names: Vec<(Sym, Place)>,
+    /// Names of the call around.
+    pub seen: Vec<(Sym, Place)>,
+    /// The function that it is of; None: a loop.
+    pub function: Option<usize>,
     /// The phrase that is read gives names values.
-    assigns: bool,
+    pub assigns: bool,
 }
 
 pub(super) struct Maker<'e, 'h> {
     pub ev: &'e mut Eval<'h>,
     pub program: Program,
-    /// The functions that there are, each with one argument or two.
-    known: Vec<(Rc<Func>, bool)>,
+    /// The functions that there are.
+    pub known: Vec<Known>,
+    /// The calls that stand for them.
+    pub frames: Vec<Rc<Frame>>,
+    /// Constants that no name has.
+    literals: Vec<u16>,
+    /// The classes of the program's lists.
+    pub classes: Vec<Class>,
     effects: bool,
 }
 
-/// The program of a dfn. None: something in it is more than numbers.
-pub fn program(ev: &mut Eval<'_>, f: &Rc<Func>, dyadic: bool, effects: bool) -> Option<Program> {
+/// The program of a dfn on values of these forms. None: something in it is more.
+pub fn program(
+    ev: &mut Eval<'_>,
+    f: &Rc<Func>,
+    (x, y): (Option<Form>, Form),
+    effects: bool,
+) -> Option<Program> {
     let mut maker = Maker::new(ev, effects);
-    maker.function(f, dyadic)?;
-    maker.functions(0)
+    let outer = f.closure()?.env.as_ref().map(Rc::as_ptr);
+    maker.function(f, x, y, Vec::new(), outer)?;
+    maker.functions()
 }
 
 impl<'e, 'h> Maker<'e, 'h> {
     pub fn new(ev: &'e mut Eval<'h>, effects: bool) -> Self {
-        Maker { ev, program: Program::default(), known: Vec::new(), effects }
+        let program = Program { io: ev.cx.sys.settings.io, ..Program::default() };
+        let (known, frames) = (Vec::new(), Vec::new());
+        Maker { ev, program, known, frames, literals: Vec::new(), classes: Vec::new(), effects }
     }
 
-    /// The program, once its functions from one on are read.
-    pub fn functions(mut self, first: usize) -> Option<Program> {
-        for read in 0.. {
-            let Some((f, dyadic)) = self.known.get(read).cloned() else { break };
-            self.program.code[first + read] = self.body(&f, dyadic)?;
+    /// The program, once all of its functions are read.
+    pub fn functions(mut self) -> Option<Program> {
+        self.finish()?;
+        if !self.known.is_empty() {
+            self.program.gives = Some(self.form_of(0)?);
         }
         Some(self.program)
     }
 
-    /// The number of a function of the program; it is read later.
-    fn function(&mut self, f: &Rc<Func>, dyadic: bool) -> Option<u16> {
-        let same = |k: &(Rc<Func>, bool)| Rc::ptr_eq(&k.0, f) && k.1 == dyadic;
-        if let Some(k) = self.known.iter().position(same) {
-            return Some((self.program.code.len() - self.known.len() + k) as u16);
-        }
-        if !matches!(&**f, Func::Dfn(_)) || self.known.len() >= MOST.0 {
-            return None;
-        }
-        self.known.push((f.clone(), dyadic));
-        self.program.code.push(Function::default());
-        Some(self.program.code.len() as u16 - 1)
-    }
-
-    fn body(&mut self, f: &Rc<Func>, dyadic: bool) -> Option<Function> {
-        let closure = f.closure()?.clone();
-        let class = || Value::Array(Array::num(0.0));
-        let frame = Rc::new(Frame {
-            this: f.clone(),
-            closure: closure.clone(),
-            alpha: RefCell::new(dyadic.then(class)),
-            omega: Array::num(0.0),
-            locals: RefCell::default(),
-            framing: self.ev.cx.sys.scope.frames(),
-            saved: RefCell::default(),
-        });
-        // ⍵ and ⍺ are the first registers.
-        let of = Function { steps: Vec::new(), registers: 2 };
-        let alpha = dyadic.then_some(Arg::Register(1));
-        let scope = Scope { ast: closure.ast.clone(), frame: Some(frame.clone()) };
-        let mut body = Body { scope, of, alpha, names: Vec::new(), assigns: false };
-        self.statements(&mut body, &frame, &closure.ast.dfn(closure.dfn).stmts)?;
-        // Whoever looks outer names up by it finds none of its own.
-        frame.locals.borrow_mut().clear();
-        Some(body.of)
-    }
-
-    fn statements(&mut self, body: &mut Body, frame: &Rc<Frame>, stmts: &[Stmt]) -> Option<()> {
+    pub fn statements(&mut self, body: &mut Body, frame: &Rc<Frame>, stmts: &[Stmt]) -> Option<()> {
         let ast = body.scope.ast.clone();
         let mut last = None;
         for stmt in stmts {
@@ -137,12 +130,10 @@ impl<'e, 'h> Maker<'e, 'h> {
                 Guard::Test(_) if empty => return None,
                 Guard::Test(cond) => {
                     let cond = self.resolved(body, cond)?;
-                    let Some(Place::Number(y)) = self.code(body, &cond.code, false)? else {
-                        return None;
-                    };
+                    let y = self.code(body, &cond.code, false)??.number()?;
                     let jump = body.of.steps.len();
                     body.of.steps.push(Do::Unless { y, then: 0 });
-                    let (alpha, names) = (body.alpha, body.names.clone());
+                    let (alpha, names) = (body.alpha.clone(), body.names.clone());
                     let classes = frame.names();
                     let code = self.resolved(body, stmt.phrase)?;
                     self.gives(body, &code.code)?;
@@ -156,8 +147,8 @@ impl<'e, 'h> Maker<'e, 'h> {
         }
         // A body that ends with an assignment has its value, which does not print: who calls it for
         // an item does not mind.
-        let Some(Place::Number(z)) = last.filter(|_| self.effects) else { return None };
-        body.push(Do::Give(z))
+        let last = last.filter(|_| self.effects)?;
+        self.give(body, last)
     }
 
     pub fn resolved(
@@ -170,12 +161,23 @@ impl<'e, 'h> Maker<'e, 'h> {
 
     /// Code whose value is that of the call.
     fn gives(&mut self, body: &mut Body, code: &Code) -> Option<()> {
-        let value = self.code(body, code, true)?;
-        match value {
-            Some(Place::Number(z)) => body.push(Do::Give(z)),
-            Some(Place::Vector(_) | Place::Matrix(_)) => None,
+        match self.code(body, code, true)? {
+            Some(value) => self.give(body, value),
             // The last call gives it.
             None => Some(()),
+        }
+    }
+
+    /// A value is that of the call.
+    fn give(&mut self, body: &mut Body, value: Place) -> Option<()> {
+        let value = self.whole(body, value)?;
+        self.gave(body.function?, &value.form()?)?;
+        match value {
+            Place::Number(z) | Place::Char(z) => body.push(Do::Give(z)),
+            value => {
+                value.pass(body)?;
+                body.push(Do::GivePassed)
+            }
         }
     }
 
@@ -213,71 +215,103 @@ impl<'e, 'h> Maker<'e, 'h> {
         use resolve::Do as Of;
         let place = match what {
             Of::Const(a) => self.constant(a)?,
-            Of::Omega => Place::Number(Arg::Register(0)),
-            Of::Alpha => Place::Number(body.alpha?),
+            Of::Omega => body.omega.clone()?,
+            Of::Alpha => body.alpha.clone()?,
             Of::Name(sym) => self.named(body, *sym)?,
-            Of::Monad(f) => match (stack.pop()?, f) {
-                (Place::Number(y), f) => return self.call(body, f, None, y, last),
-                (Place::Vector(of) | Place::Matrix(of), FExpr::Prim(p)) if p.glyph == '≢' => {
-                    body.made(|into| Do::Tally { into, of })?
+            Of::Strand(n) => {
+                let mut items = Vec::new();
+                for _ in 0..*n {
+                    let item = stack.pop()?;
+                    items.push(self.whole(body, item)?);
                 }
-                _ => return None,
-            },
+                (items.len() <= SHORT).then(|| Place::Tuple(items.into()))?
+            }
+            Of::Monad(f) => {
+                let y = stack.pop()?;
+                return self.call(body, f, None, y, last);
+            }
             Of::Dyad(f) => {
-                let at = number(stack)?;
-                match (stack.pop()?, f) {
-                    (Place::Number(y), f) => return self.call(body, f, Some(at), y, last),
-                    (Place::Vector(of), FExpr::Prim(p)) if p.glyph == '⊃' => {
-                        body.made(|into| Do::Item { into, of, at })?
-                    }
-                    _ => return None,
-                }
+                let (x, y) = (stack.pop()?, stack.pop()?);
+                return self.call(body, f, Some(x), y, last);
             }
             Of::Index(present) => match (stack.pop()?, &**present) {
-                (Place::Vector(of), [true]) => {
-                    let at = number(stack)?;
-                    body.made(|into| Do::Item { into, of, at })?
-                }
                 (Place::Matrix(of), [true, true]) => {
                     let at = body.place_in(of, stack)?;
-                    body.made(|into| Do::Known { into, of, at })?
+                    let class = self.classes[of as usize];
+                    body.made(class, |into| Do::Known { into, of, at })?
+                }
+                (base, [true]) => {
+                    let at = stack.pop()?.number()?;
+                    self.item(body, base, at)?
                 }
                 _ => return None,
             },
             Of::Assign(sym) => {
-                let Place::Number(y) = *stack.last()? else { return None };
+                let y = stack.last()?.clone();
                 match body.scope.frame {
-                    Some(_) => body.name(*sym, y),
-                    None => self.set(body, *sym, y)?,
+                    Some(_) => {
+                        let y = self.whole(body, y)?;
+                        *stack.last_mut()? = y.clone();
+                        body.name(*sym, y);
+                    }
+                    None => self.set(body, *sym, y.number()?)?,
                 }
                 return Some(Step::Stays);
             }
+            Of::AssignFunc(sym, f) => {
+                let f = self.known(body, f)?;
+                body.scope.frame.as_ref()?.set(*sym, Value::Func(f));
+                return Some(Step::Stays);
+            }
+            Of::AssignPattern(names, None) => {
+                body.scope.frame.as_ref()?;
+                let y = stack.last()?.clone();
+                let y = self.whole(body, y)?;
+                body.spread(names, &y)?;
+                return Some(Step::Stays);
+            }
             Of::AssignAlpha => {
-                let Place::Number(y) = *stack.last()? else { return None };
-                body.alpha = Some(y);
+                let y = stack.last()?.clone();
+                body.alpha = Some(self.whole(body, y)?);
                 let frame = body.scope.frame.as_ref()?;
                 *frame.alpha.borrow_mut() = Some(Value::Array(Array::num(0.0)));
                 return Some(Step::Stays);
             }
             Of::Modify(sym, f) => {
-                let Place::Number(y) = *stack.last()? else { return None };
+                let y = stack.last()?.clone();
                 self.modify(body, *sym, f, y)?;
                 return Some(Step::Stays);
+            }
+            Of::Append(sym, joins) => {
+                let (y, old) = (stack.pop()?, body.own(*sym)?);
+                let new = self.apply(body, joins, Some(old), y)?;
+                body.name(*sym, new.clone());
+                new
             }
             Of::AssignIndex { sym, present, f } => {
                 let op = match f {
                     None => None,
                     Some(f) => Some(scalar(self.primitive(body, f)?, true)?),
                 };
-                match (self.outer(body, *sym, true)?, &**present) {
-                    (Place::Vector(of), [true]) => {
+                if let Some(own) = body.own(*sym) {
+                    let at = number(stack).filter(|_| **present == [true])?;
+                    let y = stack.last()?.clone();
+                    let new = self.with_item(body, own, at, op, y)?;
+                    body.name(*sym, new);
+                    return Some(Step::Stays);
+                }
+                let of = self.outer(body, *sym, true)?;
+                match (of, &**present) {
+                    (Place::Vector(of), [true]) if self.classes[of as usize] == Class::Number => {
                         let at = number(stack)?;
-                        let Place::Number(y) = *stack.last()? else { return None };
+                        let y = stack.last()?.number()?;
                         body.push(Do::SetItem { of, at, op, y })?;
                     }
-                    (Place::Matrix(of), [true, true]) => {
+                    (Place::Matrix(of), [true, true])
+                        if self.classes[of as usize] == Class::Number =>
+                    {
                         let at = body.place_in(of, stack)?;
-                        let Place::Number(y) = *stack.last()? else { return None };
+                        let y = stack.last()?.number()?;
                         body.push(Do::SetKnown { of, at, op, y })?;
                     }
                     _ => return None,
@@ -289,86 +323,42 @@ impl<'e, 'h> Maker<'e, 'h> {
         Some(Step::Gives(place))
     }
 
-    /// `x f y`, or `f y`.
-    fn call(
-        &mut self,
-        body: &mut Body,
-        f: &FExpr,
-        x: Option<Arg>,
-        y: Arg,
-        last: bool,
-    ) -> Option<Step> {
-        if let FExpr::Op1(OpExpr::Prim(p), g) = f
-            && p.glyph == '⍨'
-        {
-            let Operand::F(g) = &**g else { return None };
-            return self.call(body, g, Some(y), either(x, y), last);
-        }
-        let f = self.known(body, f)?;
-        self.call_known(body, &f, x, y, last)
-    }
-
-    /// The function that an expression is now.
-    fn known(&mut self, body: &Body, f: &FExpr) -> Option<Rc<Func>> {
-        if !matches!(f, FExpr::Prim(_) | FExpr::Known(_) | FExpr::Name(_) | FExpr::Word(Word::Del))
-        {
-            return None;
-        }
-        let made = self.ev.function(body.scope.at(), f).ok()?;
-        if let FExpr::Name(sym) = f {
-            self.program.functions.push((body.scope.clone(), *sym, made.clone()));
-        }
-        Some(made)
-    }
-
-    fn call_known(
-        &mut self,
-        body: &mut Body,
-        f: &Rc<Func>,
-        x: Option<Arg>,
-        y: Arg,
-        last: bool,
-    ) -> Option<Step> {
-        match &**f {
-            Func::Prim(p) => self.apply(body, p, x, y).map(Step::Gives),
-            Func::Op1(Oper::Prim(p), value::Operand::F(g)) if p.glyph == '⍨' => {
-                self.call_known(body, g, Some(y), either(x, y), last)
-            }
-            _ => {
-                let of = self.function(f, x.is_some())?;
-                match last {
-                    true => body.push(Do::Again { of, x, y }).map(|()| Step::Ends),
-                    false => body.made(|into| Do::Call { of, into, x, y }).map(Step::Gives),
-                }
-            }
-        }
-    }
-
-    /// The primitive that an expression is.
-    fn primitive(&mut self, body: &Body, f: &FExpr) -> Option<&'static Prim> {
-        match &*self.known(body, f)? {
-            Func::Prim(p) => Some(p),
+    fn constant(&mut self, a: &Array) -> Option<Place> {
+        match (a.rank(), Class::of(a)) {
+            (0, Some(class)) => Some(Place::one(class, self.literal(a.number_at(0)?)?)),
+            (1, Some(class)) => self.list(List::Shared(a.clone()), class).map(Place::Vector),
             _ => None,
         }
     }
 
-    fn apply(&mut self, body: &mut Body, p: &Prim, x: Option<Arg>, y: Arg) -> Option<Place> {
-        match (p.glyph, x) {
-            ('⊢', _) | ('⊣' | '⊃', None) => return Some(Place::Number(y)),
-            ('⊣', Some(x)) => return Some(Place::Number(x)),
-            _ => {}
-        }
-        let op = scalar(p, x.is_some())?;
-        match x {
-            Some(x) => body.made(|into| Do::Two { op, into, x, y }),
-            None => body.made(|into| Do::One { op, into, y }),
+    /// A constant.
+    pub fn literal(&mut self, x: f64) -> Option<Arg> {
+        let slot = self.program.number(x)?;
+        self.literals.push(slot);
+        Some(Arg::Fixed(slot))
+    }
+
+    /// The constant that a value is.
+    pub fn known_number(&self, y: &Place) -> Option<f64> {
+        match y {
+            Place::Number(Arg::Fixed(k)) if self.literals.contains(k) => {
+                self.program.constants.get(*k as usize).copied()
+            }
+            _ => None,
         }
     }
 
-    fn constant(&mut self, a: &Array) -> Option<Place> {
-        match a.data() {
-            Data::Num(x) => self.program.number(*x).map(|k| Place::Number(Arg::Fixed(k))),
-            _ if is_list(a, 1) => self.program.list(List::Shared(a.clone())).map(Place::Vector),
+    /// A list of the program.
+    pub fn list(&mut self, list: List, class: Class) -> Option<u16> {
+        self.classes.push(class);
+        self.program.list(list)
+    }
+
+    /// The constant vector that a list is.
+    pub fn constant_list(&self, of: u16) -> Option<&Array> {
+        let named = self.program.names.iter().any(|n| n.rank > 0 && n.slot == of);
+        match &self.program.lists[of as usize] {
+            List::Shared(a) if !named => Some(a),
             _ => None,
         }
     }
@@ -376,12 +366,15 @@ impl<'e, 'h> Maker<'e, 'h> {
     /// The value of a name.
     fn named(&mut self, body: &mut Body, sym: Sym) -> Option<Place> {
         if let Some(own) = body.own(sym) {
-            return Some(Place::Number(own));
+            return Some(own);
+        }
+        if let Some((_, seen)) = body.seen.iter().find(|(s, _)| *s == sym) {
+            return Some(seen.clone());
         }
         match self.outer(body, sym, false)? {
             // Another step may change it before this value is used.
             Place::Number(y) if self.effects && body.assigns => {
-                body.made(|into| Do::Copy { into, y })
+                body.made(Class::Number, |into| Do::Copy { into, y })
             }
             place => Some(place),
         }
@@ -389,18 +382,23 @@ impl<'e, 'h> Maker<'e, 'h> {
 
     /// The place of an outer name.
     pub fn outer(&mut self, body: &Body, sym: Sym, changes: bool) -> Option<Place> {
-        if changes && !self.effects {
+        if changes && (!self.effects || body.seen.iter().any(|(s, _)| *s == sym)) {
             return None;
         }
         let Some(Value::Array(a)) = self.ev.lookup(body.scope.at(), sym) else { return None };
         let rank = a.rank();
+        let class = Class::of(&a)?;
+        // Characters are read alone.
+        if changes && class == Class::Char {
+            return None;
+        }
         // One name is one place, from wherever it is seen: calls see the same outer scope only if
         // they were written in it. A loop sees the names of dfns below its function, too.
         let below = self.ev.below(sym).is_some();
         if let Some(name) = self.program.names.iter_mut().find(|n| n.sym == sym) {
             let (its, here) = (&name.scope, &body.scope);
-            let same = its.around() == here.around() && !(below && its.is_loop() != here.is_loop());
-            if !same || name.rank != rank {
+            let same = its.around == here.around && !(below && its.is_loop() != here.is_loop());
+            if !same || name.rank != rank || name.class != class {
                 return None;
             }
             name.changes |= changes;
@@ -409,9 +407,9 @@ impl<'e, 'h> Maker<'e, 'h> {
         // What it holds is told before each run.
         let slot = match rank {
             0 => self.program.number(0.0)?,
-            _ => self.program.list(List::EMPTY)?,
+            _ => self.list(List::EMPTY, class)?,
         };
-        let name = Name { scope: body.scope.clone(), sym, rank, slot, changes };
+        let name = Name { scope: body.scope.clone(), sym, rank, class, slot, changes };
         let place = name.place()?;
         self.program.names.push(name);
         Some(place)
@@ -424,39 +422,64 @@ impl<'e, 'h> Maker<'e, 'h> {
     }
 
     /// `x f←y`
-    fn modify(&mut self, body: &mut Body, sym: Sym, f: &FExpr, y: Arg) -> Option<()> {
+    fn modify(&mut self, body: &mut Body, sym: Sym, f: &FExpr, y: Place) -> Option<()> {
         let own = body.own(sym);
-        let old = match own {
-            Some(old) => old,
+        let old = match &own {
+            Some(old) => old.clone(),
             None => match self.outer(body, sym, true)? {
-                Place::Number(old) => old,
-                Place::Vector(of) if self.primitive(body, f)?.glyph == ',' => {
-                    return body.push(Do::Append { of, y });
-                }
-                Place::Vector(_) | Place::Matrix(_) => return None,
+                Place::Vector(of) => return self.change_list(body, of, f, &y),
+                Place::Number(old) => Place::Number(old),
+                _ => return None,
             },
         };
-        let Step::Gives(Place::Number(new)) = self.call(body, f, Some(old), y, false)? else {
-            return None;
-        };
+        let Step::Gives(new) = self.call(body, f, Some(old), y, false)? else { return None };
         match own {
             Some(_) => body.name(sym, new),
-            None => self.set(body, sym, new)?,
+            None => self.set(body, sym, new.number()?)?,
         }
         Some(())
+    }
+
+    /// `x,←y`, and `x↓⍨←y`, of an outer name.
+    fn change_list(&mut self, body: &mut Body, of: u16, f: &FExpr, y: &Place) -> Option<()> {
+        if let Some(f) = self.turned(body, f) {
+            let n = self.known_number(y).filter(|_| f == '↓')?;
+            let count = (n.fract() == 0.0 && n.abs() <= 1e4).then_some(n.abs() as u16)?;
+            return body.push(Do::Cut { of, n: count, end: n < 0.0 });
+        }
+        match self.primitive(body, f)?.glyph {
+            ',' => body.push(Do::Append { of, y: y.number()? }),
+            _ => None,
+        }
+    }
+
+    /// The glyph of the primitive whose arguments `f⍨` exchanges.
+    fn turned(&mut self, body: &Body, f: &FExpr) -> Option<char> {
+        if let FExpr::Op1(OpExpr::Prim(p), f) = f {
+            let ('⍨', Operand::F(f)) = (p.glyph, &**f) else { return None };
+            return self.primitive(body, f).map(|p| p.glyph);
+        }
+        match &*self.known(body, f)? {
+            Func::Op1(Oper::Prim(p), value::Operand::F(f)) if p.glyph == '⍨' => match &**f {
+                Func::Prim(p) => Some(p.glyph),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 }
 
 impl Body {
     /// The reading of a loop, which runs where its names are.
     pub fn of_loop(scope: Scope) -> Body {
-        let of = Function { steps: Vec::new(), registers: 2 };
-        Body { scope, of, alpha: None, names: Vec::new(), assigns: false }
+        let of = Function { steps: Vec::new(), registers: 2, lists: 0 };
+        let (names, seen) = (Vec::new(), Vec::new());
+        Body { scope, of, alpha: None, omega: None, names, seen, function: None, assigns: false }
     }
 
     pub fn push(&mut self, step: Do) -> Option<()> {
         self.of.steps.push(step);
-        (self.of.steps.len() < MOST.1).then_some(())
+        (self.of.steps.len() < MOST).then_some(())
     }
 
     /// A register of its own.
@@ -475,18 +498,43 @@ impl Body {
     }
 
     /// A step with a register for its value.
-    fn made(&mut self, step: impl FnOnce(u16) -> Do) -> Option<Place> {
+    pub fn made(&mut self, class: Class, step: impl FnOnce(u16) -> Do) -> Option<Place> {
         let into = self.register()?;
         self.push(step(into))?;
-        Some(Place::Number(Arg::Register(into)))
+        Some(Place::one(class, Arg::Register(into)))
+    }
+
+    /// A step on lists with a list for its value.
+    pub fn listed(&mut self, class: Class, step: impl FnOnce(u16) -> OnList) -> Option<Place> {
+        let into = u16::try_from(self.of.lists).ok()?;
+        self.of.lists += 1;
+        self.push(Do::List(step(into), false))?;
+        Some(Place::List(into, class))
     }
 
     /// The value of the body's own name.
-    fn own(&self, sym: Sym) -> Option<Arg> {
-        self.names.iter().find(|(s, _)| *s == sym).map(|(_, y)| *y)
+    fn own(&self, sym: Sym) -> Option<Place> {
+        self.names.iter().find(|(s, _)| *s == sym).map(|(_, y)| y.clone())
     }
 
-    fn name(&mut self, sym: Sym, y: Arg) {
+    /// `a b←`: an item to each name, or all of a scalar.
+    fn spread(&mut self, names: &Pattern, y: &Place) -> Option<()> {
+        match (names, y) {
+            (Pattern::Name(sym), y) => self.name(*sym, y.clone()),
+            (Pattern::All(names), Place::Tuple(items)) if names.len() == items.len() => {
+                for (name, item) in names.iter().zip(items.iter()) {
+                    self.spread(name, item)?;
+                }
+            }
+            (Pattern::All(names), Place::Number(_) | Place::Char(_)) => {
+                names.iter().try_for_each(|name| self.spread(name, y))?
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    fn name(&mut self, sym: Sym, y: Place) {
         if let Some(frame) = &self.scope.frame {
             frame.set(sym, Value::Array(Array::num(0.0)));
         }
@@ -500,7 +548,7 @@ impl Body {
 impl Name {
     fn place(&self) -> Option<Place> {
         match self.rank {
-            0 => Some(Place::Number(Arg::Fixed(self.slot))),
+            0 => Some(Place::one(self.class, Arg::Fixed(self.slot))),
             1 => Some(Place::Vector(self.slot)),
             2 => Some(Place::Matrix(self.slot)),
             _ => None,
@@ -508,23 +556,12 @@ impl Name {
     }
 }
 
-/// The right side of `f⍨`: the left argument, or the only one.
-fn either(x: Option<Arg>, y: Arg) -> Arg {
-    match x {
-        Some(x) => x,
-        None => y,
-    }
-}
-
 fn number(stack: &mut Vec<Place>) -> Option<Arg> {
-    match stack.pop()? {
-        Place::Number(y) => Some(y),
-        Place::Vector(_) | Place::Matrix(_) => None,
-    }
+    stack.pop()?.number()
 }
 
 /// The operation of a scalar function.
-fn scalar(p: &Prim, dyadic: bool) -> Option<Op> {
+pub(super) fn scalar(p: &Prim, dyadic: bool) -> Option<Op> {
     let meaning = if dyadic { &p.dyadic } else { &p.monadic };
     match meaning.as_ref()?.does {
         table::Does::Scalar(op) => Some(op),

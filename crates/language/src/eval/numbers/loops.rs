@@ -7,6 +7,7 @@
 
 use super::Scope;
 use super::code::{Body, Maker, Place};
+use super::form::Class;
 use super::program::{Arg, Do, List, Program};
 use crate::eval::run::{At, Eval};
 use crate::syntax::ast::PhraseId;
@@ -49,7 +50,7 @@ pub fn read(
     if at.frame.is_some() || steps.steps.iter().any(|s| matches!(s.act, Act::Branch(_))) {
         return None;
     }
-    let scope = Scope { ast: at.ast.clone(), frame: None };
+    let scope = Scope { ast: at.ast.clone(), frame: None, around: None };
     let mut reader = Reader {
         maker: Maker::new(ev, true),
         body: Body::of_loop(scope),
@@ -76,7 +77,7 @@ pub fn read(
     }
     let Reader { mut maker, body, items, .. } = reader;
     maker.program.code[0] = body.of;
-    Some(Loop { program: maker.functions(1)?, items })
+    Some(Loop { program: maker.functions()?, items })
 }
 
 struct Reader<'e, 'h> {
@@ -152,10 +153,7 @@ impl Reader<'_, '_> {
     /// The number that a phrase is.
     fn value(&mut self, phrase: PhraseId) -> Option<Arg> {
         let code = self.maker.resolved(&self.body, phrase)?;
-        match self.maker.code(&mut self.body, &code.code, false)?? {
-            Place::Number(y) => Some(y),
-            Place::Vector(_) | Place::Matrix(_) => None,
-        }
+        self.maker.code(&mut self.body, &code.code, false)??.number()
     }
 
     /// A loop over items that begins within: over a name's vector, or over `⍳n`.
@@ -167,9 +165,7 @@ impl Reader<'_, '_> {
             |(last, _)| matches!(&last.what, resolve::Do::Monad(FExpr::Prim(p)) if p.glyph == '⍳'),
         );
         if let Some((_, rest)) = counted {
-            let Place::Number(y) = self.maker.steps(&mut self.body, rest, false)?? else {
-                return None;
-            };
+            let y = self.maker.steps(&mut self.body, rest, false)??.number()?;
             let end = self.state()?;
             self.body.push(Do::Count { y, next, end })?;
             return Some(Over::Count { next, end });
@@ -177,6 +173,9 @@ impl Reader<'_, '_> {
         let Place::Vector(of) = self.maker.code(&mut self.body, code, false)?? else {
             return None;
         };
+        if self.maker.classes[of as usize] != Class::Number {
+            return None;
+        }
         self.names_over.push(of);
         self.body.push(Do::Over { next })?;
         Some(Over::List { of, next })
@@ -187,7 +186,7 @@ impl Reader<'_, '_> {
         if self.items.is_some() {
             return None;
         }
-        let (list, next) = (self.maker.program.list(List::EMPTY)?, self.state()?);
+        let (list, next) = (self.maker.list(List::EMPTY, Class::Number)?, self.state()?);
         self.items = Some(Items { slot, list, next });
         let over = Over::List { of: list, next };
         self.over.push((slot, over));

@@ -3,16 +3,21 @@
 
 use super::Name;
 use super::loops::Items;
-use super::program::{Arg, Do, List, Program};
+use super::program::{Arg, Do, List, OnList, Program};
 use crate::eval::cx::Settings;
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::{Budget, Rounds};
 use aplomb_values::array::Array;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::{self, near_integer};
+use std::collections::VecDeque;
+use std::rc::Rc;
 
 /// Calls between two looks at the interrupt, each of which tells how far the run is.
 const LOOK: usize = 1 << 12;
+
+/// Bytes of a list without items.
+const LISTS: usize = 64;
 
 /// The contents of a name.
 pub enum Held {
@@ -20,10 +25,19 @@ pub enum Held {
     List(List),
 }
 
+/// Numbers and lists: arguments, a value, many values one behind the other.
+#[derive(Default)]
+pub struct Values {
+    pub numbers: Vec<f64>,
+    pub lists: Vec<Rc<VecDeque<f64>>>,
+}
+
 /// The end of a run.
 pub enum End {
     /// A value.
     Value(f64),
+    /// A value of several registers, which are what was passed.
+    Passed,
     /// A step of the evaluator.
     Step(usize),
 }
@@ -33,8 +47,9 @@ struct Waits {
     /// The instruction that is next, in this function.
     function: u32,
     next: u32,
-    /// Its first register.
+    /// Its first register, and its first list.
     base: usize,
+    first: usize,
     /// The register of the value that it waits for.
     into: u16,
 }
@@ -62,6 +77,9 @@ pub struct Machine {
     fixed: Vec<f64>,
     lists: Vec<List>,
     registers: Vec<f64>,
+    own: Vec<Rc<VecDeque<f64>>>,
+    /// Arguments of the next call, or a value that was given.
+    pub passed: Values,
     waiting: Vec<Waits>,
     calls: usize,
     next_look: usize,
@@ -77,6 +95,8 @@ impl Machine {
             fixed: program.constants.clone(),
             lists: program.lists.clone(),
             registers: Vec::new(),
+            own: Vec::new(),
+            passed: Values::default(),
             waiting: Vec::new(),
             calls: 0,
             next_look: LOOK,
@@ -120,20 +140,41 @@ impl Machine {
         self.calls
     }
 
-    /// The value of the program's first function. None: only the evaluator goes on from here.
-    /// Errors: INTERRUPT, WS FULL.
+    /// The value of the program's first function, on numbers. None: only the evaluator goes on from
+    /// here. Errors: INTERRUPT, WS FULL.
     pub fn call(
         &mut self,
         program: &Program,
-        (x, y): (Option<f64>, f64),
+        arguments: (Option<f64>, f64),
         depth: usize,
         (budget, way): (&Budget, Option<&Way<'_>>),
     ) -> Result<Option<End>> {
-        let (mut function, mut at, mut base) = (0usize, 0usize, 0usize);
+        self.enter(program, 0, (0, 0), arguments, budget)?;
+        self.run(program, depth, (budget, way))
+    }
+
+    /// As `call`, on what was passed.
+    pub fn call_on(
+        &mut self,
+        program: &Program,
+        depth: usize,
+        (budget, way): (&Budget, Option<&Way<'_>>),
+    ) -> Result<Option<End>> {
+        self.enter_on(program, 0, (0, 0), budget)?;
+        self.run(program, depth, (budget, way))
+    }
+
+    fn run(
+        &mut self,
+        program: &Program,
+        depth: usize,
+        (budget, way): (&Budget, Option<&Way<'_>>),
+    ) -> Result<Option<End>> {
+        let (mut function, mut at, mut base, mut first) = (0usize, 0usize, 0usize, 0usize);
         self.waiting.clear();
-        self.enter(program, function, base, (x, y), budget)?;
+        let mut steps = &program.code[function].steps[..];
         loop {
-            let Some(step) = program.code[function].steps.get(at) else { return Ok(None) };
+            let Some(step) = steps.get(at) else { return Ok(None) };
             at += 1;
             match *step {
                 Do::One { op, into, y } => {
@@ -169,16 +210,82 @@ impl Machine {
                     }
                     self.count(budget, way)?;
                     let (function_now, next) = (function as u32, at as u32);
-                    self.waiting.push(Waits { function: function_now, next, base, into });
+                    self.waiting.push(Waits { function: function_now, next, base, first, into });
                     base += program.code[function].registers;
+                    first += program.code[function].lists;
                     (function, at) = (of as usize, 0);
-                    self.enter(program, function, base, (x, y), budget)?;
+                    steps = &program.code[function].steps;
+                    self.enter(program, function, (base, first), (x, y), budget)?;
+                }
+                Do::CallOn { of, into } => {
+                    if self.waiting.len() + 1 >= depth {
+                        return Ok(None);
+                    }
+                    self.count(budget, way)?;
+                    let (function_now, next) = (function as u32, at as u32);
+                    self.waiting.push(Waits { function: function_now, next, base, first, into });
+                    base += program.code[function].registers;
+                    first += program.code[function].lists;
+                    (function, at) = (of as usize, 0);
+                    steps = &program.code[function].steps;
+                    self.enter_on(program, function, (base, first), budget)?;
+                }
+                Do::AgainOn { of } => {
+                    self.count(budget, way)?;
+                    (function, at) = (of as usize, 0);
+                    steps = &program.code[function].steps;
+                    self.enter_on(program, function, (base, first), budget)?;
+                }
+                Do::Pass(y) => {
+                    let y = self.read(base, y);
+                    self.passed.numbers.push(y);
+                }
+                Do::PassList(of, last) => {
+                    let list = self.list(first, of, last);
+                    self.passed.lists.push(list);
+                }
+                Do::GivePassed => {
+                    let Some(waits) = self.waiting.pop() else { return Ok(Some(End::Passed)) };
+                    (function, at) = (waits.function as usize, waits.next as usize);
+                    steps = &program.code[function].steps;
+                    (base, first) = (waits.base, waits.first);
+                }
+                Do::Taken { into, numbers, list, lists } => {
+                    let from = base + into as usize;
+                    self.registers[from..from + numbers as usize]
+                        .copy_from_slice(&self.passed.numbers);
+                    self.passed.numbers.clear();
+                    let from = first + list as usize;
+                    for (k, list) in self.passed.lists.drain(..lists as usize).enumerate() {
+                        self.own[from + k] = list;
+                    }
+                }
+                Do::List(on, last) => {
+                    if self.on_list(on, last, (base, first), budget).is_none() {
+                        return Ok(None);
+                    }
+                }
+                Do::Find { into, of, y } => {
+                    let (y, ct) = (self.read(base, y), self.ct);
+                    let Some(k) = self.lists[of as usize].place_of(y, ct) else { return Ok(None) };
+                    self.registers[base + into as usize] = k as f64;
+                }
+                Do::Cut { of, n, end } => {
+                    let List::Own(items, None) = &mut self.lists[of as usize] else {
+                        return Ok(None);
+                    };
+                    let n = (n as usize).min(items.len());
+                    match end {
+                        true => items.truncate(items.len() - n),
+                        false => drop(items.drain(..n)),
+                    }
                 }
                 Do::Again { of, x, y } => {
                     let (x, y) = (x.map(|x| self.read(base, x)), self.read(base, y));
                     self.count(budget, way)?;
                     (function, at) = (of as usize, 0);
-                    self.enter(program, function, base, (x, y), budget)?;
+                    steps = &program.code[function].steps;
+                    self.enter(program, function, (base, first), (x, y), budget)?;
                 }
                 Do::Give(y) => {
                     let z = self.read(base, y);
@@ -186,7 +293,8 @@ impl Machine {
                         return Ok(Some(End::Value(z)));
                     };
                     (function, at) = (waits.function as usize, waits.next as usize);
-                    base = waits.base;
+                    steps = &program.code[function].steps;
+                    (base, first) = (waits.base, waits.first);
                     self.registers[base + waits.into as usize] = z;
                 }
                 Do::Item { into, of, at: place } => {
@@ -217,9 +325,7 @@ impl Machine {
                         return Ok(None);
                     };
                     // Without room the evaluator says so.
-                    let more = items.capacity().max(LOOK);
-                    let full = items.len() == items.capacity();
-                    if full && budget.has_room((more * size_of::<f64>()) as u64).is_err() {
+                    if budget.widen(items, 1).is_err() {
                         return Ok(None);
                     }
                     items.push(y);
@@ -299,21 +405,170 @@ impl Machine {
         &mut self,
         program: &Program,
         function: usize,
-        base: usize,
+        (base, first): (usize, usize),
         (x, y): (Option<f64>, f64),
         budget: &Budget,
     ) -> Result<()> {
-        let (now, end) = (self.registers.len(), base + program.code[function].registers);
-        if now < end {
-            let mut more = budget.filled(0.0, end.max(2 * now))?;
-            more[..now].copy_from_slice(&self.registers);
-            self.registers = more;
-        }
+        self.room(base + program.code[function].registers, budget)?;
+        self.room_for_lists(first + program.code[function].lists, budget)?;
         self.registers[base] = y;
         if let Some(x) = x {
             self.registers[base + 1] = x;
         }
         Ok(())
+    }
+
+    /// Room for the registers and lists of a call, of which the first are what was passed.
+    fn enter_on(
+        &mut self,
+        program: &Program,
+        function: usize,
+        (base, first): (usize, usize),
+        budget: &Budget,
+    ) -> Result<()> {
+        self.room(base + program.code[function].registers, budget)?;
+        let n = self.passed.numbers.len();
+        self.registers[base..base + n].copy_from_slice(&self.passed.numbers);
+        self.passed.numbers.clear();
+        self.room_for_lists(first + program.code[function].lists, budget)?;
+        for (k, list) in self.passed.lists.drain(..).enumerate() {
+            self.own[first + k] = list;
+        }
+        Ok(())
+    }
+
+    fn room(&mut self, end: usize, budget: &Budget) -> Result<()> {
+        let now = self.registers.len();
+        if now < end {
+            let mut more = budget.filled(0.0, end.max(2 * now))?;
+            more[..now].copy_from_slice(&self.registers);
+            self.registers = more;
+        }
+        Ok(())
+    }
+
+    fn room_for_lists(&mut self, end: usize, budget: &Budget) -> Result<()> {
+        if self.own.len() < end {
+            budget.has_room((end * LISTS) as u64)?;
+            self.own.resize_with(end, Rc::default);
+        }
+        Ok(())
+    }
+
+    /// A list of the call's own, which is taken away where nothing reads it again.
+    fn list(&mut self, first: usize, of: u16, last: bool) -> Rc<VecDeque<f64>> {
+        let list = &mut self.own[first + of as usize];
+        if last { std::mem::take(list) } else { list.clone() }
+    }
+
+    /// A list to change. None: there is no room to copy it, or for more items.
+    fn list_to_change(
+        &mut self,
+        (first, of, last): (usize, u16, bool),
+        more: usize,
+        budget: &Budget,
+    ) -> Option<Rc<VecDeque<f64>>> {
+        let mut list = self.list(first, of, last);
+        let needs = list.len() + more;
+        let copies = Rc::get_mut(&mut list).is_none();
+        if copies {
+            budget.has_room((needs * size_of::<f64>()) as u64).ok()?;
+            self.calls += needs / LOOK;
+        } else if needs > list.capacity() {
+            budget.has_room((needs.max(LOOK) * 2 * size_of::<f64>()) as u64).ok()?;
+        }
+        Some(list)
+    }
+
+    /// A step on lists of the call's own. None: it fails.
+    fn on_list(
+        &mut self,
+        on: OnList,
+        last: bool,
+        (base, first): (usize, usize),
+        budget: &Budget,
+    ) -> Option<()> {
+        let own = |machine: &Self, of: u16| machine.own[first + of as usize].clone();
+        match on {
+            OnList::Item { into, of, at } => {
+                let at = self.read(base, at);
+                let list = &self.own[first + of as usize];
+                let k = scalar::place(at, self.io, list.len(), self.ct).ok()?;
+                self.registers[base + into as usize] = *list.get(k)?;
+            }
+            OnList::End { into, of, last, fill } => {
+                let list = &self.own[first + of as usize];
+                let item = if last { list.back() } else { list.front() };
+                self.registers[base + into as usize] = item.copied().unwrap_or(fill);
+            }
+            OnList::Tally { into, of } => {
+                let n = self.own[first + of as usize].len();
+                self.registers[base + into as usize] = n as f64;
+            }
+            OnList::Join { into, of, y, front } => {
+                let y = self.read(base, y);
+                let mut list = self.list_to_change((first, of, last), 1, budget)?;
+                let items = Rc::make_mut(&mut list);
+                if front {
+                    items.push_front(y)
+                } else {
+                    items.push_back(y)
+                }
+                self.own[first + into as usize] = list;
+            }
+            OnList::Both { into, of, with } => {
+                let with = own(self, with);
+                let mut list = self.list_to_change((first, of, last), with.len(), budget)?;
+                Rc::make_mut(&mut list).extend(with.iter());
+                self.own[first + into as usize] = list;
+            }
+            OnList::Drop { into, of, n } => {
+                let n = near_integer(self.read(base, n), self.ct)?;
+                let mut list = self.list_to_change((first, of, last), 0, budget)?;
+                let (all, gone) = (list.len(), (n.unsigned_abs() as usize).min(list.len()));
+                let items = Rc::make_mut(&mut list);
+                if n < 0 {
+                    items.truncate(all - gone)
+                } else {
+                    drop(items.drain(..gone))
+                }
+                self.own[first + into as usize] = list;
+            }
+            OnList::Turn { into, of, n } => {
+                let n = near_integer(self.read(base, n), self.ct)?;
+                let mut list = self.list_to_change((first, of, last), 0, budget)?;
+                if !list.is_empty() {
+                    let n = n.rem_euclid(list.len() as i64) as usize;
+                    Rc::make_mut(&mut list).rotate_left(n);
+                }
+                self.own[first + into as usize] = list;
+            }
+            OnList::Reverse { into, of } => {
+                let mut list = self.list_to_change((first, of, last), 0, budget)?;
+                Rc::make_mut(&mut list).make_contiguous().reverse();
+                self.own[first + into as usize] = list;
+            }
+            OnList::Set { into, of, at, op, y } => {
+                let (at, y) = (self.read(base, at), self.read(base, y));
+                let mut list = self.list_to_change((first, of, last), 0, budget)?;
+                let k = scalar::place(at, self.io, list.len(), self.ct).ok()?;
+                let new = match op {
+                    Some(op) => two(op, self.ct, *list.get(k)?, y)?,
+                    None => y,
+                };
+                *Rc::make_mut(&mut list).get_mut(k)? = new;
+                self.own[first + into as usize] = list;
+            }
+            OnList::Fixed { into, of } => {
+                let mut items = VecDeque::new();
+                if let Some(of) = of {
+                    let list = &self.lists[of as usize];
+                    items.extend((0..list.len()).map_while(|k| list.item(k)));
+                }
+                self.own[first + into as usize] = Rc::new(items);
+            }
+        }
+        Some(())
     }
 
     fn count(&mut self, budget: &Budget, way: Option<&Way<'_>>) -> Result<()> {
@@ -346,6 +601,15 @@ impl Machine {
     }
 }
 
+/// A tolerance in which quotients of small numbers that are not whole are not near a whole number.
+const SMALL_CT: f64 = 1e-10;
+
+/// Whether a number is whole, and from 1 to some billions.
+#[inline]
+fn is_small(x: f64) -> bool {
+    (1.0..=4_294_967_296.0).contains(&x) && x as u64 as f64 == x
+}
+
 /// `op y`. None: it fails.
 #[inline]
 fn one(op: Op, ct: f64, y: f64) -> Option<f64> {
@@ -362,6 +626,25 @@ pub(super) fn two(op: Op, ct: f64, x: f64, y: f64) -> Option<f64> {
         Op::Mul => Some(x * y),
         Op::Eq | Op::Le | Op::Ge if x == y => Some(1.0),
         Op::Ne | Op::Lt | Op::Gt if x == y => Some(0.0),
+        // So far from each other that no tolerance makes them equal.
+        Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge
+            if (x - y).abs() > 2.0 * ct * x.abs().max(y.abs()) =>
+        {
+            let holds = match op {
+                Op::Eq => false,
+                Op::Ne => true,
+                Op::Lt | Op::Le => x < y,
+                _ => x > y,
+            };
+            Some(f64::from(u8::from(holds)))
+        }
+        Op::Max if x > y => Some(x),
+        Op::Max if x < y => Some(y),
+        Op::Min if x > y => Some(y),
+        Op::Min if x < y => Some(x),
+        Op::Residue if is_small(x) && is_small(y) && ct <= SMALL_CT => {
+            Some((y as u64 % x as u64) as f64)
+        }
         _ => None,
     };
     // What is no number by the short way may be one, or an error, by the long one.
@@ -386,13 +669,21 @@ mod tests {
             3.0,
             -2.5,
             9.007_199_254_740_993e15,
+            3.0 + 5e-14,
+            65_521.0,
+            4_294_967_295.0,
+            4_294_967_296.0,
+            4_294_967_297.0,
+            2_147_483_647.0,
             f64::MAX,
             f64::MIN_POSITIVE,
             f64::INFINITY,
             f64::NEG_INFINITY,
             f64::NAN,
         ];
-        let all = [Op::Add, Op::Sub, Op::Mul, Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Ge, Op::Gt];
+        let compares = [Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Ge, Op::Gt];
+        let computes = [Op::Add, Op::Sub, Op::Mul, Op::Max, Op::Min, Op::Residue];
+        let all = compares.into_iter().chain(computes);
         for op in all {
             for (x, y) in numbers.iter().flat_map(|x| numbers.iter().map(move |y| (*x, *y))) {
                 for ct in [0.0, 1e-14] {

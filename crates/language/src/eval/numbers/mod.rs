@@ -5,7 +5,8 @@
 //! which goes into values that might be anything. Where the arguments are real numbers and a body
 //! has nothing but scalar functions, guards, names and calls of such bodies, everything in it is a
 //! number again, and `code` makes instructions over registers of it once, which `machine` runs in
-//! nanoseconds each.
+//! nanoseconds each. A character is a register as well, a pair is two (`form`), and a vector that
+//! grows is a list; so folds and powers whose state is any of these run here (`runs`).
 //!
 //! Why the result is the same: each instruction is `scalar::eval`, which is what the evaluator
 //! calls for two numbers, in the same order. Whatever is not a real number within a number's rules
@@ -14,10 +15,14 @@
 //! then does it all its own way, and tells the error where it stands. So the machine knows no error
 //! but the interrupt.
 
+mod calls;
 mod code;
+mod form;
 mod loops;
 mod machine;
 mod program;
+mod runs;
+mod values;
 
 use super::env::Frame;
 use super::run::{At, Eval};
@@ -28,25 +33,31 @@ use crate::syntax::Ast;
 use crate::syntax::ast::Sym;
 use crate::syntax::steps::Steps;
 use aplomb_ground::error::Result;
-use aplomb_ground::limits::{Rounds, UNKNOWN};
+use aplomb_ground::limits::Rounds;
 use aplomb_values::array::{Array, Data};
+use form::{Class, Form};
 use machine::{End, Held, Machine, Told, Way};
 use program::{List, Program};
 use std::rc::Rc;
 
 /// The number of programs that are kept.
 const KEPT: usize = 32;
-/// A dfn that was refused so often is not tried again.
-const TRIES: u8 = 4;
+/// A dfn that was refused so often on values of one form, or of any, is not tried again.
+const TRIES: (u8, u8) = (4, 12);
 /// Calls that stand so deep may be a recursion by name.
 const DEEP: usize = 3;
+/// A longer argument of a recursion is not copied into a list.
+const LONG: usize = 1 << 12;
 /// Fewer items are called one by one.
 const FEW: usize = 16;
+
+/// The forms of a left argument, and of a right one.
+type Forms = (Option<Form>, Form);
 
 /// A program by the dfn that it is of.
 struct Made {
     f: Rc<Func>,
-    dyadic: bool,
+    forms: Forms,
     effects: bool,
     /// None: it is refused, for the time being.
     program: Option<Rc<Program>>,
@@ -65,9 +76,15 @@ impl Programs {
         self.made.retain(|made| made.f.closure().is_some_and(|c| c.env.is_none()));
     }
 
-    fn of(&mut self, f: &Rc<Func>, dyadic: bool, effects: bool) -> Option<&mut Made> {
-        let same = |m: &Made| (m.dyadic, m.effects) == (dyadic, effects) && is_same_text(&m.f, f);
+    fn of(&mut self, f: &Rc<Func>, forms: &Forms, effects: bool) -> Option<&mut Made> {
+        let same = |m: &Made| m.effects == effects && m.forms == *forms && is_same_text(&m.f, f);
         self.made.iter_mut().find(|m| same(m))
+    }
+
+    /// How often a dfn was refused, whatever its arguments were.
+    fn refusals(&self, f: &Rc<Func>) -> u8 {
+        let own = self.made.iter().filter(|m| is_same_text(&m.f, f));
+        own.fold(0, |sum, m| sum.saturating_add(m.refusals))
     }
 }
 
@@ -88,14 +105,6 @@ fn is_same_place(a: &Rc<Func>, b: &Rc<Func>) -> bool {
     at(a) == at(b)
 }
 
-/// The real number that a scalar is.
-fn number(a: &Array) -> Option<f64> {
-    match a.data() {
-        Data::Num(x) => Some(*x),
-        _ => None,
-    }
-}
-
 impl Eval<'_> {
     /// The value of a call of a dfn that calls itself, on numbers. None: it is no such thing, or
     /// ended where only the evaluator goes on. Errors: INTERRUPT.
@@ -109,73 +118,27 @@ impl Eval<'_> {
         // A dfn that is made anew in each call is not worth being read in each.
         let by_name = || self.st.depth >= DEEP && closure.env.is_none();
         let recurs = closure.ast.dfn(closure.dfn).recurs || by_name();
-        let (x, Some(y)) = (x.map(number), number(y)) else { return Ok(None) };
-        if !recurs || x == Some(None) || !self.runs_numbers() {
+        if !recurs || !self.runs_numbers() {
             return Ok(None);
         }
-        let x = x.flatten();
-        let Some(program) = self.program(f, x.is_some(), false) else { return Ok(None) };
-        let Some(mut machine) = self.machine(&program, &mut 0)? else { return Ok(None) };
-        let depth = self.room_for_calls();
-        let rounds = self.cx.host.interrupt().rounds(UNKNOWN);
-        let way = Way { rounds: &rounds, is: Told::Calls };
-        let made = machine.call(&program, (x, y), depth, (self.cx.budget(), Some(&way)))?;
-        let Some(End::Value(z)) = made else { return Ok(None) };
-        // The first call is one, too.
-        self.cx.sys.calls = self.cx.sys.calls.saturating_add(1 + machine.calls());
-        Ok(Some(Array::num(z)))
-    }
-
-    /// The values of a dfn on each of some numbers. `ways`: only where it changes outer names, or
-    /// calls go several ways, so that steps for all items would soon be steps for few. None: as of
-    /// one call; nothing has happened. Errors: INTERRUPT, WS FULL.
-    pub fn each_by_numbers(
-        &mut self,
-        f: &Rc<Func>,
-        x: Option<&Array>,
-        y: &Array,
-        shape: &[usize],
-        ways: bool,
-    ) -> Result<Option<Array>> {
-        let n = aplomb_values::array::elements(shape);
-        let fits = n >= FEW && shape.len() == 1 && is_real(y) && x.is_none_or(is_real);
-        if !fits || f.closure().is_none() || !self.runs_numbers() {
-            return Ok(None);
-        }
-        let Some(program) = self.program(f, x.is_some(), true) else { return Ok(None) };
-        if ways && program.calls() < 2 && !program.names.iter().any(|name| name.changes) {
-            return Ok(None);
-        }
-        let ready = |ev: &mut Self, a: &Array| ev.cx.ready(a, "each");
-        let (x, y) = (x.map(|x| ready(self, x)).transpose()?, ready(self, y)?);
-        let item = |a: &Array, k: usize| match a.rank() {
-            0 => number(a),
-            _ => a.number_at(if a.len() == 1 { 0 } else { k }),
+        let form = |a: &Array| match a.data() {
+            Data::Num(_) => Some(Form::NUMBER),
+            _ if a.pending().is_some() || a.len() > LONG => None,
+            _ => Form::of(a),
         };
-        let mut allowance = COPIES.0 + COPIES.1.saturating_mul(n);
-        let machine = self.machine(&program, &mut allowance)?;
-        let Some(mut machine) = machine else { return Ok(None) };
-        let work = self.cx.begin_work(n);
-        let mut out = self.cx.budget().room(n)?;
-        let depth = self.room_for_calls();
-        let mut ticks = self.cx.budget().ticks();
-        let rounds = self.cx.host.interrupt().rounds(n as u64);
-        for k in 0..n {
-            ticks.tick()?;
-            rounds.done(k as u64);
-            let left = x.as_ref().map(|x| item(x, k));
-            let (Some(y), false) = (item(&y, k), left == Some(None)) else { return Ok(None) };
-            let way = (self.cx.budget(), None);
-            match machine.call(&program, (left.flatten(), y), depth, way)? {
-                Some(End::Value(z)) => out.push(z),
-                _ => return Ok(None),
-            }
+        let Some(fy) = form(y) else { return Ok(None) };
+        let fx = match x.map(form) {
+            Some(None) => return Ok(None),
+            fx => fx.flatten(),
+        };
+        let Some(program) = self.program(f, (fx, fy), false) else { return Ok(None) };
+        let Some(mut machine) = self.machine(&program, &mut 0)? else { return Ok(None) };
+        let made = self.called(&program, &mut machine, x, y)?;
+        if made.is_some() {
+            // The first call is one, too.
+            self.cx.sys.calls = self.cx.sys.calls.saturating_add(1 + machine.calls());
         }
-        self.give_back(&program, machine)?;
-        self.warn_refused();
-        self.cx.tell_work(work);
-        self.st.shy = false;
-        Array::numbers(shape, out, self.cx.budget()).map(Some)
+        Ok(made)
     }
 
     /// Whether anything runs in registers here: neither where names hold what differs from cell to
@@ -194,21 +157,23 @@ impl Eval<'_> {
     }
 
     /// The program of a dfn as the names that it reads are now. None: it is refused.
-    fn program(&mut self, f: &Rc<Func>, dyadic: bool, effects: bool) -> Option<Rc<Program>> {
-        let known = self.st.programs.of(f, dyadic, effects);
+    fn program(&mut self, f: &Rc<Func>, forms: Forms, effects: bool) -> Option<Rc<Program>> {
+        let all = self.st.programs.refusals(f);
+        let known = self.st.programs.of(f, &forms, effects);
         let refusals = known.as_ref().map_or(0, |made| made.refusals);
-        if refusals >= TRIES {
-            return None;
-        }
         let program =
             known.filter(|made| is_same_place(&made.f, f)).and_then(|m| m.program.clone());
         if let Some(program) = program.filter(|p| self.is_current(p)) {
             return Some(program);
         }
-        let program = code::program(self, f, dyadic, effects).map(Rc::new);
+        if refusals >= TRIES.0 || all >= TRIES.1 {
+            return None;
+        }
+        let program = code::program(self, f, forms.clone(), effects).map(Rc::new);
         let refusals = if program.is_none() { refusals + 1 } else { 0 };
-        let made = Made { f: f.clone(), dyadic, effects, program: program.clone(), refusals };
-        match self.st.programs.of(f, dyadic, effects) {
+        let (f, kept) = (f.clone(), program.clone());
+        let made = Made { f, forms, effects, program: kept, refusals };
+        match self.st.programs.of(&made.f, &made.forms, effects) {
             Some(old) => *old = made,
             None => {
                 let all = &mut self.st.programs.made;
@@ -281,10 +246,12 @@ impl Eval<'_> {
 
     /// Whether the functions that a program was made of still have their names.
     fn is_current(&self, program: &Program) -> bool {
-        program.functions.iter().all(|(scope, sym, f)| {
-            let now = self.lookup(scope.at(), *sym);
-            matches!(now, Some(Value::Func(now)) if Rc::ptr_eq(&now, f))
-        })
+        let same_io = program.io == self.cx.sys.settings.io;
+        same_io
+            && program.functions.iter().all(|(scope, sym, f)| {
+                let now = self.lookup(scope.at(), *sym);
+                matches!(now, Some(Value::Func(now)) if Rc::ptr_eq(&now, f))
+            })
     }
 
     /// A machine with what a program's names hold now. None: they hold something else, or what is
@@ -304,8 +271,8 @@ impl Eval<'_> {
                 _ => a.settled(),
             };
             let held = match name.rank {
-                0 => number(&a).map(Held::Number),
-                rank if !is_list(&a, rank) => None,
+                _ if Class::of(&a) != Some(name.class) || a.rank() != name.rank => None,
+                0 => a.number_at(0).map(Held::Number),
                 _ if !name.changes => Some(Held::List(List::Shared(a))),
                 _ => {
                     let Some(left) = allowance.checked_sub(a.len()) else { return Ok(None) };
@@ -368,6 +335,8 @@ pub(super) struct Scope {
     ast: Rc<Ast>,
     /// A call that never runs; None: of a function of lines, or the workspace.
     frame: Option<Rc<Frame>>,
+    /// The call around, which is none of those that never run.
+    around: Option<*const Frame>,
 }
 
 impl Scope {
@@ -379,11 +348,6 @@ impl Scope {
     fn is_loop(&self) -> bool {
         self.frame.is_none()
     }
-
-    /// The call around.
-    fn around(&self) -> Option<*const Frame> {
-        self.frame.as_ref().and_then(|f| f.closure.env.as_ref()).map(Rc::as_ptr)
-    }
 }
 
 /// A name outside of a program that it reads.
@@ -392,6 +356,7 @@ pub(super) struct Name {
     sym: Sym,
     /// 0 of a number, 1 of a vector, 2 of a matrix.
     rank: usize,
+    class: Class,
     /// Its number among the constants, or the lists.
     slot: u16,
     /// The program gives it another value.
@@ -438,8 +403,8 @@ mod tests {
         for f in [
             "{⍵=0:÷0 ⋄ ∇⍵-1}",
             "{⍵=0:¯1*0.5 ⋄ ∇⍵-1}",
-            "{⍵=0:'a' ⋄ ∇⍵-1}",
-            "{⍵=0:1 2 ⋄ ∇⍵-1}",
+            "{⍵=0:'a' ⋄ 1+∇⍵-1}",
+            "{⍵=0:1 2 ⋄ ⍵=1:3 ⋄ ∇⍵-1}",
             "{0.5:1 ⋄ ∇⍵-1}",
             "{1+∇⍵}",
             "{⍵=0:1 ⋄ ⎕←⍵ ⋄ ∇⍵-1}",

@@ -1,5 +1,7 @@
 //! Programs on numbers: the instructions, what they are about, and the names they were made for.
 
+use super::form::Form;
+use super::machine::two;
 use super::{Name, Scope};
 use crate::eval::value::Func;
 use crate::syntax::ast::Sym;
@@ -33,6 +35,24 @@ pub enum Do {
     Again { of: u16, x: Option<Arg>, y: Arg },
     /// The value of the call.
     Give(Arg),
+    /// A number for the next call, or of the value that is given next.
+    Pass(Arg),
+    /// A list for it.
+    PassList(u16, Last),
+    /// A call with what was passed. A value of one register goes into that one.
+    CallOn { of: u16, into: u16 },
+    /// The same as the last thing that is done.
+    AgainOn { of: u16 },
+    /// The value of the call is what was passed.
+    GivePassed,
+    /// The value of the call before: so many numbers and lists.
+    Taken { into: u16, numbers: u16, list: u16, lists: u16 },
+    /// What is done on a list of the call's own.
+    List(OnList, Last),
+    /// `into ←` the place of y in a program's list from 0 on, or its length.
+    Find { into: u16, of: u16, y: Arg },
+    /// A program's list without so many items at its end, or at its front.
+    Cut { of: u16, n: u16, end: bool },
     /// `into ← of[at]`
     Item { into: u16, of: u16, at: Arg },
     /// An outer name becomes y.
@@ -63,17 +83,119 @@ pub enum Do {
     Leave(usize),
 }
 
+/// Whether a list is not read again where it is: what is made of it may be made in its place.
+pub type Last = bool;
+
+/// What is done on lists of a call's own, which are values: another holder sees no change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum OnList {
+    /// `into ← of[at]`
+    Item { into: u16, of: u16, at: Arg },
+    /// `into ←` the first item or the last one; of none it is `fill`.
+    End { into: u16, of: u16, last: bool, fill: f64 },
+    /// `into ← ≢of`
+    Tally { into: u16, of: u16 },
+    /// `into ← of,y`, or `y,of`
+    Join { into: u16, of: u16, y: Arg, front: bool },
+    /// `into ← of,with`
+    Both { into: u16, of: u16, with: u16 },
+    /// `into ← n↓of`
+    Drop { into: u16, of: u16, n: Arg },
+    /// `into ← n⌽of`
+    Turn { into: u16, of: u16, n: Arg },
+    /// `into ← ⌽of`
+    Reverse { into: u16, of: u16 },
+    /// `into ← of` with an item `← y`, or `op← y`
+    Set { into: u16, of: u16, at: Arg, op: Option<Op>, y: Arg },
+    /// `into ←` a program's list, or none.
+    Fixed { into: u16, of: Option<u16> },
+}
+
+impl OnList {
+    /// The list that may be changed in its place, and another one that is read.
+    fn reads(self) -> (Option<u16>, Option<u16>) {
+        match self {
+            OnList::Item { of, .. } | OnList::End { of, .. } | OnList::Tally { of, .. } => {
+                (None, Some(of))
+            }
+            OnList::Both { of, with, .. } => (Some(of), Some(with)),
+            OnList::Join { of, .. }
+            | OnList::Drop { of, .. }
+            | OnList::Turn { of, .. }
+            | OnList::Reverse { of, .. }
+            | OnList::Set { of, .. } => (Some(of), None),
+            OnList::Fixed { .. } => (None, None),
+        }
+    }
+}
+
+impl Do {
+    fn reads_list(&self, list: u16) -> bool {
+        match self {
+            Do::PassList(of, _) => *of == list,
+            Do::List(on, _) => {
+                let (a, b) = on.reads();
+                a == Some(list) || b == Some(list)
+            }
+            _ => false,
+        }
+    }
+
+    fn ends(&self) -> bool {
+        matches!(
+            self,
+            Do::Give(_) | Do::GivePassed | Do::Again { .. } | Do::AgainOn { .. } | Do::Leave(_)
+        )
+    }
+}
+
 /// The code of one function with the arguments that it has.
 #[derive(Default)]
 pub struct Function {
     pub steps: Vec<Do>,
     pub registers: usize,
+    /// Lists of its own.
+    pub lists: usize,
+}
+
+impl Function {
+    /// Marks the reads of lists after which nothing reads them. Jumps go forward alone.
+    pub fn mark_last(&mut self) {
+        for k in 0..self.steps.len() {
+            let list = match &self.steps[k] {
+                Do::PassList(of, _) => Some(*of),
+                Do::List(on, _) => on.reads().0.filter(|of| on.reads().1 != Some(*of)),
+                _ => None,
+            };
+            let Some(list) = list else { continue };
+            let (mut beyond, mut is_last) = (k, true);
+            for (at, step) in self.steps.iter().enumerate().skip(k + 1) {
+                if step.reads_list(list) {
+                    is_last = false;
+                    break;
+                }
+                if let Do::Unless { then, .. } = step {
+                    beyond = beyond.max(*then as usize);
+                }
+                if step.ends() && beyond <= at {
+                    break;
+                }
+            }
+            if let Do::PassList(_, last) | Do::List(_, last) = &mut self.steps[k] {
+                *last = is_last;
+            }
+        }
+    }
 }
 
 /// A dfn and what it calls.
 #[derive(Default)]
 pub struct Program {
     pub code: Vec<Function>,
+    /// The form of the first function's value.
+    pub gives: Option<Form>,
+    /// ⎕IO when it was made.
+    pub io: f64,
     /// Constants, with a place for the number of each name.
     pub constants: Vec<f64>,
     /// Vectors that stand in it, with a place for that of each name.
@@ -99,7 +221,13 @@ impl Program {
     /// The number of calls that stand in it.
     pub fn calls(&self) -> usize {
         let calls = |f: &Function| {
-            f.steps.iter().filter(|s| matches!(s, Do::Call { .. } | Do::Again { .. })).count()
+            let is_call = |s: &&Do| {
+                matches!(
+                    s,
+                    Do::Call { .. } | Do::Again { .. } | Do::CallOn { .. } | Do::AgainOn { .. }
+                )
+            };
+            f.steps.iter().filter(is_call).count()
         };
         self.code.iter().map(calls).sum()
     }
@@ -132,6 +260,15 @@ impl List {
             List::Own(items, _) => items.get(k).copied(),
             List::Shared(a) => a.number_at(k),
         }
+    }
+
+    /// The place of a number, or the length where it is not there. None: there are too many to be
+    /// looked through.
+    pub fn place_of(&self, y: f64, ct: f64) -> Option<usize> {
+        const MOST: usize = 256;
+        let n = self.len();
+        let is = |k: &usize| self.item(*k).and_then(|x| two(Op::Eq, ct, x, y)) == Some(1.0);
+        (n <= MOST).then(|| (0..n).find(is).unwrap_or(n))
     }
 
     /// Of a matrix.

@@ -5,7 +5,7 @@ use crate::eval::flattened::Steps;
 use crate::eval::phrases::{folds, scans};
 use crate::eval::run::Eval;
 use crate::eval::scope::{TOGETHER, is_final};
-use crate::eval::value::{Func, Operand};
+use crate::eval::value::{Func, Oper, Operand};
 use crate::functions::shape::Axis;
 use crate::functions::{made, pieces};
 use crate::table::Does;
@@ -58,6 +58,11 @@ pub fn each(
     {
         return Ok(z);
     }
+    if ev.joins(&func, x.is_some())
+        && let Some(z) = ev.flattened(&func, x, y, &shape, Steps::All)?
+    {
+        return Ok(z);
+    }
     if let Some(z) = ev.each_framed(&func, x, y, &shape)? {
         return Ok(z);
     }
@@ -93,6 +98,15 @@ pub fn flat_pass(
         && let Some(made) = ev.cx.scan_pieces(op, all)?
     {
         return Ok(Some(made.items(y.shape())));
+    }
+    if let (None, Func::Op1(Oper::Prim(each), Operand::F(g)), Some(all)) = (x, &**f, y.pieces())
+        && let ('¨', Func::Prim(_)) = (each.glyph, &**g)
+        && !all.flat().is_empty()
+        && let Some(flat) = flat_pass(ev, g, None, all.flat())?
+    {
+        // A primitive of each item of each piece: of all items.
+        let flat = ev.cx.ready(&flat, "each")?;
+        return Ok(pieces::mapped(all, y.shape(), flat));
     }
     match (&**f, y.pieces()) {
         (Func::Prim(p), _) => match made::each(&mut ev.cx, p, x, y)? {

@@ -394,7 +394,9 @@ fn unscanned(
     }
     let axis = axis_of(&mut ev.cx, axis, y.rank(), if p.glyph == '\\' { y.rank() - 1 } else { 0 })?;
     let y = ev.cx.ready(y, "argument")?;
-    let items = y.to_complexes().ok_or_else(|| domain("the inverse of a scan takes numbers"))?;
+    let items = y
+        .to_complexes(ev.cx.budget())?
+        .ok_or_else(|| domain("the inverse of a scan takes numbers"))?;
     let (outer, n, inner) = around(y.shape(), axis);
     let mut out = items.clone();
     for o in 0..outer {

@@ -252,7 +252,7 @@ fn grouped(cx: &Cx<'_>, values: &Array, of: &[u32], ends: &[u32]) -> Result<Opti
         View::Char(v) => Buf::chars(placed(cx, v, ' ', of, ends)?, budget)?,
         View::Complex(_) => return Ok(None),
         view => {
-            let numbers = view.numbers_within(budget)?;
+            let numbers = view.numbers(budget)?;
             Buf::stored(&placed(cx, &numbers, 0.0, of, ends)?, held.dtype(), budget)?
         }
     };
@@ -295,7 +295,7 @@ fn counted(
     flat: bool,
 ) -> Result<Array> {
     let n = firsts.len();
-    let picks: Vec<_> = firsts.iter().map(|&k| Some(k)).collect();
+    let picks = ev.cx.budget().each(firsts.iter().map(|&k| Some(k)))?;
     if what == Counts::Keys {
         return cells::along(&mut ev.cx, keys, 0, &picks);
     }

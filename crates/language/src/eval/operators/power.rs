@@ -28,6 +28,11 @@ pub fn power(
             {
                 return Ok(all);
             }
+            if n > 1
+                && let Some(made) = ev.power_by_numbers(&func, x, y, n.unsigned_abs())?
+            {
+                return Ok(made);
+            }
             let way = ev.cx.host.interrupt().rounds(n.unsigned_abs());
             for k in 0..n.unsigned_abs() {
                 ev.cx.host.interrupt().check()?;

@@ -7,7 +7,7 @@ use crate::eval::value::{Func, Operand};
 use crate::functions::cells;
 use crate::functions::shape::{Axis, axis_of, fill};
 use aplomb_ground::error::{Error, Result, domain, length, untraced};
-use aplomb_values::array::{Array, DType, Data, Shape, around, elements};
+use aplomb_values::array::{Array, DType, Data, Ragged, Shape, around, elements, storage};
 use aplomb_values::dag::Read;
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::prim::moves::{Move, gather};
@@ -169,6 +169,11 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
     {
         return Ok(made);
     }
+    if prim(f).is_none()
+        && let Some(made) = ev.fold_by_numbers(func, y)?
+    {
+        return made.enclosed();
+    }
     let y = ev.cx.ready_outer(y)?;
     if glyph == Some(',') && y.rank() == 1 {
         let _items = ev.cx.budget().charge_elements(n, 2 * size_of::<Array>())?;
@@ -211,6 +216,20 @@ fn in_any_order(op: Op, items: &Array, n: usize) -> bool {
 fn joined_by(ev: &mut Eval<'_>, put: &Array, y: &Array) -> Result<Option<Array>> {
     let n = y.len();
     let y = ev.cx.ready_outer(y)?;
+    if let Some(pieces) = y.pieces()
+        && let (Some(held), 0..=1) = (storage(pieces.flat()), put.rank())
+        && let put = crate::functions::shape::reshaped(&mut ev.cx, put, &[put.len()])?
+        && let put = ev.cx.ready(&put, "reduction")?
+        && let Some(between) = storage(&put)
+    {
+        let mut runs = ev.cx.budget().room(2 * n)?;
+        for k in 0..n {
+            runs.extend([(between, 0..put.len()), (held, pieces.range(k))]);
+        }
+        if let Some(made) = Ragged::of_runs(&runs[1..], ev.cx.budget())? {
+            return made.flat().clone().enclosed().map(Some);
+        }
+    }
     let _items = ev.cx.budget().charge_elements(n, 4 * size_of::<Array>())?;
     let (mut parts, mut ticks) = (ev.cx.budget().room(2 * n - 1)?, ev.cx.budget().ticks());
     for a in y.in_turn() {

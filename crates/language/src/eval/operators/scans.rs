@@ -28,7 +28,7 @@ impl Cx<'_> {
         if y.is_char() || y.is_complex() || !decides(op) && (op != Op::Div || !self.folds(op)) {
             return Ok(None);
         }
-        let Some(mut items) = y.to_numbers() else { return Ok(None) };
+        let Some(mut items) = y.to_numbers(self.budget())? else { return Ok(None) };
         let _held = self.budget().charge_elements(items.len(), 8)?;
         let (outer, n, inner) = around(y.shape(), axis);
         for (o, i) in (0..outer).flat_map(|o| (0..inner).map(move |i| (o, i))) {

@@ -108,7 +108,7 @@ fn shift(
     y: &Array,
 ) -> Result<Array> {
     let Some(x) = x else { return Err(syntax("a shift needs the number of places on its left")) };
-    let outside = match options.to_text().filter(|_| options.is_char()).as_deref() {
+    let outside = match options.word().filter(|_| options.is_char()).as_deref() {
         Some("clamp") => Outside::Clamp,
         Some("wrap") => Outside::Wrap,
         _ if options.rank() == 0 => Outside::Fill(options.clone()),
@@ -169,7 +169,7 @@ fn shifted(cx: &mut Cx<'_>, y: &Array, axis: usize, by: i64, outside: &Outside) 
     read.ix[axis] = aplomb_values::dag::ix::Ix::axis(axis).offset(by);
     let known = match outside {
         Outside::Fill(fill) => {
-            let character = || fill.to_chars().map(|c| f64::from(u32::from(c[0])));
+            let character = || fill.number_at(0).filter(|_| fill.is_char());
             let fill = if y.is_char() { character() } else { fill.number_scalar() };
             // A fill of f32 numbers must be one.
             let fill = fill.filter(|f| y.dtype() != DType::F32 || f64::from(*f as f32) == *f);

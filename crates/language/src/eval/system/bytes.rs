@@ -67,7 +67,10 @@ impl Type {
         let mut out = cx.budget().room(room)?;
         let other = || domain("not all items are of that type");
         if let Item::Char(n) = self.0 {
-            let chars = a.to_chars().filter(|_| a.is_char() || a.is_empty()).ok_or_else(other)?;
+            let chars = a
+                .to_chars(cx.budget())?
+                .filter(|_| a.is_char() || a.is_empty())
+                .ok_or_else(other)?;
             for c in chars {
                 let code = u32::from(c).to_le_bytes();
                 if code[n..].iter().any(|b| *b != 0) {
@@ -81,7 +84,7 @@ impl Type {
             return Err(other());
         }
         if self.0 == Item::Complex {
-            for z in a.to_complexes().ok_or_else(other)? {
+            for z in a.to_complexes(cx.budget())?.ok_or_else(other)? {
                 out.extend(z.re.to_le_bytes());
                 out.extend(z.im.to_le_bytes());
             }
@@ -129,17 +132,21 @@ impl Type {
             Item::Complex => {
                 let half = |part: &[u8]| f64::from_bits(wide(part));
                 let one = |part: &[u8]| Complex64::new(half(&part[..8]), half(&part[8..]));
-                return Array::complexes(shape.as_slice(), each.map(one).collect(), cx.budget());
+                let all = cx.budget().each(each.map(one))?;
+                return Array::complexes(shape.as_slice(), all, cx.budget());
             }
             Item::Bit => {
                 let bit = |b: &u8| (0..8).rev().map(|k| f64::from(b >> k & 1)).collect::<Vec<_>>();
-                bytes.iter().flat_map(bit).collect()
+                cx.budget().each(bytes.iter().flat_map(bit))?
             }
-            Item::Single => each.map(|part| f64::from(f32::from_bits(wide(part) as u32))).collect(),
-            Item::Float => each.map(|part| f64::from_bits(wide(part))).collect(),
+            Item::Single => {
+                cx.budget().each(each.map(|part| f64::from(f32::from_bits(wide(part) as u32))))?
+            }
+            Item::Float => cx.budget().each(each.map(|part| f64::from_bits(wide(part))))?,
             Item::Whole(n) => {
                 let shift = 64 - 8 * n as u32;
-                each.map(|part| (((wide(part) << shift) as i64) >> shift) as f64).collect()
+                let whole = |part: &[u8]| (((wide(part) << shift) as i64) >> shift) as f64;
+                cx.budget().each(each.map(whole))?
             }
         };
         let dtype = match self.0 {

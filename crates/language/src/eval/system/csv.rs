@@ -113,14 +113,14 @@ fn read(ev: &mut Eval<'_>, a: &Args<'_>, form: &Form) -> Result<Array> {
     }
     let kind = args
         .get(1)
-        .map(|d| d.to_text().ok_or_else(|| domain("⎕CSV's second word is text")))
+        .map(|d| d.word().ok_or_else(|| domain("⎕CSV's second word is text")))
         .transpose()?;
     let (name, text) = match kind.as_deref() {
-        Some("S") => ("the text".to_string(), texts(&args[0], "a table")?.join("\n")),
+        Some("S") => ("the text".to_string(), lines_of(&args[0], ev.cx.budget())?),
         None | Some("" | "N") if !args[0].is_simple() => {
-            ("the lines".into(), texts(&args[0], "a table")?.join("\n"))
+            ("the lines".into(), lines_of(&args[0], ev.cx.budget())?)
         }
-        Some("N") => ("the lines".into(), texts(&args[0], "a table")?.join("\n")),
+        Some("N") => ("the lines".into(), lines_of(&args[0], ev.cx.budget())?),
         None | Some("" | "UTF-8" | "ASCII") => {
             let name = path(&args[0])?;
             let text = read_text(&mut ev.cx, &name)?.0;
@@ -252,16 +252,14 @@ fn column(
         ticks.tick()
     };
     if kind == 1 || kind == 4 {
-        let mut out = ev.cx.budget().room(found.len())?;
-        for (row, (_, fields)) in found.iter().enumerate() {
+        let one = |(row, (_, fields)): (usize, &Record)| {
             tick(row)?;
-            let number = (kind == 4).then(|| number(&fields[k], form)).flatten();
-            out.push(match number {
-                Some(x) => Array::num(x),
-                None => ev.cx.text(&fields[k])?,
-            });
-        }
-        return Ok(Column::Items(out));
+            match number(&fields[k], form) {
+                Some(x) if kind == 4 => Ok(Array::num(x)),
+                _ => ev.cx.text(&fields[k]),
+            }
+        };
+        return ev.cx.budget().all(found.iter().enumerate().map(one)).map(Column::Items);
     }
     let mut out = ev.cx.budget().room(found.len())?;
     for (row, (line, fields)) in found.iter().enumerate() {
@@ -317,7 +315,7 @@ fn inverted(cx: &Cx<'_>, columns: Vec<Column>, matrices: bool) -> Result<Array> 
     let one = |c: Column| match c {
         Column::Numbers(v) => cx.vector(v),
         Column::Items(v) if matrices => {
-            let texts: Vec<String> = v.iter().map(Array::ready_text).collect::<Result<_>>()?;
+            let texts = cx.budget().all(v.iter().map(|a| a.ready_text(cx.budget())))?;
             text_matrix(cx, &texts)
         }
         Column::Items(v) => Ok(Array::items([v.len()].as_slice(), v, Some(cx.text("")?))),
@@ -326,22 +324,27 @@ fn inverted(cx: &Cx<'_>, columns: Vec<Column>, matrices: bool) -> Result<Array> 
     Ok(Array::items([all.len()].as_slice(), all, Some(cx.text("")?)))
 }
 
+/// Texts as the lines of one.
+fn lines_of(a: &Array, budget: &Budget) -> Result<String> {
+    budget.joined(&texts(a, "a table", budget)?, "\n")
+}
+
 /// Columns of cells as they are to be written.
 fn cells(x: &Array, budget: &Budget) -> Result<Vec<Vec<Array>>> {
     if let &[rows, columns] = x.shape() {
         let mut items = x.to_items(budget)?.into_iter();
-        return Ok((0..rows).map(|_| items.by_ref().take(columns).collect()).collect());
+        return budget.each((0..rows).map(|_| items.by_ref().take(columns).collect()));
     }
     let columns: Vec<Vec<Array>> = x
         .in_turn()
         .map(|c| match c.shape() {
             &[n, width] if c.is_char() => {
-                let chars = c.ready_chars()?;
+                let chars = c.ready_chars(budget)?;
                 let row = |r: usize| {
                     let text: String = chars[r * width..(r + 1) * width].iter().collect();
                     Array::text(text.trim_end(), budget)
                 };
-                (0..n).map(row).collect::<Result<_>>()
+                budget.all((0..n).map(row))
             }
             [_] => c.to_items(budget),
             _ => Err(domain("a column is a vector, or a matrix of characters")),
@@ -351,10 +354,10 @@ fn cells(x: &Array, budget: &Budget) -> Result<Vec<Vec<Array>>> {
     if columns.iter().any(|c| c.len() != rows) {
         return Err(length("the columns of a table differ in length"));
     }
-    Ok((0..rows).map(|r| columns.iter().map(|c| c[r].clone()).collect()).collect())
+    budget.each((0..rows).map(|r| columns.iter().map(|c| c[r].clone()).collect()))
 }
 
-fn written(cell: &Array, form: &Form, force: i64) -> Result<String> {
+fn written(cell: &Array, form: &Form, force: i64, budget: &Budget) -> Result<String> {
     let cell = if cell.rank() == 0 { cell.disclosed() } else { cell.clone() };
     if let Some(x) = cell.number_scalar() {
         let text = super::json::number(x);
@@ -362,7 +365,7 @@ fn written(cell: &Array, form: &Form, force: i64) -> Result<String> {
             if form.decimal == '.' { text } else { text.replace('.', &form.decimal.to_string()) };
         return quoted(&text, form, force == 2);
     }
-    let text = cell.to_text().filter(|_| cell.is_char() || cell.is_empty());
+    let text = cell.to_text(budget)?.filter(|_| cell.is_char() || cell.is_empty());
     let text = text.ok_or_else(|| domain("a table's cells are numbers and texts"))?;
     let text = if form.trim { text.trim().to_string() } else { text };
     quoted(&text, form, force >= 1)
@@ -410,7 +413,7 @@ fn write(ev: &mut Eval<'_>, a: &Args<'_>, x: &Array, form: &Form) -> Result<Opti
         Some([data, names])
             if x.rank() == 1 && data.rank() == 2 && !data.is_char() && is_names(&names) =>
         {
-            (data, texts(&names, "a header")?)
+            (data, texts(&names, "a header", ev.cx.budget())?)
         }
         _ => (x.clone(), Vec::new()),
     };
@@ -428,7 +431,8 @@ fn write(ev: &mut Eval<'_>, a: &Args<'_>, x: &Array, form: &Form) -> Result<Opti
             ev.cx.host.interrupt().check()?;
             way.done(r as u64);
         }
-        let fields = row.iter().map(|c| written(c, form, force)).collect::<Result<Vec<_>>>()?;
+        let fields = row.iter().map(|c| written(c, form, force, ev.cx.budget()));
+        let fields = fields.collect::<Result<Vec<_>>>()?;
         out += &line(fields, form)?.replace('\n', &end);
         out += &end;
     }
@@ -438,7 +442,7 @@ fn write(ev: &mut Eval<'_>, a: &Args<'_>, x: &Array, form: &Form) -> Result<Opti
         false => a.y.in_turn().take(3).collect(),
     };
     let Some(name) = to.first().filter(|n| !n.is_empty()) else {
-        return match to.get(1).and_then(Array::to_text).as_deref() {
+        return match to.get(1).and_then(Array::word).as_deref() {
             Some("N") => text_vector(&ev.cx, &super::files::lines(&out)).map(Some),
             _ => ev.cx.text(&out).map(Some),
         };

@@ -149,7 +149,7 @@ fn signal(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     }
     let event = allowed(n)?;
     let text =
-        a.x.map(|x| x.to_text().ok_or_else(|| domain("the message of an event is text")))
+        a.x.map(|x| x.word().ok_or_else(|| domain("the message of an event is text")))
             .transpose()?;
     let text = text.filter(|t| !t.is_empty());
     let says = text.clone().unwrap_or_else(|| format!("event {event} was signalled"));
@@ -175,10 +175,10 @@ fn described(ev: &mut Eval<'_>, given: &Array) -> Result<Error> {
     };
     let (mut event, mut em, mut says) = (None, None, String::new());
     for (name, value) in pairs {
-        match name.to_text().as_deref() {
+        match name.word().as_deref() {
             Some("EN") => event = Some(allowed(ev.cx.one_integer(&value, "EN")?)?),
-            Some("EM") => em = Some(value.to_text().ok_or_else(form)?),
-            Some("Message") => says = value.to_text().ok_or_else(form)?,
+            Some("EM") => em = Some(value.word().ok_or_else(form)?),
+            Some("Message") => says = value.word().ok_or_else(form)?,
             Some("Vendor" | "Category" | "HelpURL" | "ENX" | "OSError") => {}
             _ => {
                 return Err(domain("⎕DMX has no such property that can be given")

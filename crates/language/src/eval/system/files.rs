@@ -9,6 +9,7 @@ use crate::eval::run::Eval;
 use crate::eval::space::Space;
 use crate::eval::value::Value;
 use aplomb_ground::error::{Error, Kind, Result, domain, nonce, rank, value};
+use aplomb_ground::limits::Budget;
 use aplomb_values::array::Array;
 use aplomb_values::prim::scalar::near_integer;
 
@@ -87,7 +88,7 @@ pub fn path(y: &Array) -> Result<String> {
     if y.rank() > 1 {
         return Err(rank("a path is text"));
     }
-    let text = y.to_text().ok_or_else(|| domain("a path is text"))?;
+    let text = y.word().ok_or_else(|| domain("a path is text"))?;
     let text = match text.strip_prefix("file://") {
         Some(rest) => rest.to_string(),
         None => text,
@@ -164,7 +165,7 @@ pub fn read_text(cx: &mut Cx<'_>, name: &str) -> Result<(String, String)> {
 
 fn get(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     if let Some(x) = a.x {
-        let encoding = x.to_text().ok_or_else(|| domain("an encoding is text"))?.to_uppercase();
+        let encoding = x.word().ok_or_else(|| domain("an encoding is text"))?.to_uppercase();
         if encoding == BINARY {
             return get_bytes(ev, &path(a.y)?);
         }
@@ -194,31 +195,32 @@ const BINARY: &str = "BINARY";
 
 fn get_bytes(ev: &mut Eval<'_>, name: &str) -> Result<Option<Array>> {
     let bytes = ev.cx.world("a file")?.read_file(name)?;
-    let content = ev.cx.vector(bytes.into_iter().map(f64::from).collect())?;
+    let content = ev.cx.budget().each(bytes.into_iter().map(f64::from))?;
+    let content = ev.cx.vector(content)?;
     let (encoding, newline) = (ev.cx.text(BINARY)?, ev.cx.vector(vec![])?);
     ev.cx.collect(&[3], vec![content, encoding, newline], None).map(Some)
 }
 
 /// The bytes that `numbers 'BINARY'` is to write; None: it is text. Errors: a number that is no
 /// byte.
-fn bytes(x: &Array) -> Result<Option<Vec<u8>>> {
+fn bytes(x: &Array, budget: &Budget) -> Result<Option<Vec<u8>>> {
     if x.is_simple() || x.len() < 2 {
         return Ok(None);
     }
     let (content, encoding) = (x.item(0), x.item(1));
-    let is_binary = encoding.to_text().is_some_and(|e| e.to_uppercase() == BINARY);
-    let numbers = if content.is_char() { None } else { content.disclosed().to_numbers() };
+    let is_binary = encoding.word().is_some_and(|e| e.to_uppercase() == BINARY);
+    let numbers = if content.is_char() { None } else { content.disclosed().to_numbers(budget)? };
     let Some(numbers) = numbers.filter(|_| is_binary) else { return Ok(None) };
     let byte = |x: &f64| near_integer(*x, 1e-14).and_then(|k| u8::try_from(k).ok());
-    let all: Option<Vec<u8>> = numbers.iter().map(byte).collect();
-    all.map(Some).ok_or_else(|| domain("bytes are whole numbers of 0 to 255"))
+    let wrong = || domain("bytes are whole numbers of 0 to 255");
+    budget.all(numbers.iter().map(|x| byte(x).ok_or_else(wrong))).map(Some)
 }
 
 /// The lines to write, and what ends each.
-fn content(x: &Array) -> Result<(Vec<String>, String)> {
+fn content(x: &Array, budget: &Budget) -> Result<(Vec<String>, String)> {
     let form = || misused("NPUT", "text or lines, or that with encoding and line end, on its left");
     if x.is_simple() {
-        let mut rows = texts(x, "what ⎕NPUT writes")?;
+        let mut rows = texts(x, "what ⎕NPUT writes", budget)?;
         if x.rank() == 2 {
             rows.iter_mut().for_each(|r| *r = r.trim_end().into());
         }
@@ -227,17 +229,18 @@ fn content(x: &Array) -> Result<(Vec<String>, String)> {
     let items: Vec<Array> = x.in_turn().take(4).collect();
     // Lines stand enclosed where encoding and line end may follow them.
     let lines_first = items.first().is_some_and(|f| !f.is_simple() || items.len() == 1);
-    let ends = items.get(2).is_some_and(|n| n.to_numbers().is_some() && !n.is_char());
+    let ends = items.get(2).is_some_and(|n| n.holds_numbers() && !n.is_char());
     if !lines_first && !ends {
-        return Ok((texts(x, "what ⎕NPUT writes")?, "\n".into()));
+        return Ok((texts(x, "what ⎕NPUT writes", budget)?, "\n".into()));
     }
     if let Some(encoding) = items.get(1) {
-        match encoding.to_text().ok_or_else(form)?.to_uppercase().as_str() {
+        match encoding.word().ok_or_else(form)?.to_uppercase().as_str() {
             "" | "UTF-8" | "UTF-8-NOBOM" | "ASCII" => {}
             other => return Err(nonce(format!("the encoding {other}"))),
         }
     }
-    let end = match items.get(2).map(|n| n.to_numbers().ok_or_else(form)).transpose()? {
+    let codes = |n: &Array| n.to_numbers(budget)?.ok_or_else(form);
+    let end = match items.get(2).map(codes).transpose()? {
         None => "\n".to_string(),
         Some(codes) if codes.is_empty() => "\n".into(),
         Some(codes) => {
@@ -247,14 +250,14 @@ fn content(x: &Array) -> Result<(Vec<String>, String)> {
             codes.iter().map(one).collect::<Option<String>>().ok_or_else(form)?
         }
     };
-    Ok((texts(&items[0].disclosed(), "what ⎕NPUT writes")?, end))
+    Ok((texts(&items[0].disclosed(), "what ⎕NPUT writes", budget)?, end))
 }
 
 fn put(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let x = a.left("the text")?;
-    let bytes = match bytes(x)? {
+    let bytes = match bytes(x, ev.cx.budget())? {
         Some(bytes) => bytes,
-        None => joined(content(x)?),
+        None => joined(content(x, ev.cx.budget())?, ev.cx.budget())?,
     };
     let (name, flag) = path_and_flag(a.y, "NPUT", &[0, 1, 2])?;
     if flag == 0 && ev.cx.world("a file")?.exists(&name) {
@@ -268,15 +271,20 @@ fn put(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
 }
 
 /// Lines with what ends them.
-fn joined((rows, end): (Vec<String>, String)) -> Vec<u8> {
-    let mut text = String::new();
+fn joined((rows, end): (Vec<String>, String), budget: &Budget) -> Result<Vec<u8>> {
+    let (mut text, mut ticks) = (String::new(), budget.ticks());
     for row in rows {
-        text += &row.replace('\n', &end);
+        ticks.tick()?;
+        let row = row.replace('\n', &end);
+        if text.capacity() - text.len() < row.len() + end.len() {
+            budget.grow(&mut text, row.len() + end.len())?;
+        }
+        text += &row;
         if !text.ends_with(&end) || row.is_empty() {
             text += &end;
         }
     }
-    text.into_bytes()
+    Ok(text.into_bytes())
 }
 
 /// A kind of file that holds one array.
@@ -301,7 +309,7 @@ static IMG: ArrayFile = ArrayFile {
 /// A path and its flag, and the text that stands last behind them.
 fn typed(y: &Array) -> (Array, Option<String>) {
     let split = |mut items: Vec<Array>| {
-        let text = items.pop().and_then(|last| last.to_text());
+        let text = items.pop().and_then(|last| last.word());
         text.map(|text| (Array::items([items.len()].as_slice(), items, None), Some(text)))
     };
     let items: Option<Vec<Array>> = match y.len() {

@@ -25,13 +25,13 @@ sign, O0<none>, S<.,> signs.",
 
 fn fmt(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let Some(x) = a.x else {
-        let rows = match a.y.to_text().filter(|_| a.y.is_char() && a.y.rank() < 2) {
-            Some(text) => text.split(['\n', '\r']).map(String::from).collect(),
+        let rows = match a.y.to_text(ev.cx.budget())?.filter(|_| a.y.is_char() && a.y.rank() < 2) {
+            Some(text) => ev.cx.budget().each(text.split(['\n', '\r']).map(String::from))?,
             None => format::grid(a.y, ev.cx.sys.settings.pp, ev.cx.budget())?,
         };
         return text_matrix(&ev.cx, &rows).map(Some);
     };
-    let text = x.to_text().filter(|_| x.is_char()).ok_or_else(|| domain("a format is text"))?;
+    let text = x.word().filter(|_| x.is_char()).ok_or_else(|| domain("a format is text"))?;
     let phrases = spec::parse(&text)?;
     let columns = columns(&mut ev.cx, a.y)?;
     let rows = columns.iter().map(Column::len).max().unwrap_or(0);
@@ -74,7 +74,8 @@ fn fmt(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
             k = 0;
         }
     }
-    let rows: Vec<String> = page.rows.into_iter().map(|r| r.into_iter().collect()).collect();
+    let rows: Vec<String> =
+        ev.cx.budget().each(page.rows.into_iter().map(|r| r.into_iter().collect()))?;
     text_matrix(&ev.cx, &rows).map(Some)
 }
 
@@ -160,17 +161,17 @@ fn columns(cx: &mut Cx<'_>, y: &Array) -> Result<Vec<Column>> {
             &[n, m] => (n, m),
             _ => return Err(aplomb_ground::error::rank("⎕FMT takes arrays of at most two axes")),
         };
-        if let Some(chars) = part.to_chars().filter(|c| part.is_char() || !c.is_empty()) {
-            out.extend(
-                (0..columns)
-                    .map(|c| Column::Text((0..rows).map(|r| chars[r * columns + c]).collect())),
-            );
-        } else if let Some(numbers) = part.to_numbers() {
-            out.extend(
-                (0..columns).map(|c| {
-                    Column::Numbers((0..rows).map(|r| numbers[r * columns + c]).collect())
-                }),
-            );
+        if let Some(chars) = part.to_chars(cx.budget())?.filter(|c| part.is_char() || !c.is_empty())
+        {
+            for c in 0..columns {
+                let all = cx.budget().each((0..rows).map(|r| chars[r * columns + c]))?;
+                out.push(Column::Text(all));
+            }
+        } else if let Some(numbers) = part.to_numbers(cx.budget())? {
+            for c in 0..columns {
+                let all = cx.budget().each((0..rows).map(|r| numbers[r * columns + c]))?;
+                out.push(Column::Numbers(all));
+            }
         } else {
             return Err(domain("a column of ⎕FMT is numbers or characters"));
         }

@@ -49,7 +49,7 @@ pub static ROWS: &[Row] = &[
         "The value of the environment's variable Y; empty where it is not set.",
         ("⍴⎕ENV'NOSUCHVARIABLE'", "0"),
         |ev, a| {
-            let name = a.y.to_text().ok_or_else(|| domain("a variable's name is text"))?;
+            let name = a.y.word().ok_or_else(|| domain("a variable's name is text"))?;
             environment(&mut ev.cx, name).map(Some)
         },
     ),
@@ -58,7 +58,7 @@ pub static ROWS: &[Row] = &[
         "2⎕NQ'.' 'GetEnvironment' NAME: the value of a variable of the environment.",
         ("⍴2⎕NQ'.' 'GetEnvironment' 'NOSUCHVARIABLE'", "0"),
         |ev, a| {
-            let words = texts(a.y, "what ⎕NQ is asked")?;
+            let words = texts(a.y, "what ⎕NQ is asked", ev.cx.budget())?;
             match words.as_slice() {
                 [dot, what, name] if dot == "." && what == "GetEnvironment" => {
                     environment(&mut ev.cx, name.clone()).map(Some)
@@ -73,7 +73,7 @@ pub static ROWS: &[Row] = &[
          run commands.",
         ("{11::'not allowed' ⋄ ⎕SH'ls'}0", "not allowed"),
         |ev, a| {
-            let command = a.y.to_text().ok_or_else(|| domain("a command is text"))?;
+            let command = a.y.word().ok_or_else(|| domain("a command is text"))?;
             match ev.cx.world("a command")?.errand(&Errand::Run(command))? {
                 Answer::Text(text) => text_vector(&ev.cx, &lines(&text)).map(Some),
                 _ => ev.cx.vector(vec![]).map(Some),

@@ -15,11 +15,11 @@ use crate::eval::value::Value;
 use crate::syntax::token::{is_name_part, is_name_start};
 use aplomb_ground::error::{Error, Result, domain, limit, nonce};
 use aplomb_ground::limits::{Budget, Rounds, Ticks};
-use aplomb_values::array::{Array, Buf, Data, MOST_DEPTH};
-use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use aplomb_values::array::{Array, Data, MOST_DEPTH};
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::cell::{Cell, RefCell};
 use std::fmt;
-use std::sync::Arc;
+use std::marker::PhantomData;
 
 pub static ROWS: &[Row] = &[optional(
     "JSON",
@@ -40,12 +40,15 @@ enum Json {
     Object(Vec<(String, Json)>),
 }
 
-/// The values of a text that are read, then made arrays: how many of twice as many are done.
+/// The values of a text that are read, then made arrays: how many of twice as many are done. What
+/// is read asks for its room.
 struct Told {
     way: Rounds,
     done: Cell<u64>,
+    budget: Budget,
     ticks: RefCell<Ticks>,
-    /// The interrupt, which the reader of JSON has no word for.
+    /// The error that ended it, where the text is not to blame: the reader of JSON has no word for
+    /// it.
     stopped: RefCell<Option<Error>>,
 }
 
@@ -58,6 +61,7 @@ impl Told {
         Told {
             way: budget.rounds(2 * values),
             done: Cell::new(0),
+            budget: budget.clone(),
             ticks: RefCell::new(budget.ticks()),
             stopped: RefCell::new(None),
         }
@@ -68,6 +72,20 @@ impl Told {
         self.done.set(self.done.get() + 1);
         self.way.done(self.done.get());
         self.ticks.borrow_mut().tick()
+    }
+
+    /// What the reader goes on with.
+    fn or_stop<T, E: de::Error>(&self, made: Result<T>) -> Result<T, E> {
+        made.map_err(|e| {
+            self.stopped.replace(Some(e));
+            E::custom("stopped")
+        })
+    }
+
+    fn push<T, E: de::Error>(&self, out: &mut Vec<T>, item: T) -> Result<(), E> {
+        self.or_stop(self.budget.widen(out, 1))?;
+        out.push(item);
+        Ok(())
     }
 }
 
@@ -123,15 +141,15 @@ impl<'de> Visitor<'de> for Reader<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
         let mut out = Vec::new();
         while let Some(item) = items.next_element_seed(self)? {
-            out.push(item);
+            self.0.push(&mut out, item)?;
         }
         Ok(Json::List(out))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Json, A::Error> {
         let mut out = Vec::new();
-        while let Some(name) = members.next_key()? {
-            out.push((name, members.next_value_seed(self)?));
+        while let Some(member) = members.next_entry_seed(PhantomData::<String>, self)? {
+            self.0.push(&mut out, member)?;
         }
         Ok(Json::Object(out))
     }
@@ -141,10 +159,7 @@ impl<'de> DeserializeSeed<'de> for Reader<'_> {
     type Value = Json;
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Json, D::Error> {
-        self.0.tick().map_err(|e| {
-            *self.0.stopped.borrow_mut() = Some(e);
-            D::Error::custom("stopped")
-        })?;
+        self.0.or_stop(self.0.tick())?;
         from.deserialize_any(self)
     }
 }
@@ -162,7 +177,7 @@ fn json(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let five = a.options.word("Dialect", &["JSON", "JSON5"])? == "JSON5";
     let nulls = match a.options.get("Null") {
         Some(v) if v.to_reference().is_some_and(is_null) => true,
-        Some(v) if v.to_text().as_deref() != Some("null") => {
+        Some(v) if v.word().as_deref() != Some("null") => {
             return Err(domain("option 'Null' is 'null' or ⎕NULL"));
         }
         _ => false,
@@ -192,7 +207,8 @@ fn json(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         write(&plain, &style, 0, &mut out)?;
         return ev.cx.text(&out).map(Some);
     }
-    let text = texts(a.y, "the argument of ⎕JSON")?.join("\n");
+    let text = texts(a.y, "the argument of ⎕JSON", ev.cx.budget())?;
+    let text = ev.cx.budget().joined(&text, "\n")?;
     let _held = ev.cx.budget().charge(text.len() as u64 * 4)?;
     let text = if five { json5::plain(&text) } else { text };
     let told = Told::of(&text, ev.cx.budget());
@@ -297,7 +313,8 @@ fn plain(ev: &mut Eval<'_>, a: &Array, depth: usize) -> Result<Array> {
     if held.split().is_some() || held.pieces().is_some() || a.is_empty() {
         return Ok(a.clone());
     }
-    let items = held.iter().map(|item| plain(ev, &item, depth + 1)).collect::<Result<Vec<_>>>()?;
+    let budget = ev.cx.budget().clone();
+    let items = budget.all(held.iter().map(|item| plain(ev, &item, depth + 1)))?;
     Ok(Array::items(a.shape(), items, None))
 }
 
@@ -309,8 +326,8 @@ fn value(ev: &mut Eval<'_>, json: Json, form: Form<'_>) -> Result<Array> {
         Json::Number(x) => Ok(Array::num(x)),
         Json::Text(t) => ev.cx.text(&t),
         Json::List(items) => {
-            let items = items.into_iter().map(|v| value(ev, v, form));
-            let items = items.collect::<Result<Vec<_>>>()?;
+            let budget = ev.cx.budget().clone();
+            let items = budget.all(items.into_iter().map(|v| value(ev, v, form)))?;
             ev.cx.collect(&[items.len()], items, None)
         }
         Json::Object(members) => object(ev, members, form),
@@ -333,6 +350,7 @@ fn rows(cx: &Cx<'_>, json: Json, depth: usize, name: &str, cells: &mut Vec<Array
         Json::Raw("null") => (raw(cx, "null")?, 5.0),
         Json::Raw(word) => (raw(cx, word)?, 6.0),
     };
+    cx.budget().widen(cells, 4)?;
     cells.extend([Array::num(depth as f64), cx.text(name)?, shown, Array::num(kind)]);
     match json {
         Json::List(items) => items.into_iter().try_for_each(|v| rows(cx, v, depth + 1, "", cells)),
@@ -360,9 +378,12 @@ fn newline(style: &Style, depth: usize, out: &mut String) {
     }
 }
 
-fn write_text(text: &str, style: &Style, out: &mut String) {
+fn write_text(text: &str, style: &Style, out: &mut String) -> Result<()> {
     out.push('"');
     for c in text.chars() {
+        if out.capacity() - out.len() < WORD {
+            style.budget.grow(out, WORD)?;
+        }
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
@@ -379,6 +400,7 @@ fn write_text(text: &str, style: &Style, out: &mut String) {
         }
     }
     out.push('"');
+    Ok(())
 }
 
 /// As short as it can be read back.
@@ -436,8 +458,9 @@ fn write(a: &Array, style: &Style, depth: usize, out: &mut String) -> Result<()>
     {
         // An enclosed text stands for itself: true, null.
         let inner = held.at(0);
-        return match inner.to_text().filter(|_| inner.is_char()) {
+        return match inner.to_text(&style.budget)?.filter(|_| inner.is_char()) {
             Some(text) => {
+                style.budget.grow(out, text.len() + WORD)?;
                 out.push_str(&text);
                 Ok(())
             }
@@ -445,8 +468,7 @@ fn write(a: &Array, style: &Style, depth: usize, out: &mut String) -> Result<()>
         };
     }
     if a.is_uniform() && a.is_char() && a.rank() < 2 {
-        write_text(&a.ready_text()?, style, out);
-        return Ok(());
+        return write_text(&a.ready_text(&style.budget)?, style, out);
     }
     match a.shape() {
         [] => {
@@ -459,7 +481,7 @@ fn write(a: &Array, style: &Style, depth: usize, out: &mut String) -> Result<()>
         }),
         &[n, 2] if (0..n).all(|k| is_name(&a.item(2 * k))) && !a.is_uniform() => {
             listed(n, ['{', '}'], style, depth, out, |k, out| {
-                write_text(&a.item(2 * k).ready_text()?, style, out);
+                write_text(&a.item(2 * k).ready_text(&style.budget)?, style, out)?;
                 out.push_str(if style.indent { ": " } else { ":" });
                 write(&a.item(2 * k + 1), style, depth + 1, out)
             })
@@ -473,7 +495,7 @@ fn write(a: &Array, style: &Style, depth: usize, out: &mut String) -> Result<()>
                     (k * size..(k + 1) * size).map(|k| a.item(k)).collect(),
                     None,
                 );
-                write(&simplified(part), style, depth + 1, out)
+                write(&simplified(part, &style.budget)?, style, depth + 1, out)
             })
         }
         _ => Err(domain("JSON has no arrays of more than one axis")
@@ -482,10 +504,10 @@ fn write(a: &Array, style: &Style, depth: usize, out: &mut String) -> Result<()>
 }
 
 /// Characters as text.
-fn simplified(a: Array) -> Array {
-    match a.to_chars().filter(|c| !c.is_empty()) {
-        Some(chars) => Array::dense(a.shape(), Arc::new(Buf::uncounted_chars(chars))),
-        None => a,
+fn simplified(a: Array, budget: &Budget) -> Result<Array> {
+    match a.to_chars(budget)?.filter(|c| !c.is_empty()) {
+        Some(chars) => Array::chars(a.shape(), chars, budget),
+        None => Ok(a),
     }
 }
 

@@ -25,8 +25,8 @@ pub static ROWS: &[Row] = &[optional(
     &["Protect"],
     |ev, a| {
         let protects = a.options.flag("Protect", false)?;
-        let name = a.y.to_text().ok_or_else(|| domain("⎕CY takes the name of a workspace"))?;
-        let wanted = a.x.map(|x| texts(x, "a name")).transpose()?;
+        let name = a.y.word().ok_or_else(|| domain("⎕CY takes the name of a workspace"))?;
+        let wanted = a.x.map(|x| texts(x, "a name", ev.cx.budget())).transpose()?;
         // A text may hold several, with blanks between them.
         let split = |texts: Vec<String>| -> Vec<String> {
             texts.iter().flat_map(|t| t.split_whitespace().map(String::from)).collect()

@@ -31,7 +31,8 @@ use super::run::{At, Eval, Outcome};
 use super::scope::Inside;
 use super::value::Operand;
 use crate::syntax::resolve::Class;
-use aplomb_ground::error::{Error, Result, domain, nonce, syntax};
+use aplomb_ground::error::{Error, Kind, Result, domain, nonce, syntax};
+use aplomb_ground::limits::Budget;
 use aplomb_values::array::Array;
 
 /// A function that gives a ⎕ variable's value.
@@ -240,7 +241,7 @@ impl Options {
     pub fn add(&mut self, row: &Row, given: &Array) -> Result<()> {
         let pair = |a: &Array| match a.few() {
             Some([name, value]) if a.rank() == 1 && !a.is_simple() => {
-                name.to_text().map(|name| (name, value.disclosed()))
+                name.word().map(|name| (name, value.disclosed()))
             }
             _ => None,
         };
@@ -273,8 +274,7 @@ impl Options {
 
     /// The text of an option, if it was given. Errors: DOMAIN.
     pub fn text(&self, name: &str) -> Result<Option<String>> {
-        let text =
-            |a: &Array| a.to_text().ok_or_else(|| domain(format!("option '{name}' is text")));
+        let text = |a: &Array| a.word().ok_or_else(|| domain(format!("option '{name}' is text")));
         self.get(name).map(text).transpose()
     }
 
@@ -293,10 +293,10 @@ impl Options {
     /// Errors: DOMAIN for anything but one whole number.
     pub fn whole(&self, name: &str, default: i64) -> Result<i64> {
         let Some(a) = self.get(name) else { return Ok(default) };
-        let number = a
-            .to_numbers()
-            .filter(|v| v.len() == 1)
-            .and_then(|v| aplomb_values::prim::scalar::near_integer(v[0], 1e-14));
+        let number = (a.len() == 1 && a.holds_numbers())
+            .then(|| a.number_at(0))
+            .flatten()
+            .and_then(|x| aplomb_values::prim::scalar::near_integer(x, 1e-14));
         number.ok_or_else(|| domain(format!("option '{name}' is a whole number")))
     }
 
@@ -383,7 +383,7 @@ impl Eval<'_> {
         };
         let y = self.cx.ready(y, "system function")?;
         let x = x.map(|x| self.cx.ready(x, "system function")).transpose()?;
-        let work = self.cx.begin_work(x.as_ref().map_or(0, Array::len).max(y.len()));
+        let work = self.cx.begin_outside(x.as_ref().map_or(0, Array::len).max(y.len()));
         let value = call(self, &Args { operands, options, x: x.as_ref(), y: &y })?;
         value.iter().for_each(|z| self.tell_interpreted(work.clone(), z));
         Ok(value.map_or(Outcome::Nothing, Outcome::Array))
@@ -403,33 +403,42 @@ impl Eval<'_> {
 }
 
 /// The texts of a vector of texts; one text is one.
-fn texts(a: &Array, what: &str) -> Result<Vec<String>> {
+/// Errors: DOMAIN for what is none, in the words `what`; WS FULL, INTERRUPT.
+fn texts(a: &Array, what: &str, budget: &Budget) -> Result<Vec<String>> {
     let wrong = || domain(format!("{what} is text"));
+    let text = |a: &Array| a.to_text(budget)?.ok_or_else(wrong);
     if a.is_simple() && (a.is_char() || a.rank() == 0) {
         return match a.rank() {
-            0 | 1 => a.to_text().map(|t| vec![t]).ok_or_else(wrong),
+            0 | 1 => Ok(vec![text(a)?]),
             2 => {
                 let width = a.shape()[1];
-                let chars = a.to_chars().ok_or_else(wrong)?;
-                let row = |r: usize| chars[r * width..(r + 1) * width].iter().collect::<String>();
-                Ok((0..a.shape()[0]).map(row).collect())
+                let chars = a.to_chars(budget)?.ok_or_else(wrong)?;
+                let (mut rows, mut ticks) = (budget.room(a.shape()[0])?, budget.ticks());
+                for r in 0..a.shape()[0] {
+                    ticks.tick()?;
+                    rows.push(chars[r * width..(r + 1) * width].iter().collect::<String>());
+                }
+                Ok(rows)
             }
             _ => Err(wrong()),
         };
     }
-    a.in_turn().map(|i| i.to_text().ok_or_else(wrong)).collect()
+    let (mut rows, mut ticks) = (budget.room(a.len())?, budget.ticks());
+    for item in a.in_turn() {
+        ticks.tick()?;
+        rows.push(text(&item)?);
+    }
+    Ok(rows)
 }
 
 /// A vector of texts as a value.
 fn text_vector(cx: &Cx<'_>, texts: &[String]) -> Result<Array> {
     let way = cx.host.interrupt().rounds(texts.len() as u64);
-    let mut ticks = cx.budget().ticks();
     let one = |(k, text): (usize, &String)| {
         way.done(k as u64);
-        ticks.tick()?;
         cx.text(text)
     };
-    let items = texts.iter().enumerate().map(one).collect::<Result<Vec<_>>>()?;
+    let items = cx.budget().all(texts.iter().enumerate().map(one))?;
     let proto = if items.is_empty() { Some(cx.text("")?) } else { None };
     Ok(Array::items([items.len()].as_slice(), items, proto))
 }
@@ -451,4 +460,10 @@ fn text_matrix(cx: &Cx<'_>, rows: &[String]) -> Result<Array> {
 /// The error of a call with an argument that has no such form.
 fn misused(name: &str, form: &str) -> Error {
     domain(format!("⎕{name} takes {form}"))
+}
+
+/// The error of an argument that was read: where it is of another form, the form that is wanted.
+/// Room that is missing and an interrupt stay what they are.
+fn misread(e: Error, name: &str, form: &str) -> Error {
+    if e.kind() == Kind::Domain { misused(name, form) } else { e }
 }

@@ -2,7 +2,7 @@
 
 use super::files::path;
 use super::modules::script_text;
-use super::{Args, Does, Row, function, live, misused, text_matrix, text_vector, texts};
+use super::{Args, Does, Row, function, live, misread, text_matrix, text_vector, texts};
 use crate::eval::cx::Cx;
 use crate::eval::run::{At, Eval};
 use crate::eval::space::Space;
@@ -14,8 +14,8 @@ use crate::syntax::ast::{ItemId, What};
 use crate::syntax::resolve::{Class, Path};
 use crate::syntax::steps::{Act, Step};
 use crate::syntax::token::{is_name_part, is_name_start};
-use aplomb_ground::error::{Result, domain, leaving, limit};
-use aplomb_ground::limits::Limits;
+use aplomb_ground::error::{Kind, Result, domain, leaving, limit};
+use aplomb_ground::limits::{Budget, Limits};
 use aplomb_ground::span::Source;
 use aplomb_values::array::Array;
 use std::rc::Rc;
@@ -126,8 +126,8 @@ pub static ROWS: &[Row] = &[
 ];
 
 /// The names of an argument, blanks around them cut.
-fn names(y: &Array) -> Result<Vec<String>> {
-    Ok(texts(y, "a name")?.into_iter().map(|n| n.trim().to_string()).collect())
+fn names(y: &Array, budget: &Budget) -> Result<Vec<String>> {
+    Ok(texts(y, "a name", budget)?.into_iter().map(|n| n.trim().to_string()).collect())
 }
 
 /// Whether a text is a name.
@@ -236,7 +236,7 @@ fn spoken(ev: &Eval<'_>, name: &str) -> Option<Option<Value>> {
 }
 
 fn name_class(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
-    let names = names(a.y)?;
+    let names = names(a.y, ev.cx.budget())?;
     let classes: Vec<f64> = names.iter().map(|n| class_of(ev, n)).collect();
     if !a.y.is_simple() {
         return ev.cx.vector(classes).map(Some);
@@ -250,7 +250,7 @@ fn name_class(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
 fn name_list(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let wanted = ev.cx.numbers(a.y, "a name class")?;
     let letters =
-        a.x.map(|x| x.to_text().ok_or_else(|| domain("the left argument of ⎕NL is letters")))
+        a.x.map(|x| x.word().ok_or_else(|| domain("the left argument of ⎕NL is letters")))
             .transpose()?;
     let mut all: Vec<String> =
         ev.st.globals.iter().map(|(sym, _)| ev.st.symbols.name(sym).to_string()).collect();
@@ -278,7 +278,7 @@ fn name_list(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
 }
 
 fn erase(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
-    let names = names(a.y)?;
+    let names = names(a.y, ev.cx.budget())?;
     let mut freed = Vec::with_capacity(names.len());
     for name in names {
         let known = match (ev.st.symbols.find(&name), ev.path(&name)) {
@@ -302,7 +302,7 @@ fn erase(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
 
 /// One name. Errors: DOMAIN.
 fn name_of(y: &Array) -> Result<String> {
-    let name = y.to_text().ok_or_else(|| domain("a name is text"))?;
+    let name = y.word().ok_or_else(|| domain("a name is text"))?;
     let name = name.trim();
     match is_name(name) {
         true => Ok(name.into()),
@@ -358,7 +358,8 @@ fn numbered(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
 
 /// A function of its lines: the name that it gets, or the number of the line that is wrong.
 fn define(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
-    let lines = texts(a.y, "a function").map_err(|_| misused("FX", "the lines of a function"))?;
+    let lines = texts(a.y, "a function", ev.cx.budget());
+    let lines = lines.map_err(|e| misread(e, "FX", "the lines of a function"))?;
     let made = match defined(ev, &Source::new("⎕FX", lines.join("\n")))? {
         Ok(name) => ev.cx.text(&name)?,
         Err(line) => Array::num(line as f64 + ev.cx.sys.settings.io),
@@ -370,8 +371,8 @@ fn define(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
 /// of the line, from 0 on, that is wrong.
 pub fn defined(ev: &mut Eval<'_>, source: &Arc<Source>) -> Result<Result<Rc<str>, usize>> {
     ev.cx.unframed("⎕FX")?;
-    let limits = ev.cx.host.limits().clone();
-    match crate::syntax::function(source, &mut ev.st.symbols, &limits) {
+    let (limits, stop) = (ev.cx.host.limits().clone(), ev.cx.host.interrupt().clone());
+    match crate::syntax::function(source, &mut ev.st.symbols, &limits, &stop) {
         Ok((ast, id)) => {
             let (ast, frame) = (Rc::new(ast), ev.st.frame.clone());
             let value = ev.tradfn(&ast, id);
@@ -379,6 +380,7 @@ pub fn defined(ev: &mut Eval<'_>, source: &Arc<Source>) -> Result<Result<Rc<str>
             ev.define(At { ast: &ast, frame: frame.as_ref() }, sym, value)?;
             Ok(Ok(ev.st.symbols.name(sym)))
         }
+        Err(e) if e.kind() == Kind::Interrupt => Err(e),
         Err(e) => Ok(match dfn(ev, source, &limits)? {
             Some(name) => Ok(name),
             None => {
@@ -391,7 +393,10 @@ pub fn defined(ev: &mut Eval<'_>, source: &Arc<Source>) -> Result<Result<Rc<str>
 
 /// The name of the dfn or dop that a text defines, once it has. None: it is no such text.
 fn dfn(ev: &mut Eval<'_>, source: &Arc<Source>, limits: &Limits) -> Result<Option<Rc<str>>> {
-    let Ok(ast) = crate::syntax::parse(source, &mut ev.st.symbols, limits) else { return Ok(None) };
+    let stop = ev.cx.host.interrupt().clone();
+    let Ok(ast) = crate::syntax::parse(source, &mut ev.st.symbols, limits, &stop) else {
+        return Ok(None);
+    };
     let [Step { act: Act::Run(phrase), .. }] = ast.steps.steps.as_slice() else { return Ok(None) };
     let what = |id: &ItemId| &ast.item(*id).what;
     let [name, arrow, body] = ast.phrase(*phrase).items.as_slice() else { return Ok(None) };
@@ -413,8 +418,8 @@ fn running(ev: &mut Eval<'_>, fact: fn(&Eval<'_>, &Call) -> Result<Array>) -> Re
 
 /// A script's statements in the workspace, as if they stood in its lines.
 fn fix(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
-    let lines =
-        texts(a.y, "a script").map_err(|_| misused("FIX", "'file://F.apl' or lines of text"))?;
+    let lines = texts(a.y, "a script", ev.cx.budget());
+    let lines = lines.map_err(|e| misread(e, "FIX", "'file://F.apl' or lines of text"))?;
     let (name, text) = match lines.as_slice() {
         [one] if one.starts_with("file://") => {
             let path = path(&ev.cx.text(&one["file://".len()..])?)?;
@@ -465,7 +470,9 @@ fn fix(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
 impl Eval<'_> {
     /// Runs a text's statements in the current space.
     pub(super) fn script(&mut self, source: &Arc<Source>, limits: &Limits) -> Result<()> {
-        let ast = Rc::new(crate::syntax::parse(source, &mut self.st.symbols, limits)?);
+        let stop = self.cx.host.interrupt().clone();
+        let ast = crate::syntax::parse(source, &mut self.st.symbols, limits, &stop)?;
+        let ast = Rc::new(ast);
         let (steps, mut walk) = (&ast.steps, Walk::new(&ast.steps));
         while let Some(step) = steps.steps.get(walk.at) {
             self.cx.host.interrupt().check()?;

@@ -23,16 +23,16 @@ pub static ROWS: &[Row] = &[
         ("x←3 ⋄ ⎕VGET'x' ('nosuch' 5)", "3 5"),
         |ev, a| {
             let space = space_of(ev, a.x)?;
-            if let Some(name) = a.y.to_text().filter(|_| a.y.rank() < 2) {
+            if let Some(name) = a.y.word().filter(|_| a.y.rank() < 2) {
                 return valued(ev, &space, &name, None).map(Some);
             }
             let mut out = Vec::new();
             for item in a.y.in_turn() {
                 let item = item.disclosed();
-                out.push(match (item.to_text(), item.few()) {
+                out.push(match (item.word(), item.few()) {
                     (Some(name), _) => valued(ev, &space, &name, None)?,
                     (None, Some([name, d])) => {
-                        let name = name.to_text().ok_or_else(|| domain("a name is text"))?;
+                        let name = name.word().ok_or_else(|| domain("a name is text"))?;
                         valued(ev, &space, &name, Some(d.disclosed()))?
                     }
                     _ => return Err(misused("VGET", "names, or pairs of a name and a value")),
@@ -49,7 +49,7 @@ pub static ROWS: &[Row] = &[
             let space = space_of(ev, a.x)?;
             let is_pair = |a: &Array| {
                 a.few().is_some_and(|[name, _]: [Array; 2]| {
-                    name.to_text().is_some_and(|n| super::names::is_name(&n))
+                    name.word().is_some_and(|n| super::names::is_name(&n))
                 })
             };
             let pairs: Vec<Array> = match is_pair(a.y) {
@@ -62,7 +62,7 @@ pub static ROWS: &[Row] = &[
             }
             for pair in pairs {
                 let Some([name, value]) = pair.few() else { return Err(form()) };
-                let name = name.to_text().ok_or_else(form)?;
+                let name = name.word().ok_or_else(form)?;
                 let sym = ev.st.symbols.intern(&name);
                 ev.set_member(&space.value(), sym, Value::Array(value.disclosed()))?;
             }
@@ -76,7 +76,7 @@ pub static ROWS: &[Row] = &[
         |ev, a| {
             let form = match a.y.to_reference().is_some_and(super::variables::is_null) {
                 true => None,
-                false => Some(a.y.to_text().ok_or_else(|| domain("⎕DF takes text, or ⎕NULL"))?),
+                false => Some(a.y.word().ok_or_else(|| domain("⎕DF takes text, or ⎕NULL"))?),
             };
             ev.cx.unframed("⎕DF")?;
             let here = ev.st.here.clone();
@@ -91,12 +91,12 @@ pub static ROWS: &[Row] = &[
 ];
 
 fn namespace(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
-    let form = || misused("NS", "names as texts, or namespaces");
-    let members = given(ev, a.y).map_err(|_| form())?;
+    let misread = |e| super::misread(e, "NS", "names as texts, or namespaces");
+    let members = given(ev, a.y).map_err(misread)?;
     let (space, name) = match a.x {
         None => (ev.new_space("[Namespace]"), None),
         Some(x) => {
-            let name = x.to_text().ok_or_else(|| domain("the name of a namespace is text"))?;
+            let name = x.word().ok_or_else(|| domain("the name of a namespace is text"))?;
             let path: Vec<&str> = name.trim().split('.').collect();
             if !path.iter().all(|n| *n == "#" || super::names::is_name(n)) {
                 return Err(domain(format!("'{name}' is no name")));
@@ -149,7 +149,7 @@ fn given(ev: &mut Eval<'_>, y: &Array) -> Result<Vec<(crate::syntax::Sym, Value)
         return Ok(all.collect());
     }
     let mut out = Vec::new();
-    for name in texts(y, "a name")? {
+    for name in texts(y, "a name", ev.cx.budget())? {
         let Some(v) = ev.named(name.trim()) else {
             return Err(value(format!("{name} has no value")));
         };

@@ -111,7 +111,7 @@ fn run(ev: &mut Eval<'_>, a: &Args<'_>, replace: bool) -> Result<Option<Array>> 
     if mode == "L" && how.dot_all {
         return Err(domain("option 'DotAll' needs 'Mode' 'D' or 'M': lines hold no line ends"));
     }
-    let patterns = texts(&patterns, "a pattern")?;
+    let patterns = texts(&patterns, "a pattern", ev.cx.budget())?;
     let _compiled = ev.cx.budget().charge_elements(patterns.len(), COMPILED)?;
     let mut ready = Vec::new();
     for p in &patterns {
@@ -131,9 +131,10 @@ fn run(ev: &mut Eval<'_>, a: &Args<'_>, replace: bool) -> Result<Option<Array>> 
 /// Whether patterns, and transformations, are more than plain text.
 fn literal_flags(o: &Options) -> Result<(bool, bool)> {
     let Some(given) = o.get("Regex") else { return Ok((true, true)) };
-    match given.to_numbers().as_deref() {
-        Some(&[x]) if x == 0.0 || x == 1.0 => Ok((x == 1.0, x == 1.0)),
-        Some(&[x, y]) if [x, y].iter().all(|x| *x == 0.0 || *x == 1.0) => Ok((x == 1.0, y == 1.0)),
+    let flag = |k: usize| given.number_at(k).filter(|x| *x == 0.0 || *x == 1.0);
+    let flag = |k: usize| flag(k).filter(|_| !given.is_char()).map(|x| x == 1.0);
+    match (given.len(), flag(0), flag(given.len() - 1)) {
+        (1 | 2, Some(x), Some(y)) => Ok((x, y)),
         _ => Err(domain("option 'Regex' is 0 or 1, for patterns and transformations")),
     }
 }
@@ -162,7 +163,7 @@ fn rule_of(
         }
         return Ok(Rule::Codes(codes, a.rank() == 0));
     }
-    let texts = texts(&a, "a transformation")?;
+    let texts = texts(&a, "a transformation", ev.cx.budget())?;
     if texts.len() != 1 && texts.len() != patterns.len() {
         return Err(length(format!(
             "{} transformations for {} patterns",
@@ -216,7 +217,7 @@ impl Search<'_> {
         let eol = self.line_end()?;
         // The characters, lines of them, the text they make.
         let _text = ev.cx.budget().charge_elements(y.len(), size_of::<char>() + 2)?;
-        let lines = texts(y, "the text to search")?;
+        let lines = texts(y, "the text to search", ev.cx.budget())?;
         let mut text = lines.join(eol);
         if self.options.flag("NEOL", false)? {
             text = blocks(&text)
@@ -319,6 +320,7 @@ impl Search<'_> {
                     pushed(out, &text[copied..start], ev.cx.budget())?;
                     self.replaced(ev, &m, text, out)?;
                 } else if let Some(value) = self.value(ev, &m, text)? {
+                    ev.cx.budget().widen(found, 1)?;
                     found.push(value);
                 }
                 copied = end;
@@ -422,7 +424,7 @@ impl Search<'_> {
         let matched = self.matched(ev, m, text, space)?;
         let made = ev.apply(f, None, &matched)?;
         let made = ev.cx.ready(&made, "⎕R")?;
-        let made = made.to_text().filter(|_| made.is_char() || made.is_empty());
+        let made = made.to_text(ev.cx.budget())?.filter(|_| made.is_char() || made.is_empty());
         let made = made.ok_or_else(|| domain("the function of ⎕R gives text"))?;
         pushed(out, &made, ev.cx.budget())
     }

@@ -29,7 +29,7 @@ pub static ROWS: &[Row] = &[
          it tells.",
         ("{16::'no such setting' ⋄ ⎕SE.UCMD'nosuch'}0", "no such setting"),
         |ev, a| {
-            let text = a.y.to_text().ok_or_else(|| domain("a command is text"))?;
+            let text = a.y.word().ok_or_else(|| domain("a command is text"))?;
             let command = text.trim().trim_start_matches(']');
             ev.cx.unframed("a command")?;
             match ev.cx.host.setting(command, &mut ev.cx.sys.screen.view)? {
@@ -66,8 +66,8 @@ fn show(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let left = a.left("a media type")?;
     let one = left.is_simple();
     let kinds = match one {
-        true => left.to_text().map(|kind| vec![kind]),
-        false => left.in_turn().map(|kind| kind.to_text()).collect(),
+        true => left.word().map(|kind| vec![kind]),
+        false => left.in_turn().map(|kind| kind.word()).collect(),
     };
     let kinds = kinds.filter(|all| all.iter().all(|kind| is_kind(kind)));
     let kinds =
@@ -81,7 +81,7 @@ fn show(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         return Err(length(format!("⎕SHOW has {m} on its left and {n} on its right")));
     }
     let forms = kinds.into_iter().zip(&data).map(|(kind, data)| {
-        let data = of_kind(&kind, data)?;
+        let data = of_kind(&kind, data, ev.cx.budget())?;
         Ok((kind, data))
     });
     let id = a.options.text("Id")?.filter(|id| !id.is_empty());
@@ -93,10 +93,10 @@ fn show(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
 }
 
 /// The bytes of data of a kind. Errors: DOMAIN for what that kind cannot be.
-fn of_kind(kind: &str, data: &Array) -> Result<Vec<u8>> {
-    let data = match bytes(data) {
+fn of_kind(kind: &str, data: &Array, budget: &Budget) -> Result<Vec<u8>> {
+    let data = match bytes(data, budget)? {
         Some(bytes) => bytes,
-        None => texts(data, "what ⎕SHOW shows")?.join("\n").into_bytes(),
+        None => budget.joined(&texts(data, "what ⎕SHOW shows", budget)?, "\n")?.into_bytes(),
     };
     let is_json = kind == "application/json" || kind.ends_with("+json");
     if is_json && serde_json::from_slice::<serde_json::Value>(&data).is_err() {
@@ -114,12 +114,17 @@ const BEGINNINGS: &[(&str, &[u8])] =
     &[("image/png", b"\x89PNG\r\n\x1a\n"), ("image/jpeg", b"\xff\xd8\xff"), ("image/gif", b"GIF8")];
 
 /// Numbers from 0 to 255. None: it is something else.
-fn bytes(a: &Array) -> Option<Vec<u8>> {
+/// Errors: WS FULL.
+fn bytes(a: &Array, budget: &Budget) -> Result<Option<Vec<u8>>> {
     if a.is_char() {
-        return None;
+        return Ok(None);
     }
     let byte = |x: &f64| near_integer(*x, 1e-14).and_then(|n| u8::try_from(n).ok());
-    a.to_numbers()?.iter().map(byte).collect()
+    let Some(all) = a.to_numbers(budget)? else { return Ok(None) };
+    match all.iter().all(|x| byte(x).is_some()) {
+        true => budget.each(all.iter().filter_map(byte)).map(Some),
+        false => Ok(None),
+    }
 }
 
 /// Series that a legend and six colours can still tell apart are far fewer.
@@ -131,7 +136,7 @@ fn plot(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         None => None,
         Some(x) => {
             let says = "a file on its left, as 'p.svg' or 'p.png', or nothing";
-            Some(x.to_text().filter(is_file).ok_or_else(|| misused("PLOT", says))?)
+            Some(x.word().filter(is_file).ok_or_else(|| misused("PLOT", says))?)
         }
     };
     let kind = a.options.choice("Kind", KINDS)?;
@@ -140,9 +145,11 @@ fn plot(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let first = ev.cx.sys.settings.io;
     let given = a.options.get("X");
     let dates = given.is_some_and(|x| !x.is_simple());
-    let along = |x| if dates { moments(x) } else { numbers(x, "option 'X'", ev.cx.budget()) };
+    let along = |x| {
+        if dates { moments(x, ev.cx.budget()) } else { numbers(x, "option 'X'", ev.cx.budget()) }
+    };
     let x = given.map(along).transpose()?;
-    let names = named(a.options, "Names", rows.len())?;
+    let names = named(a.options, "Names", rows.len(), ev.cx.budget())?;
     let series = rows.into_iter().enumerate().map(|(k, y)| {
         let x = match &x {
             Some(x) if x.len() == y.len() => x.clone(),
@@ -154,7 +161,7 @@ fn plot(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         };
         Ok(Series { name: names.get(k).map_or(String::new(), String::clone), x, y })
     });
-    let axes = named(a.options, "Axes", 2)?;
+    let axes = named(a.options, "Axes", 2, ev.cx.budget())?;
     let axis = |k: usize| axes.get(k).map_or(String::new(), String::clone);
     let log = a.options.word("Log", &["", "x", "y", "xy"])?;
     let chart = Chart {
@@ -195,14 +202,14 @@ fn rows(y: &Array, kind: Kind, budget: &Budget) -> Result<Vec<Vec<f64>>> {
 }
 
 fn numbers(a: &Array, what: &str, budget: &Budget) -> Result<Vec<f64>> {
-    let found = a.numbers_within(budget)?.filter(|_| !a.is_char() && !a.is_complex());
+    let found = a.to_numbers(budget)?.filter(|_| !a.is_char() && !a.is_complex());
     found.ok_or_else(|| domain(format!("{what} is real numbers")))
 }
 
 /// Seconds since 1970 of texts: `2024-02-29`, with `12:30` or `12:30:15` behind it or not. Errors:
 /// DOMAIN, with the first that is no date.
-fn moments(x: &Array) -> Result<Vec<f64>> {
-    let texts = texts(x, "option 'X'")?;
+fn moments(x: &Array, budget: &Budget) -> Result<Vec<f64>> {
+    let texts = texts(x, "option 'X'", budget)?;
     let one = |text: &String| {
         let wrong = || domain(format!("'{text}' in option 'X' is no date, as '2024-02-29 12:30'"));
         moment(text.trim()).ok_or_else(wrong)
@@ -233,9 +240,9 @@ fn moment(text: &str) -> Option<f64> {
 }
 
 /// The texts of an option, as many as there are things to name. Errors: DOMAIN, LENGTH.
-fn named(options: &Options, name: &str, n: usize) -> Result<Vec<String>> {
+fn named(options: &Options, name: &str, n: usize, budget: &Budget) -> Result<Vec<String>> {
     let Some(given) = options.get(name) else { return Ok(Vec::new()) };
-    let found = texts(given, &format!("option '{name}'"))?;
+    let found = texts(given, &format!("option '{name}'"), budget)?;
     match found.len() == n {
         true => Ok(found),
         false => {

@@ -149,7 +149,7 @@ fn written(pattern: &[char], p: &Parts) -> Result<String> {
 
 /// `X(1200⌶)Y`: the times Y, days as ⎕DT's form 1 counts them, by the pattern X.
 pub fn formatted(ev: &mut Eval<'_>, x: &Array, y: &Array) -> Result<Array> {
-    let pattern = x.to_text().ok_or_else(|| domain("a pattern of times is text"))?;
+    let pattern = x.word().ok_or_else(|| domain("a pattern of times is text"))?;
     let pattern = match pattern.as_str() {
         "%ISO%" => "YYYY-MM-DD\"T\"hh:mm:ss".to_string(),
         _ => pattern,

@@ -48,31 +48,35 @@ fn ucs(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
         return encoded(ev, x, y).map(Some);
     }
     if y.is_uniform() && y.is_char() {
-        let codes = y.ready_chars()?.into_iter().map(|c| f64::from(u32::from(c))).collect();
-        return Array::numbers(y.shape(), codes, ev.cx.budget()).map(Some);
+        return codes(&ev.cx, y).map(Some);
     }
     if !y.is_simple() {
-        return pervade(&ev.cx, y, &|cx, leaf| match leaf.to_chars() {
-            Some(chars) if leaf.is_char() => Array::numbers(
-                leaf.shape(),
-                chars.iter().map(|c| f64::from(u32::from(*c))).collect(),
-                cx.budget(),
-            ),
-            _ => points(cx, leaf),
+        return pervade(&ev.cx, y, &|cx, leaf| match leaf.is_char() {
+            true => codes(cx, leaf),
+            false => points(cx, leaf),
         })
         .map(Some);
     }
-    if let Some(chars) = y.to_chars().filter(|_| !y.is_empty()) {
-        let codes = chars.into_iter().map(|c| f64::from(u32::from(c))).collect();
-        return Array::numbers(y.shape(), codes, ev.cx.budget()).map(Some);
+    match !y.is_empty() && y.item(0).is_char() {
+        true => codes(&ev.cx, y).map(Some),
+        false => points(&ev.cx, y).map(Some),
     }
-    points(&ev.cx, y).map(Some)
+}
+
+/// Characters to code points. Errors: DOMAIN, where some are none.
+fn codes(cx: &Cx<'_>, y: &Array) -> Result<Array> {
+    let other = || domain("⎕UCS takes characters or code points");
+    let chars = y.to_chars(cx.budget())?.ok_or_else(other)?;
+    let mut codes = cx.budget().room(chars.len())?;
+    codes.extend(chars.into_iter().map(|c| f64::from(u32::from(c))));
+    Array::numbers(y.shape(), codes, cx.budget())
 }
 
 /// Code points to characters.
 fn points(cx: &Cx<'_>, y: &Array) -> Result<Array> {
     let _held = cx.budget().charge_elements(y.len(), size_of::<f64>() + size_of::<char>())?;
-    let codes = y.to_numbers().ok_or_else(|| domain("⎕UCS takes characters or code points"))?;
+    let codes =
+        y.to_numbers(cx.budget())?.ok_or_else(|| domain("⎕UCS takes characters or code points"))?;
     let one = |x: f64| {
         let k = u32::try_from(cx.integer(x, "a code point")?).ok().and_then(char::from_u32);
         k.ok_or_else(|| {
@@ -82,9 +86,7 @@ fn points(cx: &Cx<'_>, y: &Array) -> Result<Array> {
             ))
         })
     };
-    let mut ticks = cx.budget().ticks();
-    let chars =
-        codes.into_iter().map(|x| ticks.tick().and_then(|()| one(x))).collect::<Result<_>>()?;
+    let chars = cx.budget().all(codes.into_iter().map(one))?;
     Array::chars(y.shape(), chars, cx.budget())
 }
 
@@ -102,7 +104,7 @@ fn pervade(
     }
     match a.data() {
         Data::Items(i) => {
-            let items: Result<Vec<_>> = i.iter().map(|a| pervade(cx, &a, leaf)).collect();
+            let items = cx.budget().all(i.iter().map(|a| pervade(cx, &a, leaf)));
             let proto = if i.is_empty() { i.proto.clone() } else { None };
             cx.collect(a.shape(), items?, proto)
         }
@@ -111,16 +113,16 @@ fn pervade(
 }
 
 fn encoded(ev: &mut Eval<'_>, x: &Array, y: &Array) -> Result<Array> {
-    let name = x.to_text().ok_or_else(|| domain("an encoding is text"))?.to_uppercase();
+    let name = x.word().ok_or_else(|| domain("an encoding is text"))?.to_uppercase();
     if y.rank() > 1 {
         return Err(rank("⎕UCS encodes a vector"));
     }
-    if y.is_char() || y.is_simple() && !y.is_empty() && y.to_chars().is_some() {
-        let text: String = y.ready_chars()?.into_iter().collect();
+    if y.is_char() || y.is_simple() && !y.is_empty() && y.item(0).is_char() {
+        let text = y.to_text(ev.cx.budget())?.ok_or_else(|| domain("⎕UCS encodes text"))?;
         let units: Vec<f64> = match name.as_str() {
-            "UTF-8" => text.bytes().map(f64::from).collect(),
-            "UTF-16" => text.encode_utf16().map(f64::from).collect(),
-            "UTF-32" => text.chars().map(|c| f64::from(u32::from(c))).collect(),
+            "UTF-8" => ev.cx.budget().each(text.bytes().map(f64::from))?,
+            "UTF-16" => ev.cx.budget().each(text.encode_utf16().map(f64::from))?,
+            "UTF-32" => ev.cx.budget().each(text.chars().map(|c| f64::from(u32::from(c))))?,
             _ => return Err(misused("UCS", "'UTF-8' 'UTF-16' or 'UTF-32' on its left")),
         };
         return ev.cx.vector(units);
@@ -130,10 +132,11 @@ fn encoded(ev: &mut Eval<'_>, x: &Array, y: &Array) -> Result<Array> {
     let narrow = |most: i64| units.iter().all(|k| (0..=most).contains(k));
     let text = match name.as_str() {
         "UTF-8" if narrow(255) => {
-            String::from_utf8(units.iter().map(|k| *k as u8).collect()).map_err(|_| wrong())?
+            let bytes = ev.cx.budget().each(units.iter().map(|k| *k as u8))?;
+            String::from_utf8(bytes).map_err(|_| wrong())?
         }
         "UTF-16" if narrow(65_535) => {
-            String::from_utf16(&units.iter().map(|k| *k as u16).collect::<Vec<_>>())
+            String::from_utf16(&ev.cx.budget().each(units.iter().map(|k| *k as u16))?)
                 .map_err(|_| wrong())?
         }
         "UTF-32" => {
@@ -198,15 +201,16 @@ pub fn mapped_case(cx: &Cx<'_>, y: &Array, upper: bool) -> Result<Array> {
 
 /// Each character by itself.
 fn cased(cx: &Cx<'_>, y: &Array, map: fn(char) -> char) -> Result<Array> {
-    let leaf = |cx: &Cx<'_>, a: &Array| match a.to_chars() {
-        Some(mut chars) if a.is_char() => {
+    let leaf = |cx: &Cx<'_>, a: &Array| match a.is_char() {
+        true => {
+            let mut chars = a.ready_chars(cx.budget())?;
             for stretch in chars.chunks_mut(1 << 16) {
                 cx.budget().check()?;
                 stretch.iter_mut().for_each(|c| *c = map(*c));
             }
             Array::chars(a.shape(), chars, cx.budget())
         }
-        _ => Ok(a.clone()),
+        false => Ok(a.clone()),
     };
     pervade(cx, y, &leaf)
 }
@@ -224,19 +228,25 @@ pub fn number(word: &str) -> Option<f64> {
 
 fn verify(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let wrong = || domain("⎕VFI takes text");
-    let text = a.y.to_text().filter(|_| a.y.is_char() || a.y.is_empty()).ok_or_else(wrong)?;
+    let text =
+        a.y.to_text(ev.cx.budget())?
+            .filter(|_| a.y.is_char() || a.y.is_empty())
+            .ok_or_else(wrong)?;
+    let budget = ev.cx.budget().clone();
     let words: Vec<&str> = match a.x {
-        None => text.split(' ').filter(|w| !w.is_empty()).collect(),
+        None => budget.each(text.split(' ').filter(|w| !w.is_empty()))?,
         Some(_) if text.is_empty() => Vec::new(),
         Some(x) => {
-            let separators = x.to_text().ok_or_else(wrong)?;
-            text.split(|c| separators.contains(c)).map(str::trim).collect()
+            let separators = x.word().ok_or_else(wrong)?;
+            budget.each(text.split(|c| separators.contains(c)).map(str::trim))?
         }
     };
     let value = |w: &&str| if w.is_empty() { Some(0.0) } else { number(w) };
-    let found: Vec<Option<f64>> = words.iter().map(value).collect();
-    let valid = ev.cx.vector(found.iter().map(|x| f64::from(u8::from(x.is_some()))).collect())?;
-    let values = ev.cx.vector(found.into_iter().map(|x| x.unwrap_or(0.0)).collect())?;
+    let found: Vec<Option<f64>> = budget.each(words.iter().map(value))?;
+    let valid = budget.each(found.iter().map(|x| f64::from(u8::from(x.is_some()))))?;
+    let (valid, values) =
+        (ev.cx.vector(valid)?, budget.each(found.iter().map(|x| x.unwrap_or(0.0)))?);
+    let values = ev.cx.vector(values)?;
     ev.cx.collect(&[2], vec![valid, values], None).map(Some)
 }
 
@@ -254,11 +264,13 @@ fn representation(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
 /// The number of the type of an array.
 pub fn code(cx: &Cx<'_>, y: &Array) -> Result<f64> {
     Ok(match y.dtype() {
-        DType::Char => match y.ready_chars()?.into_iter().map(u32::from).max().unwrap_or(0) {
-            0..256 => 80.0,
-            256..65_536 => 160.0,
-            _ => 320.0,
-        },
+        DType::Char => {
+            match y.ready_chars(cx.budget())?.into_iter().map(u32::from).max().unwrap_or(0) {
+                0..256 => 80.0,
+                256..65_536 => 160.0,
+                _ => 320.0,
+            }
+        }
         DType::Bool if y.is_empty() => 83.0,
         DType::Bool => 11.0,
         DType::I8 => 83.0,
@@ -276,7 +288,7 @@ pub fn code(cx: &Cx<'_>, y: &Array) -> Result<f64> {
 }
 
 fn convert(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
-    let to = a.left("the type")?.to_text();
+    let to = a.left("the type")?.word();
     let y = a.y;
     let all = [DType::Bool, DType::I8, DType::I16, DType::I32, DType::F32, DType::F64];
     let dtype = all.into_iter().find(|d| to.as_deref() == Some(d.name()));

@@ -286,7 +286,7 @@ fn convert(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
 /// One item as a time; None where it is none.
 fn moment(cx: &mut Cx<'_>, item: &Array, from: Option<i64>) -> Result<Option<Moment>> {
     let item = item.disclosed();
-    if let Some(&[zone]) = item.to_chars().filter(|_| item.rank() == 0).as_deref() {
+    if let Some(&[zone]) = item.to_chars(cx.budget())?.filter(|_| item.rank() == 0).as_deref() {
         cx.effect("the time");
         let now = cx.host.now();
         let hours = match zone.to_ascii_uppercase() {
@@ -299,7 +299,7 @@ fn moment(cx: &mut Cx<'_>, item: &Array, from: Option<i64>) -> Result<Option<Mom
         };
         return Ok(Some(Moment::of_ms(now.ms + hours * 3_600_000)));
     }
-    let Some(numbers) = item.to_numbers() else {
+    let Some(numbers) = item.to_numbers(cx.budget())? else {
         return Err(domain("⎕DT takes numbers and timestamps"));
     };
     Ok(match item.rank() {

@@ -34,20 +34,20 @@ pub fn set(ev: &mut Eval<'_>, v: &Array) -> Result<()> {
         return Err(form());
     }
     let is_row = v.few().is_some_and(|[first, action, _]: [Array; 3]| {
-        action.is_char() && action.len() == 1 && first.to_numbers().is_some() && !first.is_char()
+        action.is_char() && action.len() == 1 && first.holds_numbers() && !first.is_char()
     });
     let rows = if is_row { vec![v.clone()] } else { v.in_turn().collect() };
     let mut traps = Vec::new();
     for row in rows {
         let Some([events, action, text]) = row.disclosed().few() else { return Err(form()) };
         let events = ev.cx.integers(&events.disclosed(), "an event number")?;
-        let cuts = match action.disclosed().to_text().as_deref() {
+        let cuts = match action.disclosed().word().as_deref() {
             Some("E") => false,
             Some("C") => true,
             Some("N" | "S") => return Err(nonce("⎕TRAP of any action but 'E' and 'C'")),
             _ => return Err(form()),
         };
-        let text = text.disclosed().to_text().ok_or_else(form)?;
+        let text = text.disclosed().word().ok_or_else(form)?;
         traps.push(Trap { events, cuts, text, calls: ev.st.calls.len() });
     }
     ev.cx.sys.settings.traps = traps.into();
@@ -81,9 +81,9 @@ impl Eval<'_> {
     }
 
     fn run_trap(&mut self, steps: &Steps, walk: &mut Walk, text: &str) -> Result<()> {
-        let limits = self.cx.host.limits().clone();
+        let (limits, stop) = (self.cx.host.limits().clone(), self.cx.host.interrupt().clone());
         let source = Source::new("⎕TRAP", text);
-        let ast = Rc::new(syntax::parse(&source, &mut self.st.symbols, &limits)?);
+        let ast = Rc::new(syntax::parse(&source, &mut self.st.symbols, &limits, &stop)?);
         let at = At { ast: &ast, frame: None };
         // The function ends, unless the text goes on with a line of it.
         walk.at = steps.steps.len();

@@ -85,7 +85,7 @@ pub static ROWS: &[Row] = &[
             cx.text(&latent)
         },
         |cx, v| {
-            let text = v.to_text().filter(|_| v.is_char() || v.is_empty());
+            let text = v.to_text(cx.budget())?.filter(|_| v.is_char() || v.is_empty());
             cx.sys.settings.latent = text.ok_or_else(|| domain("⎕LX is text"))?.into();
             Ok(())
         },

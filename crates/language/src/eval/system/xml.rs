@@ -8,6 +8,7 @@
 use super::{Args, Options, Row, misused, optional};
 use crate::eval::run::Eval;
 use aplomb_ground::error::{Error, Result, domain, length, limit, rank};
+use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, format};
 
 const ELEMENT: u8 = 1;
@@ -27,7 +28,7 @@ pub static ROWS: &[Row] = &[optional(
     ("⎕XML'<a><b>hi</b></a>'", "0  a        3\n1  b  hi    5"),
     &["Whitespace", "Markup", "UnknownEntity"],
     |ev, a| {
-        let given = a.y.to_text().filter(|_| a.y.rank() < 2);
+        let given = a.y.to_text(ev.cx.budget())?.filter(|_| a.y.rank() < 2);
         match given {
             Some(text) => table(ev, a, &text).map(Some),
             None => document(ev, a.y).map(Some),
@@ -68,7 +69,7 @@ struct Ways {
 }
 
 /// Options by ⍠, or as words in pairs on the left.
-fn ways(a: &Args<'_>) -> Result<Ways> {
+fn ways(a: &Args<'_>, budget: &Budget) -> Result<Ways> {
     let words = |options: &Options| -> Result<Ways> {
         let blanks = options.word("Whitespace", &["strip", "trim", "preserve"])?;
         let markup = options.word("Markup", &["strip", "preserve"])?;
@@ -85,7 +86,7 @@ fn ways(a: &Args<'_>) -> Result<Ways> {
     };
     let mut ways = words(a.options)?;
     let Some(x) = a.x else { return Ok(ways) };
-    let given = super::texts(x, "an option")?;
+    let given = super::texts(x, "an option", budget)?;
     for pair in given.chunks(2) {
         match pair {
             [name, value] => match (name.as_str(), value.as_str()) {
@@ -324,7 +325,8 @@ impl<'a> Reader<'a> {
 }
 
 fn table(ev: &mut Eval<'_>, a: &Args<'_>, text: &str) -> Result<Array> {
-    let reader = Reader { text, at: 0, ways: ways(a)?, rows: Vec::new(), open: Vec::new() };
+    let reader =
+        Reader { text, at: 0, ways: ways(a, ev.cx.budget())?, rows: Vec::new(), open: Vec::new() };
     let rows = reader.read(ev)?;
     let _held = ev.cx.budget().charge_elements(rows.len(), 5 * size_of::<Array>())?;
     let mut out = Vec::new();
@@ -364,9 +366,9 @@ fn escaped(text: &str, quoted: bool) -> String {
 }
 
 /// A cell of the table as text.
-fn cell(a: &Array) -> Result<String> {
+fn cell(a: &Array, budget: &Budget) -> Result<String> {
     let a = a.disclosed();
-    match (a.to_text(), a.number_scalar()) {
+    match (a.to_text(budget)?, a.number_scalar()) {
         (_, Some(x)) if !a.is_char() => Ok(format::number(x)),
         (Some(text), _) => Ok(text),
         _ => Err(misused("XML", "names, texts and values of attributes as text")),
@@ -388,7 +390,7 @@ fn rows(ev: &mut Eval<'_>, y: &Array) -> Result<Vec<Node>> {
         let at = |c: usize| y.item(r * columns + c);
         let depth = ev.cx.one_integer(&at(0).disclosed(), "a depth")?;
         let depth = usize::try_from(depth).map_err(|_| domain("a depth is 0 or more"))?;
-        let (name, text) = (cell(&at(1))?, cell(&at(2))?);
+        let (name, text) = (cell(&at(1), ev.cx.budget())?, cell(&at(2), ev.cx.budget())?);
         let mut attributes = Vec::new();
         if columns > 3 {
             let pairs = at(3).disclosed();
@@ -398,7 +400,8 @@ fn rows(ev: &mut Eval<'_>, y: &Array) -> Result<Vec<Node>> {
             }
             for pair in pairs.to_items(ev.cx.budget())?.chunks(2) {
                 if let [name, value] = pair {
-                    attributes.push((cell(name)?, cell(value)?));
+                    let budget = ev.cx.budget();
+                    attributes.push((cell(name, budget)?, cell(value, budget)?));
                 }
             }
         }

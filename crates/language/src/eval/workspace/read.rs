@@ -298,8 +298,8 @@ impl Reader<'_> {
     fn dfn(&mut self) -> Result<Rc<Closure>> {
         let (home, text) = (self.numbered_space()?, self.text()?);
         let source = Source::new("workspace", text);
-        let limits = self.host.limits().clone();
-        let ast = syntax::parse(&source, &mut self.store.symbols, &limits)?;
+        let (limits, stop) = (self.host.limits().clone(), self.host.interrupt().clone());
+        let ast = syntax::parse(&source, &mut self.store.symbols, &limits, &stop)?;
         let dfn = match ast.steps.steps.as_slice() {
             [Step { act: Act::Run(phrase), .. }] => match ast.phrase(*phrase).items.as_slice() {
                 [one] => match ast.item(*one).what {
@@ -317,8 +317,8 @@ impl Reader<'_> {
     fn lines(&mut self) -> Result<Rc<Trad>> {
         let (home, text) = (self.numbered_space()?, self.text()?);
         let source = Source::new("workspace", text);
-        let limits = self.host.limits().clone();
-        let (ast, id) = syntax::function(&source, &mut self.store.symbols, &limits)?;
+        let (limits, stop) = (self.host.limits().clone(), self.host.interrupt().clone());
+        let (ast, id) = syntax::function(&source, &mut self.store.symbols, &limits, &stop)?;
         Ok(Rc::new(Trad { ast: Rc::new(ast), id, home }))
     }
 }

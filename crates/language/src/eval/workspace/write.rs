@@ -115,7 +115,8 @@ impl Writer {
     }
 
     fn array(&mut self, ev: &mut Eval<'_>, a: &Array) -> Result<()> {
-        ev.cx.host.interrupt().check()?;
+        let budget = &ev.cx.budget().clone();
+        budget.check()?;
         let kind = match a.data() {
             Data::Ref(to) if variables::is_null(to) => tag::NULL,
             Data::Ref(_) => tag::REFERENCE,
@@ -151,24 +152,26 @@ impl Writer {
             }
             _ => match kind {
                 tag::CHARS => {
-                    let text: String = a.ready_chars()?.into_iter().collect();
-                    self.text(&text);
+                    let flat = a.with_shape([a.len()].as_slice(), budget)?;
+                    self.text(&flat.ready_text(budget)?);
                 }
                 tag::COMPLEXES => {
-                    for z in a.ready_complexes()? {
+                    for z in a.ready_complexes(budget)? {
                         self.out.extend(z.re.to_le_bytes());
                         self.out.extend(z.im.to_le_bytes());
                     }
                 }
                 tag::SINGLES => a
-                    .ready_numbers()?
+                    .ready_numbers(budget)?
                     .into_iter()
                     .for_each(|x| self.out.extend((x as f32).to_le_bytes())),
                 tag::FLOATS => {
-                    a.ready_numbers()?.into_iter().for_each(|x| self.out.extend(x.to_le_bytes()));
+                    a.ready_numbers(budget)?
+                        .into_iter()
+                        .for_each(|x| self.out.extend(x.to_le_bytes()));
                 }
                 _ => a
-                    .ready_numbers()?
+                    .ready_numbers(budget)?
                     .into_iter()
                     .for_each(|x| self.out.extend((x as i32).to_le_bytes())),
             },

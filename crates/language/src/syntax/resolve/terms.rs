@@ -261,7 +261,7 @@ impl Resolver<'_> {
             return Class::Array;
         };
         let text = match of {
-            Do::Const(a) => a.to_text().map(|text| Text::Literal(text.into())),
+            Do::Const(a) => a.word().map(|text| Text::Literal(text.into())),
             Do::Name(sym) => Some(Text::Name(*sym)),
             _ => None,
         };

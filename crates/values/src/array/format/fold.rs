@@ -59,7 +59,7 @@ fn shaped(a: &Array, style: &Style, budget: &Budget) -> Result<Vec<String>> {
         Some(rows) => {
             let says =
                 |what: String| format!("      … {what} left out; )limits lines 0 prints all");
-            let rows = folded(Grid { rows, breaks: vec![] }, pw);
+            let rows = folded(Grid { rows, breaks: vec![] }, pw, budget)?;
             if style.lines > 1 { shortened(rows, style.lines, &says) } else { rows }
         }
         None => cut(a, &Style { pw, ..*style }, budget)?,
@@ -84,11 +84,11 @@ fn cut(a: &Array, style: &Style, budget: &Budget) -> Result<Vec<String>> {
             shape_text(a.shape())
         )
     };
-    let part = |a: &Array| Ok(folded(grid::of(a, style.pp)?, style.pw));
+    let part = |a: &Array| folded(grid::within(a, style.pp, budget)?, style.pw, budget);
     if half > 0 && a.rank() == 1 && a.len() > most.saturating_mul(2) {
         let n = a.len();
-        let mut head = part(&slice(a, 0, most, &[most])?)?;
-        let mut tail = part(&slice(a, n - most, most, &[most])?)?;
+        let mut head = part(&slice(a, 0, most, &[most], budget)?)?;
+        let mut tail = part(&slice(a, n - most, most, &[most], budget)?)?;
         head.truncate(half);
         let skip = tail.len().saturating_sub(half);
         head.push(left_out("items".to_string()));
@@ -98,7 +98,7 @@ fn cut(a: &Array, style: &Style, budget: &Budget) -> Result<Vec<String>> {
     if half > 0 && rows > style.lines && a.rank() >= 2 {
         let width = a.last_extent();
         if width > 0 && a.is_simple() {
-            let some = |from: usize| slice(a, from, half * width, &[half, width]);
+            let some = |from: usize| slice(a, from, half * width, &[half, width], budget);
             let mut head = part(&some(0)?)?;
             let tail = part(&some(a.len() - half * width)?)?;
             head.push(left_out(format!("{} rows", rows - 2 * half)));
@@ -106,7 +106,7 @@ fn cut(a: &Array, style: &Style, budget: &Budget) -> Result<Vec<String>> {
             return Ok(shortened(head, style.lines + 1, &left_out));
         }
     }
-    let lines = folded(grid::within(a, style.pp, budget)?, style.pw);
+    let lines = folded(grid::within(a, style.pp, budget)?, style.pw, budget)?;
     Ok(if half > 0 { shortened(lines, style.lines, &left_out) } else { lines })
 }
 
@@ -127,9 +127,9 @@ fn shortened(
     lines
 }
 
-fn slice(a: &Array, from: usize, n: usize, shape: &[usize]) -> Result<Array> {
-    let places: Vec<_> = (from..from + n).map(Ok).collect();
-    gather(a, shape, &places, &Budget::new(u64::MAX))
+fn slice(a: &Array, from: usize, n: usize, shape: &[usize], budget: &Budget) -> Result<Array> {
+    let places = budget.each((from..from + n).map(Ok))?;
+    gather(a, shape, &places, budget)
 }
 
 /// The columns that a row takes on a terminal: what sets colours takes none.
@@ -140,24 +140,26 @@ fn seen(row: &str) -> usize {
     first + pieces.map(behind).sum::<usize>()
 }
 
-/// A place to cut a row at: before what sets a colour, where it lies inside of that.
-fn before_colour(row: &str, from: usize, at: usize) -> usize {
-    let open = |(begun, k, c): (Option<usize>, usize, char)| match c {
+/// A place to cut a row at, behind a cut at `from`: before what sets a colour, where it lies inside
+/// of that.
+fn before_colour(row: &[char], from: usize, at: usize) -> usize {
+    let open = |begun: Option<usize>, k: usize| match row[k] {
         '\u{1b}' => Some(k),
         'm' => None,
         _ => begun,
     };
-    let before = row.chars().take(at).enumerate();
-    let begun = before.fold(None, |begun, (k, c)| open((begun, k, c)));
+    let begun = (from..at.min(row.len())).fold(None, open);
     begun.filter(|k| *k > from).map_or(at, |begun| begun)
 }
 
-/// Rows wider than `pw` go on below, indented by six.
-fn folded(g: Grid, pw: usize) -> Vec<String> {
+/// Rows wider than `pw` go on below, indented by six. Errors: WS FULL, INTERRUPT.
+fn folded(g: Grid, pw: usize, budget: &Budget) -> Result<Vec<String>> {
     if g.rows.iter().all(|r| seen(r) <= pw) {
-        return g.rows;
+        return Ok(g.rows);
     }
-    let width = g.rows.iter().map(|r| r.chars().count()).max().unwrap_or(0);
+    let mut ticks = budget.ticks();
+    let rows = budget.all(g.rows.iter().map(|r| budget.each(r.chars())))?;
+    let width = rows.iter().map(Vec::len).max().unwrap_or(0);
     let mut cuts = vec![0];
     let mut next = 0;
     while let Some(&from) = cuts.last()
@@ -170,15 +172,16 @@ fn folded(g: Grid, pw: usize) -> Vec<String> {
         }
         let at =
             next.checked_sub(1).map(|k| g.breaks[k]).filter(|&b| b > from).unwrap_or(from + room);
-        let at = match g.rows.as_slice() {
+        let at = match rows.as_slice() {
             [row] => before_colour(row, from, at),
             _ => at,
         };
+        ticks.tick()?;
+        budget.widen(&mut cuts, 1)?;
         cuts.push(at);
     }
     cuts.push(width);
-    let rows: Vec<Vec<char>> = g.rows.iter().map(|r| r.chars().collect()).collect();
-    let mut out = Vec::new();
+    let mut out = budget.room((cuts.len() - 1).saturating_mul(rows.len()))?;
     for (k, w) in cuts.windows(2).enumerate() {
         for row in &rows {
             let part: String = row[w[0].min(row.len())..w[1].min(row.len())].iter().collect();
@@ -187,8 +190,9 @@ fn folded(g: Grid, pw: usize) -> Vec<String> {
             } else {
                 part
             };
+            ticks.tick()?;
             out.push(if k == 0 { part } else { format!("      {part}") });
         }
     }
-    out
+    Ok(out)
 }

@@ -1,7 +1,7 @@
 //! Arrays as rows of text: columns justified, nested items as blocks.
 
 use super::{complex, complex_column, is_int, numeral, scaled_column};
-use crate::array::{Array, Complex64, Data, View, elements};
+use crate::array::{Array, Complex64, Data, elements};
 use aplomb_ground::error::{Result, bug};
 use aplomb_ground::limits::Budget;
 
@@ -79,7 +79,7 @@ pub fn within(a: &Array, pp: usize, budget: &Budget) -> Result<Grid> {
     }
     if a.is_uniform() && a.is_char() {
         let _held = budget.charge_elements(a.len(), 8)?;
-        return characters(&a);
+        return characters(&a, budget);
     }
     if a.is_uniform() && a.rank() < 2 {
         let _held = budget.charge_elements(a.len(), IN_A_ROW)?;
@@ -94,15 +94,17 @@ pub fn within(a: &Array, pp: usize, budget: &Budget) -> Result<Grid> {
     assemble(&a, laid, rows, budget)
 }
 
-fn characters(a: &Array) -> Result<Grid> {
-    let chars = a.ready_chars()?;
+fn characters(a: &Array, budget: &Budget) -> Result<Grid> {
+    let chars = a.ready_chars(budget)?;
     let width = a.last_extent();
     let shown = |c: char| if (c as u32) < 32 && c != '\n' { ' ' } else { c };
     if a.rank() < 2 {
         // A text may go back to the beginning of its line, and to the next stop, and have colours;
         // in a matrix none of them has a place.
-        let mut row = String::new();
+        let (mut row, mut ticks) = (String::new(), budget.ticks());
+        budget.grow(&mut row, chars.iter().map(|c| c.len_utf8()).sum())?;
         for (k, c) in chars.iter().enumerate() {
+            ticks.tick()?;
             match c {
                 '\r' | '\t' => row.push(*c),
                 '\u{1b}' if colour(&chars[k..]) => row.push(*c),
@@ -112,9 +114,8 @@ fn characters(a: &Array) -> Result<Grid> {
         return Ok(Grid { rows: vec![row], breaks: vec![] });
     }
     let n = elements(&a.shape()[..a.rank() - 1]);
-    let rows = (0..n)
-        .map(|r| chars[r * width..(r + 1) * width].iter().map(|&c| shown(c)).collect())
-        .collect();
+    let row = |r: usize| chars[r * width..(r + 1) * width].iter().map(|&c| shown(c)).collect();
+    let rows = budget.each((0..n).map(row))?;
     Ok(Grid { rows: planes(rows, a.shape()), breaks: vec![] })
 }
 
@@ -128,14 +129,11 @@ fn colour(chars: &[char]) -> bool {
 
 fn numbers(a: &Array, pp: usize, budget: &Budget) -> Result<Grid> {
     if a.is_complex() {
-        return in_a_row(a.ready_complexes()?.into_iter().map(|z| complex(z, pp)), budget);
+        return in_a_row(a.ready_complexes(budget)?.into_iter().map(|z| complex(z, pp)), budget);
     }
     let items = match a.data() {
-        Data::Dense(b) => match b.view() {
-            View::F64(v) => v.to_vec(),
-            view => view.numbers(),
-        },
-        _ => a.ready_numbers()?,
+        Data::Dense(b) => b.view().numbers(budget)?,
+        _ => a.ready_numbers(budget)?,
     };
     let whole = items.iter().all(|&x| is_int(x));
     in_a_row(items.iter().map(|&x| numeral(x, pp, whole)), budget)
@@ -193,19 +191,17 @@ fn column(
 ) -> Result<Column> {
     let mut ticks = budget.ticks();
     ticks.tick()?;
-    let numbers: Vec<Option<Complex64>> = (0..rows)
-        .map(|r| match a.data() {
-            Data::Items(i) => i.at(r * columns + c).complex_scalar(),
-            _ => a.complex_at(r * columns + c),
-        })
-        .collect();
+    let number = |r: usize| match a.data() {
+        Data::Items(i) => i.at(r * columns + c).complex_scalar(),
+        _ => a.complex_at(r * columns + c),
+    };
+    let numbers = budget.each((0..rows).map(number))?;
     let real = numbers.iter().flatten().all(|z| z.im == 0.0);
     let whole = real && numbers.iter().flatten().all(|z| is_int(z.re));
     let texts: Vec<Option<String>> = match real || rows < 2 {
         true => {
             let text = |z: Complex64| if real { numeral(z.re, pp, whole) } else { complex(z, pp) };
-            let texts = numbers.iter().map(|z| ticks.tick().map(|()| z.map(text)));
-            texts.collect::<Result<_>>()?
+            budget.each(numbers.iter().map(|z| z.map(text)))?
         }
         false => complex_column(&numbers, pp),
     };
@@ -213,11 +209,11 @@ fn column(
     let nested =
         numbers.iter().enumerate().any(|(r, x)| x.is_none() && is_block(&a.item(r * columns + c)));
     let scaled = if any_scaled {
-        scaled_column(&numbers.iter().map(|z| z.map(|z| z.re)).collect::<Vec<_>>(), pp)
+        scaled_column(&budget.each(numbers.iter().map(|z| z.map(|z| z.re)))?, pp)
     } else {
         Vec::new()
     };
-    let mut cells = Vec::with_capacity(rows);
+    let mut cells = budget.room(rows)?;
     for (r, (x, text)) in numbers.into_iter().zip(texts).enumerate() {
         ticks.tick()?;
         cells.push(match (x, text) {
@@ -256,11 +252,9 @@ fn column(
 fn block(item: &Array, pp: usize, budget: &Budget) -> Result<Cell> {
     let rows = within(item, pp, budget)?.rows;
     let width = rows.iter().map(|r| r.chars().count()).max().unwrap_or(0);
-    let rows = rows
-        .into_iter()
-        .map(|r| format!(" {r}{} ", " ".repeat(width - r.chars().count())))
-        .collect();
-    Ok(Cell::Block(rows, width + 2))
+    budget.has_room((rows.len() as u64).saturating_mul(width as u64 + 2))?;
+    let padded = |r: String| format!(" {r}{} ", " ".repeat(width - r.chars().count()));
+    Ok(Cell::Block(budget.each(rows.into_iter().map(padded))?, width + 2))
 }
 
 fn assemble(a: &Array, columns: Vec<Column>, rows: usize, budget: &Budget) -> Result<Grid> {
@@ -286,6 +280,7 @@ fn assemble(a: &Array, columns: Vec<Column>, rows: usize, budget: &Budget) -> Re
             .unwrap_or(1);
         for h in 0..height.max(1) {
             let mut row = String::new();
+            budget.grow(&mut row, at)?;
             for (k, c) in columns.iter().enumerate() {
                 if gap(k) {
                     row.push(' ');

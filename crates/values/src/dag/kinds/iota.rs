@@ -70,6 +70,6 @@ impl InDag for Iota {
     }
 
     fn value(&self, oracle: &mut Oracle) -> Result<Vec<f64>> {
-        Ok((0..oracle.len()).map(|i| i as f64 + self.origin).collect())
+        oracle.budget.each((0..oracle.len()).map(|i| i as f64 + self.origin))
     }
 }

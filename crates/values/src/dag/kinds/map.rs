@@ -104,7 +104,7 @@ impl InDag for Map<NodeId> {
 
     fn value(&self, oracle: &mut Oracle) -> Result<Vec<f64>> {
         let Map { op, ct, args } = self;
-        let n = oracle.len();
+        let (n, budget) = (oracle.len(), oracle.budget);
         let element = |i| {
             let y = args.get(1).map_or(0.0, |b| oracle.item(*b, i));
             match scalar::eval_as(oracle.dtype(), *op, *ct, oracle.item(args[0], i), y) {
@@ -112,6 +112,6 @@ impl InDag for Map<NodeId> {
                 Err(fail) => oracle.note(i, fail),
             }
         };
-        Ok((0..n).map(element).collect())
+        budget.each((0..n).map(element))
     }
 }

@@ -74,6 +74,6 @@ impl InDag for Select<NodeId> {
     fn value(&self, oracle: &mut Oracle) -> Result<Vec<f64>> {
         let [cond, yes, no] = [0, 1, 2].map(|k| self.args[k]);
         let choose = |i| oracle.item(if oracle.item(cond, i) != 0.0 { yes } else { no }, i);
-        Ok((0..oracle.len()).map(choose).collect())
+        oracle.budget.each((0..oracle.len()).map(choose))
     }
 }

@@ -119,6 +119,7 @@ impl InDag for Transform<NodeId> {
 
     fn value(&self, oracle: &mut Oracle) -> Result<Vec<f64>> {
         let mut place = vec![0usize; oracle.shape().len()];
-        (0..oracle.len()).map(|i| oracle.read(self.src, &self.read, i, &mut place, |_| 0)).collect()
+        let item = |i| oracle.read(self.src, &self.read, i, &mut place, |_| 0);
+        oracle.budget.all((0..oracle.len()).map(item))
     }
 }

@@ -57,6 +57,9 @@ pub enum Whole {
         origin: f64,
         /// ⎕CT, 0 where it takes no notice of it.
         ct: f64,
+        /// Each row along the last axis is put in order by itself, not the major cells; a search has
+        /// none.
+        rows: bool,
     },
 }
 
@@ -161,7 +164,8 @@ impl Whole {
                 Some((op, _)) => format!("[]{}←", op.glyph()),
                 None => "[]←".into(),
             },
-            Whole::Lib { of, .. } => of.glyph().into(),
+            Whole::Lib { of, rows: false, .. } => of.glyph().into(),
+            Whole::Lib { of, rows: true, .. } => format!("{}⍤1", of.glyph()),
         }
     }
 }
@@ -275,6 +279,9 @@ impl InDag for WholeArrays<NodeId> {
                     && axes
                     && along.len() == places.len()
                     && !of(1).is_empty()
+            }
+            Whole::Lib { of: lib, rows: true, .. } => {
+                !lib.is_search() && args.len() == 1 && of(0) == shape && !shape.is_empty()
             }
             Whole::Lib { of: Lib::GradeUp | Lib::GradeDown, .. } => {
                 args.len() == 1 && of(0).first() == shape.first()

@@ -1,0 +1,338 @@
+//! Rows in order (`Lib` with `rows`): each along the last axis by itself, grades and sorts.
+//!
+//! | rows | way | 3.2 million f64, two threads |
+//! |---|---|---|
+//! | up to 64 numbers | eight rows at once, a row a lane, by a sorting network | – |
+//! | longer ones | a row by its thread, by the digits of its keys | – |
+//! | longer than a thread should have alone | one after the other, as a vector is sorted | – |
+//!
+//! A network compares the same places whatever the numbers are, so eight rows take the steps of
+//! one. It is Batcher's odd-even merge sort (Sorting networks and their applications, 1968) for the
+//! next power of two, without the comparisons of places that no row has: these would hold the
+//! greatest keys, which are at the end already. A network leaves no order among equal keys; a grade
+//! compares their places, too, of which no two are equal, so its result is the one stable order.
+
+use super::convert::{Source, converts};
+use super::isa::{Isa, by_isa};
+use super::share::{Ran, STRETCH, each_unit};
+use super::sorting::by_digits;
+use super::{Cpu, RunCtx, library};
+use aplomb_values::dag::Lib;
+use aplomb_values::prim::library::{Grading, order_key, ordered};
+use aplomb_values::prim::whole::Given;
+
+/// Numbers of the longest row that a network sorts.
+const SHORT: usize = 64;
+/// Rows that a network sorts at once.
+const LANES: usize = 8;
+/// Numbers of a row that all threads sort together.
+const LONG: usize = 4 * STRETCH;
+
+/// Rows that all have one length, and what is made of them.
+#[derive(Clone, Copy)]
+struct Rows {
+    of: Lib,
+    source: Source,
+    width: usize,
+    /// The number of the first place (⎕IO); nothing to sorts.
+    origin: f64,
+}
+
+// SAFETY: nobody writes its source while a launch holds it.
+unsafe impl Sync for Rows {}
+
+/// Writes the rows' numbers or places in order to `to`. Safety: it holds as many f64 as the source
+/// has items, which are whole rows of `width`.
+pub unsafe fn run(
+    cpu: &mut Cpu,
+    ctx: &RunCtx,
+    (of, origin): (Lib, f64),
+    source: Source,
+    width: usize,
+    to: *mut f64,
+) -> Ran {
+    let rows = Rows { of, source, width, origin };
+    let count = source.len / width.max(1);
+    let to = To(to);
+    if width > LONG {
+        return one_by_one(cpu, ctx, rows, count, &to);
+    }
+    let (isa, network) = (cpu.isa, if width <= SHORT { network(width) } else { Vec::new() });
+    let unit = (STRETCH / width).max(1).next_multiple_of(LANES);
+    each_unit(&mut cpu.threads, count.div_ceil(unit), source.len > STRETCH, ctx, &|k, _| {
+        let (first, end) = (k * unit, ((k + 1) * unit).min(count));
+        let items = rows.items(isa, first * width, (end - first) * width);
+        // SAFETY: units are disjoint, and `to` holds all of them.
+        let out = unsafe { std::slice::from_raw_parts_mut(to.at(first * width), items.len()) };
+        rows.in_order(isa, &network, &items, out);
+    })
+}
+
+/// Where results go, each thread to its own places.
+struct To(*mut f64);
+
+// SAFETY: see above.
+unsafe impl Sync for To {}
+
+impl To {
+    fn at(&self, k: usize) -> *mut f64 {
+        self.0.wrapping_add(k)
+    }
+}
+
+/// Long rows, each by all threads.
+fn one_by_one(cpu: &mut Cpu, ctx: &RunCtx, rows: Rows, count: usize, to: &To) -> Ran {
+    let (n, mut threads) = (rows.width, 1);
+    for row in 0..count {
+        let items = rows.items(cpu.isa, row * n, n);
+        let given = Given { items: &items, shape: &[n] };
+        let origin = rows.origin;
+        // ¯0 stays what it is.
+        let own = |x: f64| if rows.of.is_sort() { x } else { x + origin };
+        // SAFETY: the results of a row are written once each.
+        let put = |k: usize, x: f64| unsafe { *to.at(row * n + k) = own(x) };
+        threads = library::run(cpu, ctx, rows.of, 0.0, &[given], n, &put)?.max(threads);
+    }
+    Ok(threads)
+}
+
+impl Rows {
+    /// Items as numbers.
+    fn items(&self, isa: Isa, at: usize, n: usize) -> Vec<f64> {
+        assert!(at + n <= self.source.len);
+        let mut out = vec![0.0; n];
+        // SAFETY: they lie in the source, and there is room for n.
+        unsafe { (converts(isa).load)(self.source, at as i64, 1, n, out.as_mut_ptr()) };
+        out
+    }
+
+    fn in_order(&self, isa: Isa, network: &[Exchange], items: &[f64], out: &mut [f64]) {
+        let block = LANES * self.width;
+        // Equal keys are equal numbers but for these.
+        let odd = |x: &f64| x.is_nan() || *x == 0.0 && x.is_sign_negative();
+        for (items, out) in items.chunks(block).zip(out.chunks_mut(block)) {
+            let whole = items.len() == block && self.width <= SHORT;
+            if !whole || self.of.is_sort() && items.iter().any(odd) {
+                for (row, out) in items.chunks(self.width).zip(out.chunks_mut(self.width)) {
+                    self.row(row, out, row.iter().any(odd));
+                }
+            } else if self.of.is_sort() {
+                // SAFETY: this machine has the instructions.
+                unsafe { (lanes(isa).sort)(network, items, out, self.flip()) }
+            } else {
+                // SAFETY: as above.
+                unsafe { (lanes(isa).grade)(network, items, out, self.flip()) }
+                out.iter_mut().for_each(|k| *k += self.origin);
+            }
+        }
+    }
+
+    fn flip(&self) -> u64 {
+        if self.of.is_down() { u64::MAX } else { 0 }
+    }
+
+    fn row(&self, row: &[f64], out: &mut [f64], odd: bool) {
+        let flip = self.flip();
+        if self.of.is_sort() && !odd {
+            let mut keys: Vec<u64> = row.iter().map(|x| order_key(*x) ^ flip).collect();
+            let mut spare = keys.clone();
+            by_digits(&mut keys, &mut spare);
+            out.iter_mut().zip(keys).for_each(|(out, key)| *out = ordered(key ^ flip));
+            return;
+        }
+        let shape = [row.len()];
+        let grading = Grading::new(Given { items: row, shape: &shape }, self.of.is_down());
+        let mut cells: Vec<_> = (0..row.len()).map(|k| grading.cell(k)).collect();
+        let mut spare = cells.clone();
+        by_digits(&mut cells, &mut spare);
+        for (out, cell) in out.iter_mut().zip(cells) {
+            let at = cell.at();
+            *out = if self.of.is_sort() { row[at] } else { at as f64 + self.origin };
+        }
+    }
+}
+
+/// Two places of a row, the lesser of whose keys goes to the first.
+type Exchange = (u8, u8);
+
+/// The exchanges that put n places in order.
+fn network(n: usize) -> Vec<Exchange> {
+    let (mut out, full) = (Vec::new(), n.next_power_of_two());
+    let mut run = 1;
+    while run < full {
+        let mut apart = run;
+        while apart > 0 {
+            let first = if apart == run { 0 } else { apart };
+            for start in (first..full.saturating_sub(apart)).step_by(2 * apart) {
+                for low in start..(start + apart).min(full - apart) {
+                    let high = low + apart;
+                    // Only places of one pair of runs.
+                    if low / (2 * run) == high / (2 * run) && high < n {
+                        out.push((low as u8, high as u8));
+                    }
+                }
+            }
+            apart /= 2;
+        }
+        run *= 2;
+    }
+    out
+}
+
+type Lane = [u64; LANES];
+type InOrder = unsafe fn(network: &[Exchange], items: &[f64], out: &mut [f64], flip: u64);
+
+/// The loops over eight rows.
+#[derive(Clone, Copy)]
+pub struct Networks {
+    sort: InOrder,
+    grade: InOrder,
+}
+
+/// The keys of eight rows: a lane a row, a place after the other.
+#[inline(always)]
+fn keys(items: &[f64], flip: u64) -> [Lane; SHORT] {
+    let width = items.len() / LANES;
+    let mut keys = [[0; LANES]; SHORT];
+    for (k, own) in keys.iter_mut().enumerate().take(width) {
+        for (lane, key) in own.iter_mut().enumerate() {
+            *key = order_key(items[lane * width + k]) ^ flip;
+        }
+    }
+    keys
+}
+
+#[inline(always)]
+fn sort(network: &[Exchange], items: &[f64], out: &mut [f64], flip: u64) {
+    let width = items.len() / LANES;
+    let mut keys = keys(items, flip);
+    for &(a, b) in network {
+        let (x, y) = (keys[usize::from(a) % SHORT], keys[usize::from(b) % SHORT]);
+        let (mut least, mut most) = (x, y);
+        for k in 0..LANES {
+            least[k] = x[k].min(y[k]);
+            most[k] = x[k].max(y[k]);
+        }
+        (keys[usize::from(a) % SHORT], keys[usize::from(b) % SHORT]) = (least, most);
+    }
+    for (lane, row) in out.chunks_exact_mut(width).enumerate() {
+        for (x, key) in row.iter_mut().zip(&keys) {
+            *x = ordered(key[lane] ^ flip);
+        }
+    }
+}
+
+#[inline(always)]
+fn grade(network: &[Exchange], items: &[f64], out: &mut [f64], flip: u64) {
+    let width = items.len() / LANES;
+    let mut keys = keys(items, flip);
+    let mut places: [Lane; SHORT] = std::array::from_fn(|k| [k as u64; LANES]);
+    for &(a, b) in network {
+        let (a, b) = (usize::from(a) % SHORT, usize::from(b) % SHORT);
+        let (x, y, i, j) = (keys[a], keys[b], places[a], places[b]);
+        let (mut least, mut most, mut first, mut second) = (x, y, i, j);
+        for k in 0..LANES {
+            let turn = x[k] > y[k] || x[k] == y[k] && i[k] > j[k];
+            (least[k], most[k]) = if turn { (y[k], x[k]) } else { (x[k], y[k]) };
+            (first[k], second[k]) = if turn { (j[k], i[k]) } else { (i[k], j[k]) };
+        }
+        (keys[a], keys[b], places[a], places[b]) = (least, most, first, second);
+    }
+    for (lane, row) in out.chunks_exact_mut(width).enumerate() {
+        for (x, place) in row.iter_mut().zip(&places) {
+            *x = place[lane] as f64;
+        }
+    }
+}
+
+macro_rules! instances {
+    ($name:ident $(, $feature:literal)?) => {
+        mod $name {
+            use super::*;
+
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn sort(network: &[Exchange], items: &[f64], out: &mut [f64], flip: u64) {
+                super::sort(network, items, out, flip)
+            }
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn grade(network: &[Exchange], items: &[f64], out: &mut [f64], flip: u64) {
+                super::grade(network, items, out, flip)
+            }
+
+            pub const ALL: Networks = Networks { sort, grade };
+        }
+    };
+}
+
+by_isa!(
+    instances,
+    /// The loops for an instruction set.
+    lanes,
+    Networks
+);
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::Dice;
+    use super::*;
+    use aplomb_ground::limits::{Budget, Interrupt};
+    use aplomb_values::array::DType;
+    use aplomb_values::dag::Whole;
+    use aplomb_values::prim::whole;
+
+    #[test]
+    fn a_network_sorts_whatever_is_given() {
+        for n in 1..=SHORT {
+            let network = network(n);
+            // By the 0-1 principle all vectors of two values would do; of the long ones some.
+            let mut dice = Dice(n as u64);
+            for _ in 0..2_000 {
+                let mut row: Vec<usize> = (0..n).map(|_| dice.roll(2)).collect();
+                for &(a, b) in &network {
+                    if row[usize::from(a)] > row[usize::from(b)] {
+                        row.swap(usize::from(a), usize::from(b));
+                    }
+                }
+                assert!(row.is_sorted(), "{n}: {row:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn rows_of_every_length_are_as_the_oracle_has_them() {
+        let some = [0.0, -0.0, 1.0, -1.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 5e-324, 2.5];
+        let mut dice = Dice(11);
+        for width in (1..=70).chain([511, 600, LONG + 1]) {
+            for kinds in [3, some.len()] {
+                let rows = if width > 100 { 2 } else { 1 + dice.roll(20) };
+                let at = if kinds == 3 { 2 } else { 0 };
+                let items: Vec<f64> =
+                    (0..rows * width).map(|_| some[at + dice.roll(kinds - at)]).collect();
+                let shape = [rows, width];
+                for of in [Lib::GradeUp, Lib::GradeDown, Lib::SortUp, Lib::SortDown] {
+                    let what = Whole::Lib { of, origin: 1.0, ct: 0.0, rows: true };
+                    let given = [Given { items: &items, shape: &shape }];
+                    let wanted = whole::run(&what, &given, &shape, DType::F64, &mut |_, _| ());
+                    for isa in Isa::available() {
+                        let mut cpu = Cpu::with(isa, 2);
+                        let ctx = RunCtx {
+                            interrupt: &Interrupt::default(),
+                            budget: &Budget::new(1 << 30),
+                            timed: false,
+                            libraries: true,
+                        };
+                        let at = items.as_ptr().cast();
+                        let source = Source { at, dtype: DType::F64, len: items.len() };
+                        let mut out = vec![f64::NAN; items.len()];
+                        // SAFETY: there is room for as many.
+                        unsafe {
+                            run(&mut cpu, &ctx, (of, 1.0), source, width, out.as_mut_ptr()).unwrap()
+                        };
+                        let same = out.iter().zip(&wanted).all(|(x, y)| x.to_bits() == y.to_bits());
+                        assert!(same, "{of:?} of rows of {width} on {isa:?}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! `f¨` in each cell: the items of all cells are cells, and f is called once on these.
+//!
+//! A tree that a function walks by `∇¨` is walked level by level, and a function that sees names of
+//! the call around sees in each item what its cell has. (Blelloch and Sabot 1990: a nested call in
+//! parallel is a call on the concatenation, whose result is cut where the arguments were.)
+
+use super::{Cells, Flat, list};
+use crate::eval::operators::reduce::finished;
+use crate::eval::value::Func;
+use aplomb_ground::error::Result;
+use aplomb_values::array::{Array, Ragged};
+use aplomb_values::prim::moves::Move;
+use std::rc::Rc;
+
+/// The items of all cells one behind the other, and where those of each end.
+struct Inside {
+    items: Array,
+    ends: Vec<u32>,
+}
+
+impl Flat<'_, '_> {
+    /// `x f¨y` in each cell, of vectors with at least one item. None: they are something else.
+    pub(super) fn each_inside(
+        &mut self,
+        f: &Rc<Func>,
+        x: Option<&Cells>,
+        y: &Cells,
+    ) -> Result<Option<Cells>> {
+        // The left argument is a number for all items of a cell.
+        let x = match x {
+            None => None,
+            Some(x) => match self.here(x)? {
+                Cells::Same(a) if a.is_simple_scalar() => Some(Cells::Same(a)),
+                Cells::Each(a, level) if a.is_uniform() => Some(Cells::Each(a, level)),
+                _ => return Ok(None),
+            },
+        };
+        let Some(Inside { items, ends }) = self.all_items(y)? else { return Ok(None) };
+        // Items of one shape are worked with as one array.
+        let items = match self.ev.cx.as_rows(&items)?.filter(|rows| rows.at == 1) {
+            Some(rows) => Array::rows(rows.node, 1),
+            None => items,
+        };
+        let (n, m) = (ends.len(), items.len());
+        let budget = self.ev.cx.budget();
+        let mut from = budget.room(m)?;
+        let mut start = 0;
+        for (k, &end) in ends.iter().enumerate() {
+            from.resize(from.len() + (end - start) as usize, k as u32);
+            start = end;
+        }
+        let made = self.among(from.into(), |flat| {
+            let x = x.map(|x| flat.here(&x)).transpose()?;
+            let y = flat.each_of(items);
+            let made = flat.call(f, x, y)?;
+            flat.array(&made)
+        })?;
+        let made = self.ev.cx.ready(&made, "each")?;
+        if made.is_plain()
+            && made.rank() == 1
+            && let Some(pieces) = Ragged::new(made.clone(), ends.clone())
+        {
+            return Ok(Some(self.each_of(pieces.items(&[n]))));
+        }
+        let mut out = self.ev.cx.budget().room(n)?;
+        let mut ticks = self.ev.cx.budget().ticks();
+        let mut start = 0;
+        for end in ends {
+            ticks.tick()?;
+            let own = (start..end).map(|k| made.item(k as usize)).collect();
+            out.push(self.ev.cx.collect(&[(end - start) as usize], own, None)?);
+            start = end;
+        }
+        finished(self.ev, &list(n), out, Array::num(0.0)).map(|a| Some(self.each_of(a)))
+    }
+
+    fn all_items(&mut self, y: &Cells) -> Result<Option<Inside>> {
+        let n = self.count();
+        let a = match self.here(y)? {
+            // The same items in each cell.
+            Cells::Same(a) => {
+                let a = self.ev.cx.ready_outer(&a)?;
+                if a.rank() != 1 || a.is_empty() || a.len().saturating_mul(n) > u32::MAX as usize {
+                    return Ok(None);
+                }
+                let m = a.len();
+                let again = Move::reshape("⍴", a.shape(), &[n * m]);
+                let items = self.ev.cx.apply_move(&a, again)?;
+                let items = self.ev.cx.ready_outer(&items)?;
+                let ends = (1..=n).map(|k| (k * m) as u32).collect();
+                return Ok(Some(Inside { items, ends }));
+            }
+            Cells::Each(a, _) => self.ev.cx.ready_outer(&a)?,
+        };
+        if let Some(pieces) = a.pieces() {
+            let some = (0..n).all(|k| !pieces.range(k).is_empty());
+            let (items, ends) = (pieces.flat().clone(), pieces.ends().to_vec());
+            return Ok(some.then_some(Inside { items, ends }));
+        }
+        if a.is_uniform() {
+            return Ok(None);
+        }
+        if let Some(rows) = a.split() {
+            if rows.cell().len() != 1 || a.rank() != 1 {
+                return Ok(None);
+            }
+            let m = rows.cell()[0];
+            let node = rows.node.clone();
+            let items = crate::functions::shape::reshaped(&mut self.ev.cx, &node, &[n * m])?;
+            let ends = (1..=n).map(|k| (k * m) as u32).collect();
+            return Ok(Some(Inside { items, ends }));
+        }
+        let (mut out, mut ends) = (Vec::new(), self.ev.cx.budget().room(n)?);
+        let mut ticks = self.ev.cx.budget().ticks();
+        for cell in a.in_turn() {
+            if cell.rank() != 1 || cell.is_empty() {
+                return Ok(None);
+            }
+            for item in cell.in_turn() {
+                ticks.tick()?;
+                out.push(item);
+            }
+            ends.push(out.len() as u32);
+        }
+        let m = out.len();
+        let items = finished(self.ev, &list(m), out, Array::num(0.0))?;
+        Ok(Some(Inside { items, ends }))
+    }
+}

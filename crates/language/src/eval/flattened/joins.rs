@@ -1,0 +1,325 @@
+//! `V=⍵` where V is the same in all cells: a join.
+//!
+//! Each cell asks where its number stands in one vector: `+/V=⍵`, `⍸V=⍵`, `X/⍨V=⍵`. Compared cell by
+//! cell that is the vector's length times the number of cells. Here the vector's items are sent to
+//! the cells that ask for them, once: a search and a counting sort. Only whole numbers and
+//! characters, which are equal without a tolerance.
+
+use super::body::Call;
+use super::{Cells, Flat};
+use crate::eval::env::Frame;
+use crate::eval::phrases::folds;
+use crate::eval::run::{At, Eval};
+use crate::eval::value::{self, Func, Oper, Value};
+use crate::functions::{search, select};
+use crate::syntax::ast::Sym;
+use crate::syntax::resolve::{Code, Do, FExpr, Ins, OpExpr, Operand};
+use aplomb_ground::error::Result;
+use aplomb_values::array::{Array, Ragged};
+use aplomb_values::prim::op::Op;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+/// Fewer comparisons are made one by one.
+const MANY: usize = 1 << 14;
+
+/// What a comparison is asked for.
+#[derive(Clone, Copy, PartialEq)]
+enum Asked {
+    /// `+/`
+    Count,
+    /// `∨/`
+    Any,
+    /// `⍸`
+    Places,
+    /// `/` of a vector, whose code is the one step between.
+    Kept,
+}
+
+/// What a value is, seen from all cells.
+#[derive(Clone, Copy, PartialEq)]
+enum Tag {
+    Same,
+    Cell,
+    Other,
+}
+
+fn is_equals(f: &FExpr) -> bool {
+    matches!(f, FExpr::Prim(p) if p.glyph == '=')
+}
+
+/// `m/` or `/⍨m`: whether the mask is the left argument; None: neither.
+fn keeps(f: &FExpr) -> Option<bool> {
+    match f {
+        FExpr::Prim(p) if p.glyph == '/' => Some(true),
+        FExpr::Op1(OpExpr::Prim(p), g) if p.glyph == '⍨' => match &**g {
+            Operand::F(g) => keeps(g).map(|left| !left),
+            Operand::A(_) => None,
+        },
+        FExpr::Known(f) => keeps_known(f),
+        _ => None,
+    }
+}
+
+fn keeps_known(f: &Func) -> Option<bool> {
+    match f {
+        Func::Prim(p) if p.glyph == '/' => Some(true),
+        Func::Op1(Oper::Prim(p), value::Operand::F(g)) if p.glyph == '⍨' => {
+            keeps_known(g).map(|left| !left)
+        }
+        _ => None,
+    }
+}
+
+/// What a function of a comparison asks.
+fn asked(f: &FExpr) -> Option<Asked> {
+    match f {
+        FExpr::Prim(p) if p.glyph == '⍸' => Some(Asked::Places),
+        FExpr::Known(f) => match folds(f) {
+            Some(Op::Add) => Some(Asked::Count),
+            Some(Op::Max | Op::Gcd) => Some(Asked::Any),
+            _ => None,
+        },
+        FExpr::Op1(OpExpr::Prim(p), g) if p.glyph == '/' => match &**g {
+            Operand::F(FExpr::Prim(p)) if p.glyph == '+' => Some(Asked::Count),
+            Operand::F(FExpr::Prim(p)) if matches!(p.glyph, '∨' | '⌈') => Some(Asked::Any),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// What the steps behind a comparison ask of it, and their number.
+fn behind(ins: &[Ins]) -> Option<(Asked, usize)> {
+    match ins {
+        [Ins { what: Do::Monad(f), .. }, ..] => asked(f).map(|asked| (asked, 1)),
+        [Ins { what: Do::Name(_) | Do::Const(_), .. }, Ins { what: Do::Dyad(f), .. }, ..]
+            if keeps(f) == Some(false) =>
+        {
+            Some((Asked::Kept, 2))
+        }
+        _ => None,
+    }
+}
+
+/// Whether code compares what is the same in all cells with an argument, and asks where it is so.
+fn code_joins(code: &Code, own: &mut Vec<Sym>) -> bool {
+    let mut tags: Vec<Tag> = Vec::new();
+    for (k, ins) in code.ins.iter().enumerate() {
+        let tag = match &ins.what {
+            Do::Const(_) => Tag::Same,
+            Do::Name(sym) if own.contains(sym) => Tag::Other,
+            Do::Name(_) => Tag::Same,
+            Do::Omega | Do::Alpha => Tag::Cell,
+            Do::Monad(_) => match tags.pop() {
+                Some(Tag::Same) => Tag::Same,
+                _ => Tag::Other,
+            },
+            Do::Dyad(f) => match (tags.pop(), tags.pop()) {
+                (Some(Tag::Same), Some(Tag::Same)) => Tag::Same,
+                (Some(Tag::Same), Some(Tag::Cell)) | (Some(Tag::Cell), Some(Tag::Same))
+                    if is_equals(f) && behind(&code.ins[k + 1..]).is_some() =>
+                {
+                    return true;
+                }
+                _ => Tag::Other,
+            },
+            Do::Strand(n) => {
+                tags.truncate(tags.len().saturating_sub(*n));
+                Tag::Other
+            }
+            Do::Index(present) => {
+                let n = 1 + present.iter().filter(|p| **p).count();
+                tags.truncate(tags.len().saturating_sub(n));
+                Tag::Other
+            }
+            Do::Assign(sym) => {
+                own.push(*sym);
+                continue;
+            }
+            _ => return false,
+        };
+        tags.push(tag);
+    }
+    false
+}
+
+impl Eval<'_> {
+    /// Whether a dfn asks, in each of many calls, where one vector holds its argument.
+    pub fn joins(&mut self, f: &Rc<Func>, dyadic: bool) -> bool {
+        let Func::Dfn(closure) = &**f else { return false };
+        if !closure.text().contains('=') {
+            return false;
+        }
+        let class = || Value::Array(Array::num(0.0));
+        let frame = Rc::new(Frame {
+            this: f.clone(),
+            closure: closure.clone(),
+            alpha: RefCell::new(dyadic.then(class)),
+            omega: Array::num(0.0),
+            locals: RefCell::default(),
+            framing: self.cx.sys.scope.frames(),
+            saved: RefCell::default(),
+        });
+        let at = At { ast: &closure.ast, frame: Some(&frame) };
+        let (mut own, mut found) = (Vec::new(), false);
+        for stmt in &closure.ast.dfn(closure.dfn).stmts {
+            let Ok(made) = self.resolved(at, stmt.phrase) else { break };
+            found |= code_joins(&made.code, &mut own);
+            for sym in &own {
+                frame.set(*sym, class());
+            }
+        }
+        frame.clone().leave();
+        found
+    }
+}
+
+impl Flat<'_, '_> {
+    /// A comparison and the steps behind it, where they are a join: the value, and the number of
+    /// these steps. None: it is compared cell by cell.
+    pub(super) fn join(
+        &mut self,
+        call: &Call,
+        f: &FExpr,
+        (x, y): (&Cells, &Cells),
+        ins: &[Ins],
+    ) -> Result<Option<(Cells, usize)>> {
+        if !is_equals(f) {
+            return Ok(None);
+        }
+        let Some((asked, steps)) = behind(ins) else { return Ok(None) };
+        let (v, keys) = match (x, y) {
+            (Cells::Same(v), keys @ Cells::Each(..)) | (keys @ Cells::Each(..), Cells::Same(v)) => {
+                (v, self.array(keys)?)
+            }
+            _ => return Ok(None),
+        };
+        if v.rank() != 1 || v.len().saturating_mul(keys.len()) < MANY {
+            return Ok(None);
+        }
+        let exact = |a: &Array| {
+            a.is_uniform() && a.frame().is_none() && (a.is_char() || a.dtype().is_integer())
+        };
+        if !exact(v) || !exact(&keys) || v.is_char() != keys.is_char() {
+            return Ok(None);
+        }
+        let from = match (asked, ins) {
+            (Asked::Kept, [ins, ..]) => {
+                let from = match &ins.what {
+                    Do::Const(a) => Cells::Same(a.clone()),
+                    Do::Name(sym) => self.named(call, *sym)?,
+                    _ => return Ok(None),
+                };
+                match from {
+                    Cells::Same(from) if from.rank() == 1 && from.len() == v.len() => Some(from),
+                    _ => return Ok(None),
+                }
+            }
+            _ => None,
+        };
+        let (v, keys) = (self.ev.cx.ready(v, "argument")?, self.ev.cx.ready(&keys, "argument")?);
+        let Some((places, firsts)) = self.sent(&v, &keys)? else { return Ok(None) };
+        let n = keys.len();
+        let counts = |cells: &Self, any: bool| -> Result<Array> {
+            let mut out = cells.ev.cx.budget().room(n)?;
+            out.extend(firsts.iter().map(|&k| {
+                let len = places.range(k as usize).len();
+                if any { f64::from(u8::from(len > 0)) } else { len as f64 }
+            }));
+            Array::numbers([n].as_slice(), out, cells.ev.cx.budget())
+        };
+        let flat = match asked {
+            Asked::Count | Asked::Any => {
+                let made = counts(self, asked == Asked::Any)?;
+                return Ok(Some((self.each_of(made), steps)));
+            }
+            Asked::Places => places.flat().clone(),
+            Asked::Kept => {
+                let Some(from) = from else { return Ok(None) };
+                let z = select::bracket(&mut self.ev.cx, &from, &[Some(places.flat().clone())])?;
+                self.ev.cx.ready(&z, "argument")?
+            }
+        };
+        let Some(pieces) = places.with(flat) else { return Ok(None) };
+        let pieces = match firsts.iter().enumerate().all(|(k, &at)| k == at as usize) {
+            true => Some(pieces),
+            false => pieces.taken(&firsts, self.ev.cx.budget())?,
+        };
+        Ok(pieces.map(|pieces| (self.each_of(pieces.items(&[n])), steps)))
+    }
+
+    /// The places of a vector's items, sent to the first key that is equal, and the first key that
+    /// each key is equal to.
+    fn sent(&mut self, v: &Array, keys: &Array) -> Result<Option<(Ragged, Vec<u32>)>> {
+        let (n, io) = (keys.len(), self.ev.cx.sys.settings.io);
+        let (firsts, found) = match self.by_table(v, keys)? {
+            Some(both) => both,
+            None => (self.first_of(keys, keys)?, self.first_of(keys, v)?),
+        };
+        let budget = self.ev.cx.budget();
+        let mut ends: Vec<u32> = budget.filled(0, n)?;
+        for &k in found.iter().filter(|&&k| (k as usize) < n) {
+            ends[k as usize] += 1;
+        }
+        let mut end = 0;
+        for e in &mut ends {
+            (*e, end) = (end, end + *e);
+        }
+        let mut flat = budget.filled(0.0, end as usize)?;
+        let mut ticks = budget.ticks();
+        for (at, &k) in found.iter().enumerate() {
+            ticks.tick()?;
+            if let Some(next) = ends.get_mut(k as usize) {
+                flat[*next as usize] = at as f64 + io;
+                *next += 1;
+            }
+        }
+        let flat = Array::numbers([flat.len()].as_slice(), flat, budget)?;
+        Ok(Ragged::new(flat, ends).map(|places| (places, firsts)))
+    }
+
+    /// The place of the first key that each number is equal to, or the number of keys.
+    fn first_of(&mut self, keys: &Array, y: &Array) -> Result<Vec<u32>> {
+        let io = self.ev.cx.sys.settings.io;
+        let found = search::first_places(&mut self.ev.cx, keys, y)?;
+        let numbers = self.ev.cx.numbers(&found, "a place")?;
+        let mut out = self.ev.cx.budget().room(numbers.len())?;
+        out.extend(numbers.iter().map(|x| (x - io) as u32));
+        Ok(out)
+    }
+
+    /// The same of the keys and of a vector, by a table of what lies between the least key and the
+    /// greatest. None: that is too much.
+    fn by_table(&mut self, v: &Array, keys: &Array) -> Result<Option<(Vec<u32>, Vec<u32>)>> {
+        let n = keys.len();
+        let all = |cells: &Self, a: &Array| -> Result<Vec<f64>> {
+            let mut out = cells.ev.cx.budget().room(a.len())?;
+            out.extend((0..a.len()).map_while(|k| a.number_at(k)));
+            Ok(out)
+        };
+        let (keys, v) = (all(self, keys)?, all(self, v)?);
+        let (least, most) =
+            keys.iter().fold((f64::MAX, f64::MIN), |(a, b), &k| (a.min(k), b.max(k)));
+        let size = most - least + 1.0;
+        if !(1.0..=(4 * (n + v.len())) as f64).contains(&size) {
+            return Ok(None);
+        }
+        let budget = self.ev.cx.budget();
+        let mut table = budget.filled(n as u32, size as usize)?;
+        let mut firsts = budget.room(n)?;
+        for (k, key) in keys.iter().enumerate() {
+            let slot = &mut table[(key - least) as usize];
+            if *slot == n as u32 {
+                *slot = k as u32;
+            }
+            firsts.push(*slot);
+        }
+        let mut found = budget.room(v.len())?;
+        found.extend(v.iter().map(|x| match *x >= least && *x <= most {
+            true => table[(x - least) as usize],
+            false => n as u32,
+        }));
+        Ok(Some((firsts, found)))
+    }
+}

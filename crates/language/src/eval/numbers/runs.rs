@@ -1,0 +1,288 @@
+//! Many calls in registers: on each of some items, folds from the right, powers.
+
+use super::form::{Form, Items, Reader};
+use super::machine::{End, Machine, Told, Values, Way};
+use super::program::Program;
+use super::{COPIES, FEW, Forms};
+use crate::eval::run::Eval;
+use crate::eval::value::Func;
+use aplomb_ground::error::Result;
+use aplomb_ground::limits::UNKNOWN;
+use aplomb_values::array::Array;
+use std::rc::Rc;
+
+/// Calls after which a state that is to be a vector is one.
+const GROWS: usize = 16;
+
+impl Eval<'_> {
+    /// One call on values. None: it ended where only the evaluator goes on.
+    pub(super) fn called(
+        &mut self,
+        program: &Program,
+        machine: &mut Machine,
+        x: Option<&Array>,
+        y: &Array,
+    ) -> Result<Option<Array>> {
+        let take = |a: &Array, into: &mut Values| Form::of(a).and_then(|form| form.take(a, into));
+        if take(y, &mut machine.passed).is_none()
+            || x.is_some_and(|x| take(x, &mut machine.passed).is_none())
+        {
+            return Ok(None);
+        }
+        let depth = self.room_for_calls();
+        let rounds = self.cx.host.interrupt().rounds(UNKNOWN);
+        let way = Way { rounds: &rounds, is: Told::Calls };
+        let end = machine.call_on(program, depth, (self.cx.budget(), Some(&way)))?;
+        self.value_of_call(program, machine, end)
+    }
+
+    /// The value that a run ended with.
+    fn value_of_call(
+        &mut self,
+        program: &Program,
+        machine: &mut Machine,
+        end: Option<End>,
+    ) -> Result<Option<Array>> {
+        match end {
+            Some(End::Value(z)) => machine.passed.numbers.push(z),
+            Some(End::Passed) => {}
+            _ => return Ok(None),
+        }
+        let Some(form) = &program.gives else { return Ok(None) };
+        form.array(&mut Reader::new(&machine.passed), self.cx.budget()).map(Some)
+    }
+
+    /// The values of a dfn on each of some items. `ways`: only where it changes outer names, or
+    /// calls go several ways, so that steps for all items would soon be steps for few. None: as of
+    /// one call; nothing has happened. Errors: INTERRUPT, WS FULL.
+    pub fn each_by_numbers(
+        &mut self,
+        f: &Rc<Func>,
+        x: Option<&Array>,
+        y: &Array,
+        shape: &[usize],
+        ways: bool,
+    ) -> Result<Option<Array>> {
+        let n = aplomb_values::array::elements(shape);
+        if n < FEW || shape.len() != 1 || f.closure().is_none() || !self.runs_numbers() {
+            return Ok(None);
+        }
+        let Some(fy) = form_of_items(y) else { return Ok(None) };
+        let fx = match x.map(form_of_items) {
+            Some(None) => return Ok(None),
+            fx => fx.flatten(),
+        };
+        let Some(program) = self.program(f, (fx.clone(), fy.clone()), true) else {
+            return Ok(None);
+        };
+        if ways && program.calls() < 2 && !program.names.iter().any(|name| name.changes) {
+            return Ok(None);
+        }
+        let Some(gives) = program.gives.clone() else { return Ok(None) };
+        let ready = |ev: &mut Self, a: &Array| crate::eval::operators::each::taken_apart(ev, a);
+        let (x, y) = (x.map(|x| ready(self, x)).transpose()?, ready(self, y)?);
+        let mut allowance = COPIES.0 + COPIES.1.saturating_mul(n);
+        let Some(mut machine) = self.machine(&program, &mut allowance)? else { return Ok(None) };
+        let work = self.cx.begin_work(n);
+        let (numbers, lists) = gives.registers();
+        let mut out = Values {
+            numbers: self.cx.budget().room(n * numbers)?,
+            lists: self.cx.budget().room(n * lists)?,
+        };
+        let depth = self.room_for_calls();
+        let mut ticks = self.cx.budget().ticks();
+        let y = Items::new(y, fy, self.cx.budget())?;
+        let x = match x.zip(fx) {
+            Some((x, fx)) => Some(Items::new(x, fx, self.cx.budget())?),
+            None => None,
+        };
+        let rounds = self.cx.host.interrupt().rounds(n as u64);
+        for k in 0..n {
+            ticks.tick()?;
+            rounds.done(k as u64);
+            let passed = &mut machine.passed;
+            if y.take(k, passed).is_none()
+                || x.as_ref().is_some_and(|x| x.take(k, passed).is_none())
+            {
+                return Ok(None);
+            }
+            match machine.call_on(&program, depth, (self.cx.budget(), None))? {
+                Some(End::Value(z)) => out.numbers.push(z),
+                Some(End::Passed) => {
+                    out.numbers.append(&mut machine.passed.numbers);
+                    out.lists.append(&mut machine.passed.lists);
+                }
+                _ => return Ok(None),
+            }
+        }
+        self.give_back(&program, machine)?;
+        self.warn_refused();
+        self.cx.tell_work(work);
+        self.st.shy = false;
+        gives.arrays(&out, n, self.cx.budget()).map(Some)
+    }
+
+    /// `f/y` of a vector, from the right. None: as of one call.
+    pub fn fold_by_numbers(&mut self, f: &Rc<Func>, y: &Array) -> Result<Option<Array>> {
+        let n = y.len();
+        if n < FEW || y.rank() != 1 {
+            return Ok(None);
+        }
+        let Some(form) = form_of_items(y) else { return Ok(None) };
+        let y = crate::eval::operators::each::taken_apart(self, y)?;
+        let state = y.item(n - 1);
+        let items = Items::new(y, form, self.cx.budget())?;
+        self.goes_on(f, &Left::Items(items), state, n - 1)
+    }
+
+    /// `(f⍣n)y`. None: as of one call.
+    pub fn power_by_numbers(
+        &mut self,
+        f: &Rc<Func>,
+        x: Option<&Array>,
+        y: &Array,
+        n: u64,
+    ) -> Result<Option<Array>> {
+        if n < FEW as u64 || y.frame().is_some() || y.pending().is_some() {
+            return Ok(None);
+        }
+        let left = match x {
+            None => Left::Nothing,
+            Some(x) => {
+                let of = self.cx.ready_outer(x)?;
+                let Some(form) = Form::of(&of) else { return Ok(None) };
+                Left::Same { of, form }
+            }
+        };
+        self.goes_on(f, &left, y.clone(), n as usize)
+    }
+
+    /// n calls, each on what the one before gave: a state, and a left argument. None: as of one
+    /// call.
+    fn goes_on(
+        &mut self,
+        f: &Rc<Func>,
+        left: &Left,
+        state: Array,
+        n: usize,
+    ) -> Result<Option<Array>> {
+        if f.closure().is_none() || !self.runs_numbers() {
+            return Ok(None);
+        }
+        let mut state = self.cx.ready_outer(&state)?;
+        let mut first = 0;
+        let Some(form) = Form::of(&state) else { return Ok(None) };
+        let Some((program, form)) = self.steady(f, left.form(), form) else { return Ok(None) };
+        // A scalar becomes a vector by a call, or a few, which nobody else sees.
+        while form.has_lists() && state.rank() == 0 {
+            if first == GROWS.min(n) || program.names.iter().any(|name| name.changes) {
+                return Ok(None);
+            }
+            let made = self.attempt(|ev| {
+                let z = ev.apply(f, left.array(first, n).as_ref(), &state)?;
+                ev.cx.ready_outer(&z)
+            })?;
+            let Ok(made) = made else { return Ok(None) };
+            (state, first) = (made, first + 1);
+        }
+        let mut allowance = COPIES.0 + COPIES.1.saturating_mul(n);
+        let Some(mut machine) = self.machine(&program, &mut allowance)? else { return Ok(None) };
+        let work = self.cx.begin_work(n);
+        let (depth, mut ticks) = (self.room_for_calls(), self.cx.budget().ticks());
+        if form.take(&state, &mut machine.passed).is_none() {
+            return Ok(None);
+        }
+        let mut last = None;
+        let rounds = self.cx.host.interrupt().rounds(n as u64);
+        for k in first..n {
+            ticks.tick()?;
+            rounds.done(k as u64);
+            if let Some(End::Value(z)) = last {
+                machine.passed.numbers.push(z);
+            }
+            if left.take(k, n, &mut machine.passed).is_none() {
+                return Ok(None);
+            }
+            last = machine.call_on(&program, depth, (self.cx.budget(), None))?;
+            if !matches!(last, Some(End::Value(_) | End::Passed)) {
+                return Ok(None);
+            }
+        }
+        let made = self.value_of_call(&program, &mut machine, last)?;
+        self.give_back(&program, machine)?;
+        self.cx.tell_work(work);
+        self.st.shy = false;
+        Ok(made)
+    }
+
+    /// The program of a function whose value has the form of its right argument, which is as given
+    /// or a list.
+    fn steady(
+        &mut self,
+        f: &Rc<Func>,
+        x: Option<&Form>,
+        form: Form,
+    ) -> Option<(Rc<Program>, Form)> {
+        let list = match &form {
+            Form::One(class) => Some(Form::List(*class)),
+            form => form.as_list(),
+        };
+        for form in [Some(form), list].into_iter().flatten() {
+            let forms: Forms = (x.cloned(), form.clone());
+            if let Some(program) = self.program(f, forms, true)
+                && program.gives.as_ref() == Some(&form)
+            {
+                return Some((program, form));
+            }
+        }
+        None
+    }
+}
+
+/// The left arguments of calls that go on.
+enum Left {
+    Nothing,
+    /// The same for each.
+    Same {
+        of: Array,
+        form: Form,
+    },
+    /// The items of a vector but the last, from the right.
+    Items(Items),
+}
+
+impl Left {
+    fn form(&self) -> Option<&Form> {
+        match self {
+            Left::Nothing => None,
+            Left::Same { form, .. } => Some(form),
+            Left::Items(items) => Some(items.form()),
+        }
+    }
+
+    /// That of the k-th of n calls.
+    fn array(&self, k: usize, n: usize) -> Option<Array> {
+        match self {
+            Left::Nothing => None,
+            Left::Same { of, .. } => Some(of.clone()),
+            Left::Items(items) => Some(items.item(n - 1 - k)),
+        }
+    }
+
+    /// The same in registers. None: it has another form.
+    fn take(&self, k: usize, n: usize, into: &mut Values) -> Option<()> {
+        match self {
+            Left::Nothing => Some(()),
+            Left::Same { of, form } => form.take(of, into),
+            Left::Items(items) => items.take(n - 1 - k, into),
+        }
+    }
+}
+
+/// The form of an argument's items; a single one is that of all.
+fn form_of_items(a: &Array) -> Option<Form> {
+    match a.rank() {
+        0 => Form::of(&a.disclosed()),
+        _ => Form::of_items(a),
+    }
+}

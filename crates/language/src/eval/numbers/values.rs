@@ -1,0 +1,474 @@
+//! Primitives on values whose form is known: what they do to a short vector is done to its
+//! registers, one by one, and moves are no instructions at all.
+
+use super::code::{Body, Maker, Place, scalar};
+use super::form::{Class, Form, SHORT};
+use super::program::{Arg, Do, OnList};
+use crate::table::Prim;
+use aplomb_values::prim::op::Op;
+use aplomb_values::prim::reduce::ordered;
+use std::cell::RefCell;
+use std::rc::Rc;
+
+impl Place {
+    pub fn one(class: Class, y: Arg) -> Place {
+        match class {
+            Class::Number => Place::Number(y),
+            Class::Char => Place::Char(y),
+        }
+    }
+
+    /// The register of a number; a vector of one is none.
+    pub fn number(&self) -> Option<Arg> {
+        match self {
+            Place::Number(y) => Some(*y),
+            _ => None,
+        }
+    }
+
+    /// The form of a whole value.
+    pub fn form(&self) -> Option<Form> {
+        match self {
+            Place::Number(_) => Some(Form::NUMBER),
+            Place::Char(_) => Some(Form::One(Class::Char)),
+            Place::List(_, class) => Some(Form::List(*class)),
+            Place::Tuple(items) => {
+                items.iter().map(Place::form).collect::<Option<Rc<[Form]>>>().map(Form::Tuple)
+            }
+            _ => None,
+        }
+    }
+
+    fn items(&self) -> Option<&[Place]> {
+        match self {
+            Place::Tuple(items) => Some(items),
+            _ => None,
+        }
+    }
+}
+
+impl Maker<'_, '_> {
+    /// A value that may be passed, given, or named: registers or a list of the call's own.
+    pub fn whole(&mut self, body: &mut Body, y: Place) -> Option<Place> {
+        match y {
+            Place::Turned(of, class) => body.listed(class, |into| OnList::Reverse { into, of }),
+            Place::Vector(of) => {
+                let class = self.classes[of as usize];
+                match self.short(&Place::Vector(of)) {
+                    Some(short) => Some(short),
+                    // A constant is copied; who reads an outer name reads its items.
+                    None => {
+                        self.constant_list(of)?;
+                        body.listed(class, |into| OnList::Fixed { into, of: Some(of) })
+                    }
+                }
+            }
+            Place::Matrix(_) | Place::TurnedVector(_) => None,
+            y => Some(y),
+        }
+    }
+
+    /// A short vector as its registers.
+    fn short(&mut self, y: &Place) -> Option<Place> {
+        match y {
+            Place::Tuple(_) => Some(y.clone()),
+            Place::Vector(of) => {
+                let class = self.classes[*of as usize];
+                let a = self.constant_list(*of).filter(|a| (1..=SHORT).contains(&a.len()))?.clone();
+                let mut items = Vec::new();
+                for k in 0..a.len() {
+                    items.push(Place::one(class, self.literal(a.number_at(k)?)?));
+                }
+                Some(Place::Tuple(items.into()))
+            }
+            _ => None,
+        }
+    }
+
+    /// A vector of scalars of one class, and the class, as a list of the call's own.
+    fn as_list(&mut self, body: &mut Body, y: &Place) -> Option<(u16, Class)> {
+        match self.whole(body, y.clone())? {
+            Place::List(of, class) => Some((of, class)),
+            Place::Tuple(items) => {
+                let Form::List(class) = Place::Tuple(items.clone()).form()?.as_list()? else {
+                    return None;
+                };
+                let mut list = body.listed(class, |into| OnList::Fixed { into, of: None })?;
+                for item in items.iter() {
+                    list = self.joined(body, &list, item, false)?;
+                }
+                let Place::List(of, _) = list else { return None };
+                Some((of, class))
+            }
+            _ => None,
+        }
+    }
+
+    /// A primitive.
+    pub fn apply(
+        &mut self,
+        body: &mut Body,
+        p: &Prim,
+        x: Option<Place>,
+        y: Place,
+    ) -> Option<Place> {
+        if let Some(op) = scalar(p, x.is_some()) {
+            return match x {
+                Some(x) => self.two(body, op, &x, &y),
+                None => self.one(body, op, &y),
+            };
+        }
+        match x {
+            Some(x) => self.dyad(body, p.glyph, x, y),
+            None => self.monad(body, p.glyph, y),
+        }
+    }
+
+    fn one(&mut self, body: &mut Body, op: Op, y: &Place) -> Option<Place> {
+        match y {
+            Place::Number(y) => body.made(Class::Number, |into| Do::One { op, into, y: *y }),
+            y => {
+                let y = self.short(y)?;
+                let items = y.items()?.iter().map(|y| self.one(body, op, y));
+                items.collect::<Option<Rc<[Place]>>>().map(Place::Tuple)
+            }
+        }
+    }
+
+    fn two(&mut self, body: &mut Body, op: Op, x: &Place, y: &Place) -> Option<Place> {
+        use Place::{Char, Number};
+        match (x, y) {
+            (Number(x), Number(y)) => {
+                body.made(Class::Number, |into| Do::Two { op, into, x: *x, y: *y })
+            }
+            (Number(_) | Char(_), Number(_) | Char(_)) if !matches!(op, Op::Eq | Op::Ne) => None,
+            (Char(x), Char(y)) => {
+                body.made(Class::Number, |into| Do::Two { op, into, x: *x, y: *y })
+            }
+            (Number(_) | Char(_), Number(_) | Char(_)) => {
+                self.literal(f64::from(u8::from(op == Op::Ne))).map(Number)
+            }
+            (x, y) => {
+                let is_one = |p: &Place| matches!(p, Number(_) | Char(_));
+                let (x, y) = (
+                    if is_one(x) { x.clone() } else { self.short(x)? },
+                    if is_one(y) { y.clone() } else { self.short(y)? },
+                );
+                let (xs, ys) = (x.items(), y.items());
+                let n = match (xs, ys) {
+                    (Some(xs), Some(ys)) if xs.len() == ys.len() => xs.len(),
+                    (Some(xs), Some([_])) => xs.len(),
+                    (Some([_]), Some(ys)) => ys.len(),
+                    (Some(xs), None) => xs.len(),
+                    (None, Some(ys)) => ys.len(),
+                    _ => return None,
+                };
+                let pick = |items: Option<&[Place]>, all: &Place, k: usize| match items {
+                    Some([one]) => one.clone(),
+                    Some(items) => items[k].clone(),
+                    None => all.clone(),
+                };
+                let items = (0..n).map(|k| self.two(body, op, &pick(xs, &x, k), &pick(ys, &y, k)));
+                items.collect::<Option<Rc<[Place]>>>().map(Place::Tuple)
+            }
+        }
+    }
+
+    /// `f/y` of a vector.
+    pub fn fold(&mut self, body: &mut Body, p: &Prim, y: Place) -> Option<Place> {
+        if matches!(y, Place::Number(_) | Place::Char(_)) {
+            return Some(y);
+        }
+        let op = scalar(p, true)?;
+        let y = self.short(&y)?;
+        let items = y.items()?;
+        if !op.is_associative() && (op, items.len()) != (Op::Sub, 2) {
+            return None;
+        }
+        let is_number = |y: &Place| matches!(y, Place::Number(_));
+        items.iter().all(is_number).then_some(())?;
+        let numbers: Vec<usize> = (0..items.len()).collect();
+        let made = RefCell::new((self, body, items.to_vec()));
+        let sum = ordered(op, &numbers, true, |x, y| {
+            let (maker, body, all) = &mut *made.borrow_mut();
+            let sum = maker.two(body, op, &all[x], &all[y]).ok_or(())?;
+            all.push(sum);
+            Ok::<_, ()>(all.len() - 1)
+        });
+        let at = sum.ok()??;
+        Some(made.into_inner().2.swap_remove(at))
+    }
+
+    fn monad(&mut self, body: &mut Body, glyph: char, y: Place) -> Option<Place> {
+        match (glyph, y) {
+            ('⊢' | '⊣', y) => Some(y),
+            ('⊃' | '⌽', y @ (Place::Number(_) | Place::Char(_))) => Some(y),
+            ('⌽', Place::List(of, class)) => Some(Place::Turned(of, class)),
+            ('⌽', Place::Turned(of, class)) => Some(Place::List(of, class)),
+            ('⌽', Place::TurnedVector(of)) => Some(Place::Vector(of)),
+            ('⌽', Place::Vector(of)) if self.constant_list(of).is_none() => {
+                Some(Place::TurnedVector(of))
+            }
+            ('⌽', y) => {
+                let y = self.short(&y)?;
+                Some(Place::Tuple(y.items()?.iter().rev().cloned().collect()))
+            }
+            ('⊃', Place::Tuple(items)) => items.first().cloned(),
+            ('⊃', Place::List(of, class)) => self.end(body, (of, class), false),
+            ('⊃', Place::Turned(of, class)) => self.end(body, (of, class), true),
+            ('⊃', y @ Place::Vector(_)) => {
+                let at = self.literal(self.program.io)?;
+                self.item(body, y, at)
+            }
+            ('⊃', Place::TurnedVector(of)) => {
+                // Of none there is none: the evaluator says what it is.
+                let n = self.monad(body, '≢', Place::Vector(of))?;
+                let before = self.literal(self.program.io - 1.0).map(Place::Number)?;
+                let at = self.two(body, Op::Add, &n, &before)?.number()?;
+                self.item(body, Place::Vector(of), at)
+            }
+            ('≢', Place::Number(_) | Place::Char(_)) => self.literal(1.0).map(Place::Number),
+            ('≢', Place::Tuple(items)) => self.literal(items.len() as f64).map(Place::Number),
+            ('≢', Place::List(of, _) | Place::Turned(of, _)) => {
+                body.made(Class::Number, |into| Do::List(OnList::Tally { into, of }, false))
+            }
+            ('≢', Place::Vector(of) | Place::Matrix(of)) => {
+                body.made(Class::Number, |into| Do::Tally { into, of })
+            }
+            (',', y @ (Place::Number(_) | Place::Char(_))) => Some(Place::Tuple([y].into())),
+            (',', y @ (Place::Tuple(_) | Place::List(..) | Place::Vector(_))) => Some(y),
+            _ => None,
+        }
+    }
+
+    fn end(&mut self, body: &mut Body, (of, class): (u16, Class), last: bool) -> Option<Place> {
+        let fill = match class {
+            Class::Number => 0.0,
+            Class::Char => f64::from(u32::from(' ')),
+        };
+        body.made(class, |into| Do::List(OnList::End { into, of, last, fill }, false))
+    }
+
+    fn dyad(&mut self, body: &mut Body, glyph: char, x: Place, y: Place) -> Option<Place> {
+        match glyph {
+            '⊢' => Some(y),
+            '⊣' => Some(x),
+            ',' => self.catenated(body, &x, &y),
+            '⊃' => {
+                let at = x.number()?;
+                match y {
+                    Place::Number(_) | Place::Char(_) => None,
+                    y => self.item(body, y, at),
+                }
+            }
+            '↑' => {
+                let n = self.known_number(&x).filter(|n| n.fract() == 0.0)?;
+                match y {
+                    Place::List(of, class) if n.abs() == 1.0 => {
+                        let item = self.end(body, (of, class), n < 0.0)?;
+                        Some(Place::Tuple([item].into()))
+                    }
+                    y => {
+                        let (y, k) = (self.short(&y)?, n.abs() as usize);
+                        let items = y.items()?;
+                        let from = if n < 0.0 { items.len().checked_sub(k)? } else { 0 };
+                        let taken = items.get(from..from + k).filter(|taken| !taken.is_empty())?;
+                        Some(Place::Tuple(taken.into()))
+                    }
+                }
+            }
+            '↓' => match y {
+                Place::List(of, class) => {
+                    let n = x.number()?;
+                    body.listed(class, |into| OnList::Drop { into, of, n })
+                }
+                y => {
+                    let n = self.known_number(&x).filter(|n| n.fract() == 0.0)?;
+                    let (y, k) = (self.short(&y)?, n.abs() as usize);
+                    let items = y.items()?;
+                    let left = items.len().checked_sub(k).filter(|left| *left > 0)?;
+                    let from = if n < 0.0 { 0 } else { k };
+                    Some(Place::Tuple(items[from..from + left].into()))
+                }
+            },
+            '⌽' => match y {
+                Place::List(of, class) => {
+                    let n = x.number()?;
+                    body.listed(class, |into| OnList::Turn { into, of, n })
+                }
+                _ => None,
+            },
+            '≡' | '≢' => {
+                let same = self.matches(body, &x, &y)?;
+                match glyph {
+                    '≡' => Some(same),
+                    _ => self.one(body, Op::Not, &same),
+                }
+            }
+            '∊' => self.member(body, &x, &y),
+            '⍳' => {
+                let Place::Vector(of) = x else { return None };
+                let k = self.found(body, of, &y)?;
+                let io = self.literal(self.program.io)?;
+                self.two(body, Op::Add, &k, &Place::Number(io))
+            }
+            _ => None,
+        }
+    }
+
+    /// `y[at]`, `at⊃y`
+    pub fn item(&mut self, body: &mut Body, y: Place, at: Arg) -> Option<Place> {
+        let known = self.known_number(&Place::Number(at));
+        match y {
+            Place::Tuple(items) => {
+                let k = known? - self.program.io;
+                items.get(k as usize).filter(|_| k >= 0.0 && k.fract() == 0.0).cloned()
+            }
+            Place::List(of, class) => {
+                body.made(class, |into| Do::List(OnList::Item { into, of, at }, false))
+            }
+            Place::Vector(of) => {
+                let class = self.classes[of as usize];
+                body.made(class, |into| Do::Item { into, of, at })
+            }
+            _ => None,
+        }
+    }
+
+    /// A vector with another item, or one that `op` made of it.
+    pub fn with_item(
+        &mut self,
+        body: &mut Body,
+        y: Place,
+        at: Arg,
+        op: Option<Op>,
+        new: Place,
+    ) -> Option<Place> {
+        match y {
+            Place::Tuple(items) => {
+                let k = self.known_number(&Place::Number(at))? - self.program.io;
+                let k = Some(k).filter(|k| *k >= 0.0 && k.fract() == 0.0)? as usize;
+                let old = items.get(k)?;
+                let new = match (op, new) {
+                    (Some(op), new) => self.two(body, op, old, &new)?,
+                    (None, new @ (Place::Number(_) | Place::Char(_))) => new,
+                    // Of a vector the items are meant.
+                    _ => return None,
+                };
+                let mut all = items.to_vec();
+                all[k] = new;
+                Some(Place::Tuple(all.into()))
+            }
+            Place::List(of, Class::Number) => {
+                let y = new.number()?;
+                body.listed(Class::Number, |into| OnList::Set { into, of, at, op, y })
+            }
+            _ => None,
+        }
+    }
+
+    fn catenated(&mut self, body: &mut Body, x: &Place, y: &Place) -> Option<Place> {
+        let is_one = |p: &Place| matches!(p, Place::Number(_) | Place::Char(_));
+        let side = |maker: &mut Self, p: &Place| match is_one(p) {
+            true => Some(vec![p.clone()]),
+            false => maker.short(p).and_then(|p| p.items().map(<[Place]>::to_vec)),
+        };
+        match (side(self, x), side(self, y)) {
+            (Some(mut x), Some(y)) if x.len() + y.len() <= SHORT => {
+                x.extend(y);
+                Some(Place::Tuple(x.into()))
+            }
+            (None, Some(y)) => {
+                let (of, class) = self.as_list(body, x)?;
+                let mut list = Place::List(of, class);
+                for item in &y {
+                    list = self.joined(body, &list, item, false)?;
+                }
+                Some(list)
+            }
+            (Some(x), None) => {
+                let (of, class) = self.as_list(body, y)?;
+                let mut list = Place::List(of, class);
+                for item in x.iter().rev() {
+                    list = self.joined(body, &list, item, true)?;
+                }
+                Some(list)
+            }
+            _ => {
+                let (x, y) = (self.as_list(body, x)?, self.as_list(body, y)?);
+                (x.1 == y.1).then_some(())?;
+                body.listed(x.1, |into| OnList::Both { into, of: x.0, with: y.0 })
+            }
+        }
+    }
+
+    /// A list with one item more.
+    fn joined(&mut self, body: &mut Body, list: &Place, y: &Place, front: bool) -> Option<Place> {
+        match (list, y) {
+            (Place::List(of, class @ Class::Number), Place::Number(y))
+            | (Place::List(of, class @ Class::Char), Place::Char(y)) => {
+                body.listed(*class, |into| OnList::Join { into, of: *of, y: *y, front })
+            }
+            _ => None,
+        }
+    }
+
+    /// `x≡y`, of values without lists.
+    fn matches(&mut self, body: &mut Body, x: &Place, y: &Place) -> Option<Place> {
+        let (x, y) = (self.whole(body, x.clone())?, self.whole(body, y.clone())?);
+        let (fx, fy) = (x.form()?, y.form()?);
+        if fx.has_lists() || fy.has_lists() {
+            return None;
+        }
+        match (x.items(), y.items()) {
+            (None, None) => self.two(body, Op::Eq, &x, &y),
+            (Some(x), Some(y)) if x.len() == y.len() => {
+                let mut all = None;
+                for (x, y) in x.iter().zip(y) {
+                    let same = self.matches(body, x, y)?;
+                    all = Some(match all {
+                        None => same,
+                        Some(all) => self.two(body, Op::Min, &all, &same)?,
+                    });
+                }
+                all
+            }
+            _ => self.literal(0.0).map(Place::Number),
+        }
+    }
+
+    /// `x∊y` of a scalar.
+    fn member(&mut self, body: &mut Body, x: &Place, y: &Place) -> Option<Place> {
+        match y {
+            Place::Vector(of) => {
+                let k = self.found(body, *of, x)?;
+                let n = self.monad(body, '≢', y.clone())?;
+                self.two(body, Op::Lt, &k, &n)
+            }
+            Place::Tuple(items) if matches!(x, Place::Number(_) | Place::Char(_)) => {
+                let mut any = None;
+                for item in items.iter() {
+                    let same = self.matches(body, x, item)?;
+                    any = Some(match any {
+                        None => same,
+                        Some(any) => self.two(body, Op::Max, &any, &same)?,
+                    });
+                }
+                any
+            }
+            _ => None,
+        }
+    }
+
+    /// The place of a scalar in a list of the program from 0 on, or the list's length.
+    fn found(&mut self, body: &mut Body, of: u16, y: &Place) -> Option<Place> {
+        match (y, self.classes[of as usize]) {
+            (Place::Number(y), Class::Number) | (Place::Char(y), Class::Char) => {
+                let y = *y;
+                body.made(Class::Number, |into| Do::Find { into, of, y })
+            }
+            (Place::Number(_) | Place::Char(_), _) => self.monad(body, '≢', Place::Vector(of)),
+            _ => None,
+        }
+    }
+}
