@@ -58,7 +58,10 @@ impl Reader {
     fn read(&self, text: &str) -> Result<Json> {
         let mut from = serde_json::Deserializer::from_str(text);
         let read = self.deserialize(&mut from).and_then(|read| from.end().map(|()| read));
-        read.map_err(|e| self.stopped.take().unwrap_or_else(|| wrong(text, &e)))
+        read.map_err(|e| match self.stopped.take() {
+            Some(stopped) => stopped,
+            None => wrong(text, &e),
+        })
     }
 
     fn push<T, E: de::Error>(&self, out: &mut Vec<T>, item: T) -> Result<(), E> {
