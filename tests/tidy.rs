@@ -442,17 +442,17 @@ fn counted(count: impl Fn(&str) -> usize) -> Vec<(&'static str, usize)> {
 /// What has no name to find, a `collect` that data size, is found by the allocator of
 /// tests/lines/asked.rs.
 const SIZED: &[(&str, usize)] = &[
-    ("ground", 3),
-    ("values", 40),
-    ("plans", 7),
-    ("compiler", 29),
-    ("language", 85),
-    ("devices", 22),
-    ("charts", 5),
-    ("export", 2),
-    ("kernel", 5),
-    ("viz", 32),
-    ("src", 8),
+    ("ground", 4),
+    ("values", 51),
+    ("plans", 11),
+    ("compiler", 41),
+    ("language", 114),
+    ("devices", 29),
+    ("charts", 8),
+    ("export", 4),
+    ("kernel", 29),
+    ("viz", 36),
+    ("src", 14),
 ];
 
 /// The places where a vector of some size is made: `with_capacity`, `resize`, `repeat`, and `vec!`

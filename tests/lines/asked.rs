@@ -1,6 +1,6 @@
-//! Memory whose size data decide is asked of the budget before it is taken: this program's allocator
-//! sees each large block, the budget tells what it gave, and a block without an answer is found with
-//! its place in the source.
+//! Memory whose size data decide is asked of the budget before it is taken: this program's
+//! allocator sees each large block, the budget tells what it gave, and a block without an answer is
+//! found with its place in the source.
 //!
 //! The lines are every row of PRIMS on long arrays of every kind, and those of `asked.txt`.
 
@@ -18,7 +18,7 @@ pub struct Watched;
 
 thread_local! {
     static WATCHING: Cell<bool> = const { Cell::new(false) };
-    /// What was asked for and not taken yet, the last at the end.
+    /// The bytes that were asked for and not taken yet, the last at the end.
     static GIVEN: Cell<[u64; 16]> = const { Cell::new([0; 16]) };
     /// Places that took what nobody was asked for.
     static FOUND: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };

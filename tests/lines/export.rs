@@ -135,7 +135,9 @@ fn one(of: &Declaration, leaf: &Leaf, seed: &mut usize, all: &mut Vec<Value>) ->
 }
 
 fn numbers(a: &Array) -> Value {
-    json!({ "shape": a.shape(), "items": a.to_numbers(&aplomb_ground::limits::Budget::new(u64::MAX)).expect("room").expect("numbers") })
+    let room = aplomb_ground::limits::Budget::new(u64::MAX);
+    let items = a.to_numbers(&room).expect("room").expect("numbers");
+    json!({ "shape": a.shape(), "items": items })
 }
 
 /// A case for Python: the arguments, and what the interpreter gives.

@@ -162,7 +162,7 @@ fn prepared(n: usize, file: &std::path::Path, everything: bool, off: Option<&str
 
 type Outcome = Result<(Vec<usize>, Vec<u64>), String>;
 
-/// Which NaN it is, is nobody's business.
+/// A value in which all NaNs are one: nobody tells them apart.
 fn told(s: &mut Session, line: &str) -> Outcome {
     let nan = |x: u64| if f64::from_bits(x).is_nan() { f64::NAN.to_bits() } else { x };
     kind(s, &format!("⎕RL←42 ⋄ {line}"))

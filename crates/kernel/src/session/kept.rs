@@ -37,7 +37,7 @@ pub struct Interpreted {
     elements: usize,
     /// Calls of functions and turns of loops.
     calls: usize,
-    /// What it used of the world outside.
+    /// The part of the world outside that it used.
     world: Option<&'static str>,
     /// Milliseconds.
     own: f64,

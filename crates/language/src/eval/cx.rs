@@ -207,7 +207,7 @@ pub struct Sys {
     pub span: Span,
     /// The calls of functions and the turns of loops, those that some work told of left out.
     pub calls: usize,
-    /// What was last used of the world outside, by work that nobody told of yet.
+    /// The part of the world outside that was last used, by work that nobody told of yet.
     pub used: Option<&'static str>,
     /// The files that are tied.
     pub ties: Vec<super::system::ties::Tie>,

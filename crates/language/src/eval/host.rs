@@ -116,7 +116,7 @@ pub enum Much {
     Elements(usize),
     /// Calls of functions and turns of loops.
     Calls(usize),
-    /// What it used of the world outside: files, time, output.
+    /// The part of the world outside that it used: files, time, output.
     World(&'static str),
 }
 

@@ -16,7 +16,7 @@ const LONGEST_WORD: usize = 1 << 16;
 /// Items between two looks at the interrupt.
 const BLOCK: usize = 1 << 20;
 
-/// What stands at each of `n` places; None where one of them has nothing. Errors: WS FULL, unless
+/// The things at `n` places; None where one of them has nothing. Errors: WS FULL, unless
 /// one of the first thousand has nothing; INTERRUPT.
 pub(super) fn all_of<T>(
     n: usize,

@@ -169,7 +169,10 @@ fn parsed(text: &str, told: &Told) -> Result<Json> {
     let mut from = serde_json::Deserializer::from_str(text);
     let read = Reader(told).deserialize(&mut from);
     let read = read.and_then(|json| from.end().map(|()| json));
-    read.map_err(|e| told.stopped.take().unwrap_or_else(|| wrong(text, &e)))
+    read.map_err(|e| match told.stopped.take() {
+        Some(stopped) => stopped,
+        None => wrong(text, &e),
+    })
 }
 
 fn json(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
