@@ -446,13 +446,13 @@ const SIZED: &[(&str, usize)] = &[
     ("values", 51),
     ("plans", 11),
     ("compiler", 41),
-    ("language", 114),
-    ("devices", 29),
+    ("language", 117),
+    ("devices", 30),
     ("charts", 8),
     ("export", 4),
-    ("kernel", 29),
+    ("kernel", 31),
     ("viz", 36),
-    ("src", 14),
+    ("src", 15),
 ];
 
 /// The places where a vector of some size is made: `with_capacity`, `resize`, `repeat`, and `vec!`

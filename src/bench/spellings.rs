@@ -67,7 +67,7 @@ pub fn run(session: &mut Session, args: &BenchArgs) -> Result<String, String> {
         .as_ref()
         .map(|path| std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display())));
     let file = file.transpose()?;
-    let (setup, pairs) = read(file.as_deref().unwrap_or(PAGE));
+    let (setup, pairs) = read(file.as_deref().map_or(PAGE, |own| own));
     let n = SIZES[usize::from(args.small)];
     made(session, &format!("n←{n}"))?;
     setup.iter().try_for_each(|line| made(session, line))?;

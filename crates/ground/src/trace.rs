@@ -437,9 +437,9 @@ pub struct ReadRecord {
 /// One order of a launch's loops: coordinates in the names of the loops, `i-j`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OrderRecord {
-    /// What goes from step to step; null: the points are independent.
+    /// The coordinate that goes from step to step; null: the points are independent.
     pub time: Option<String>,
-    /// What counts threads; null: there is no loop for it.
+    /// The coordinate that counts threads; null: there is no loop for it.
     pub space: Option<String>,
     /// All that could count them, those of fewest loops first.
     pub among: Vec<String>,

@@ -26,7 +26,7 @@ const LOOPS: usize = 6;
 pub struct Nest {
     /// The axes that have more than one place.
     loops: Vec<usize>,
-    /// Which of the loops carries a dependence.
+    /// The loop that carries a dependence.
     ordered: Option<usize>,
     refs: Vec<Ref>,
 }
@@ -35,7 +35,8 @@ pub struct Nest {
 #[derive(Debug)]
 struct Ref {
     buf: BufId,
-    /// A row for each axis of the array, or for each part of a linear place; a column for each loop.
+    /// A row for each axis of the array, or for each part of a linear place; a column for each
+    /// loop.
     rows: Vec<Vec<i64>>,
     /// Bytes that all points ask for.
     bytes: u64,
@@ -167,16 +168,19 @@ fn solved(mut rows: Vec<Vec<i64>>, unknowns: usize) -> Option<Vec<i64>> {
 fn rank(mut rows: Vec<Vec<i64>>) -> usize {
     let (mut rank, width) = (0, rows.first().map_or(0, Vec::len));
     for k in 0..width {
-        let Some(at) = (rank..rows.len()).find(|r| rows[*r][k] != 0) else { continue };
-        rows.swap(rank, at);
-        let pivot = rows[rank].clone();
-        for row in rows.iter_mut().skip(rank + 1).filter(|row| row[k] != 0) {
-            let (a, b) = (pivot[k], row[k]);
-            row.iter_mut()
-                .zip(&pivot)
-                .for_each(|(x, y)| *x = x.saturating_mul(a).saturating_sub(y.saturating_mul(b)));
+        let at = (rank..rows.len()).find(|r| rows[*r][k] != 0);
+        // A column of nothing has no pivot.
+        if let Some(at) = at {
+            rows.swap(rank, at);
+            let pivot = rows[rank].clone();
+            for row in rows.iter_mut().skip(rank + 1).filter(|row| row[k] != 0) {
+                let (a, b) = (pivot[k], row[k]);
+                row.iter_mut().zip(&pivot).for_each(|(x, y)| {
+                    *x = x.saturating_mul(a).saturating_sub(y.saturating_mul(b))
+                });
+            }
+            rank += 1;
         }
-        rank += 1;
     }
     rank
 }

@@ -68,7 +68,7 @@ pub unsafe fn run(
     })
 }
 
-/// Where results go, each thread to its own places.
+/// The memory of the results, each thread's own places.
 struct To(*mut f64);
 
 // SAFETY: see above.

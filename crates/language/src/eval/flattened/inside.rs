@@ -46,7 +46,7 @@ impl Flat<'_, '_> {
         let mut from = budget.room(m)?;
         let mut start = 0;
         for (k, &end) in ends.iter().enumerate() {
-            from.resize(from.len() + (end - start) as usize, k as u32);
+            from.extend(std::iter::repeat_n(k as u32, (end - start) as usize));
             start = end;
         }
         let made = self.among(from.into(), |flat| {
@@ -94,7 +94,8 @@ impl Flat<'_, '_> {
         };
         if let Some(pieces) = a.pieces() {
             let some = (0..n).all(|k| !pieces.range(k).is_empty());
-            let (items, ends) = (pieces.flat().clone(), pieces.ends().to_vec());
+            let (items, mut ends) = (pieces.flat().clone(), self.ev.cx.budget().room(n)?);
+            ends.extend_from_slice(pieces.ends());
             return Ok(some.then_some(Inside { items, ends }));
         }
         if a.is_uniform() {

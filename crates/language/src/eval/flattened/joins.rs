@@ -1,7 +1,7 @@
 //! `V=⍵` where V is the same in all cells: a join.
 //!
-//! Each cell asks where its number stands in one vector: `+/V=⍵`, `⍸V=⍵`, `X/⍨V=⍵`. Compared cell by
-//! cell that is the vector's length times the number of cells. Here the vector's items are sent to
+//! Each cell asks where its number stands in one vector: `+/V=⍵`, `⍸V=⍵`, `X/⍨V=⍵`. Cell by cell
+//! that is the vector's length times the number of cells. Here the vector's items are sent to
 //! the cells that ask for them, once: a search and a counting sort. Only whole numbers and
 //! characters, which are equal without a tolerance.
 
@@ -23,7 +23,7 @@ use std::rc::Rc;
 /// Fewer comparisons are made one by one.
 const MANY: usize = 1 << 14;
 
-/// What a comparison is asked for.
+/// The question to a comparison.
 #[derive(Clone, Copy, PartialEq)]
 enum Asked {
     /// `+/`
@@ -36,7 +36,7 @@ enum Asked {
     Kept,
 }
 
-/// What a value is, seen from all cells.
+/// A value, seen from all cells.
 #[derive(Clone, Copy, PartialEq)]
 enum Tag {
     Same,
@@ -71,7 +71,7 @@ fn keeps_known(f: &Func) -> Option<bool> {
     }
 }
 
-/// What a function of a comparison asks.
+/// The question of a function of a comparison.
 fn asked(f: &FExpr) -> Option<Asked> {
     match f {
         FExpr::Prim(p) if p.glyph == '⍸' => Some(Asked::Places),
@@ -89,7 +89,7 @@ fn asked(f: &FExpr) -> Option<Asked> {
     }
 }
 
-/// What the steps behind a comparison ask of it, and their number.
+/// The question of the steps behind a comparison, and their number.
 fn behind(ins: &[Ins]) -> Option<(Asked, usize)> {
     match ins {
         [Ins { what: Do::Monad(f), .. }, ..] => asked(f).map(|asked| (asked, 1)),

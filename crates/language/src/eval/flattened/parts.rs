@@ -112,16 +112,14 @@ impl Flat<'_, '_> {
         if !parts.iter().all(|(_, v)| fits(v)) {
             return Ok(None);
         }
-        let mut ready = Vec::with_capacity(parts.len());
-        for (_, v) in parts {
-            ready.push(match v {
-                Cells::Same(a) => self.ev.cx.ready(a, "a value")?,
-                Cells::Each(a, _) => a.clone(),
-            });
-        }
+        let at_hand = |v: &Cells| match v {
+            Cells::Same(a) => self.ev.cx.ready(a, "a value"),
+            Cells::Each(a, _) => Ok(a.clone()),
+        };
+        let ready = parts.iter().map(|(_, v)| at_hand(v)).collect::<Result<Vec<_>>>()?;
         let budget = self.ev.cx.budget();
         let mut runs = budget.room(n)?;
-        runs.resize(n, None);
+        runs.extend(std::iter::repeat_n(None, n));
         for ((places, _), a) in parts.iter().zip(&ready) {
             let held = storage(a.pieces().map_or(a, Ragged::flat));
             for (k, &place) in places.iter().enumerate() {

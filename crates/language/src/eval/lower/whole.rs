@@ -175,8 +175,8 @@ impl Cx<'_> {
 
     /// The places in each row of an array that put it in order, for cells of rank 1 (`split`).
     pub fn record_grades(&mut self, node: &Array, of: Lib) -> Result<Option<Array>> {
-        let last = node.shape().last().copied().unwrap_or(0);
-        if last == 0 || !self.recordable(node) || !self.records(&[node], node.len()) {
+        let Some(&last) = node.shape().last().filter(|n| **n > 0) else { return Ok(None) };
+        if !self.recordable(node) || !self.records(&[node], node.len()) {
             return Ok(None);
         }
         let origin = self.sys.settings.io;

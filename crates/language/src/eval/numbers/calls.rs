@@ -112,7 +112,7 @@ impl Maker<'_, '_> {
             at += 1;
         }
         // One that never gives a value gives any.
-        let form = form.unwrap_or(Form::NUMBER);
+        let form = form.map_or(Form::NUMBER, |form| form);
         self.gave(k, &form)?;
         Some(form)
     }
@@ -184,7 +184,7 @@ impl Maker<'_, '_> {
         match f {
             FExpr::Op1(OpExpr::Prim(p), g) if p.glyph == '⍨' => {
                 let Operand::F(g) = &**g else { return None };
-                let right = x.unwrap_or_else(|| y.clone());
+                let right = x.map_or_else(|| y.clone(), |x| x);
                 return self.call(body, g, Some(y), right, last);
             }
             FExpr::Op1(OpExpr::Prim(p), g) if matches!(p.glyph, '/' | '⌿') && x.is_none() => {
@@ -229,7 +229,7 @@ impl Maker<'_, '_> {
         match &**f {
             Func::Prim(p) => self.apply(body, p, x, y).map(Step::Gives),
             Func::Op1(Oper::Prim(p), value::Operand::F(g)) if p.glyph == '⍨' => {
-                let right = x.unwrap_or_else(|| y.clone());
+                let right = x.map_or_else(|| y.clone(), |x| x);
                 self.call_known(body, g, Some(y), right, last)
             }
             Func::Op1(Oper::Prim(p), value::Operand::F(g))

@@ -499,7 +499,7 @@ impl Machine {
             OnList::End { into, of, last, fill } => {
                 let list = &self.own[first + of as usize];
                 let item = if last { list.back() } else { list.front() };
-                self.registers[base + into as usize] = item.copied().unwrap_or(fill);
+                self.registers[base + into as usize] = item.map_or(fill, |item| *item);
             }
             OnList::Tally { into, of } => {
                 let n = self.own[first + of as usize].len();

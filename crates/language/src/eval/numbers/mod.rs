@@ -81,7 +81,7 @@ impl Programs {
         self.made.iter_mut().find(|m| same(m))
     }
 
-    /// How often a dfn was refused, whatever its arguments were.
+    /// The number of times that a dfn was refused, whatever its arguments were.
     fn refusals(&self, f: &Rc<Func>) -> u8 {
         let own = self.made.iter().filter(|m| is_same_text(&m.f, f));
         own.fold(0, |sum, m| sum.saturating_add(m.refusals))

@@ -47,7 +47,7 @@ pub enum Do {
     GivePassed,
     /// The value of the call before: so many numbers and lists.
     Taken { into: u16, numbers: u16, list: u16, lists: u16 },
-    /// What is done on a list of the call's own.
+    /// A step on a list of the call's own.
     List(OnList, Last),
     /// `into ←` the place of y in a program's list from 0 on, or its length.
     Find { into: u16, of: u16, y: Arg },
@@ -86,7 +86,7 @@ pub enum Do {
 /// Whether a list is not read again where it is: what is made of it may be made in its place.
 pub type Last = bool;
 
-/// What is done on lists of a call's own, which are values: another holder sees no change.
+/// A step on lists of a call's own, which are values: another holder sees no change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum OnList {
     /// `into ← of[at]`
@@ -167,24 +167,28 @@ impl Function {
                 Do::List(on, _) => on.reads().0.filter(|of| on.reads().1 != Some(*of)),
                 _ => None,
             };
-            let Some(list) = list else { continue };
-            let (mut beyond, mut is_last) = (k, true);
-            for (at, step) in self.steps.iter().enumerate().skip(k + 1) {
-                if step.reads_list(list) {
-                    is_last = false;
-                    break;
-                }
-                if let Do::Unless { then, .. } = step {
-                    beyond = beyond.max(*then as usize);
-                }
-                if step.ends() && beyond <= at {
-                    break;
-                }
-            }
+            let is_last = list.is_some_and(|list| self.is_last(k, list));
             if let Do::PassList(_, last) | Do::List(_, last) = &mut self.steps[k] {
                 *last = is_last;
             }
         }
+    }
+
+    /// Whether no step behind one reads a list.
+    fn is_last(&self, k: usize, list: u16) -> bool {
+        let mut beyond = k;
+        for (at, step) in self.steps.iter().enumerate().skip(k + 1) {
+            if step.reads_list(list) {
+                return false;
+            }
+            if let Do::Unless { then, .. } = step {
+                beyond = beyond.max(*then as usize);
+            }
+            if step.ends() && beyond <= at {
+                break;
+            }
+        }
+        true
     }
 }
 
@@ -268,7 +272,7 @@ impl List {
         const MOST: usize = 256;
         let n = self.len();
         let is = |k: &usize| self.item(*k).and_then(|x| two(Op::Eq, ct, x, y)) == Some(1.0);
-        (n <= MOST).then(|| (0..n).find(is).unwrap_or(n))
+        (n <= MOST).then(|| (0..n).find(is).map_or(n, |k| k))
     }
 
     /// Of a matrix.

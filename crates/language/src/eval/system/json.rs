@@ -74,7 +74,7 @@ impl Told {
         self.ticks.borrow_mut().tick()
     }
 
-    /// What the reader goes on with.
+    /// Something made for the reader, which knows no other errors than its own.
     fn or_stop<T, E: de::Error>(&self, made: Result<T>) -> Result<T, E> {
         made.map_err(|e| {
             self.stopped.replace(Some(e));

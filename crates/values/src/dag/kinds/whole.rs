@@ -57,8 +57,8 @@ pub enum Whole {
         origin: f64,
         /// ⎕CT, 0 where it takes no notice of it.
         ct: f64,
-        /// Each row along the last axis is put in order by itself, not the major cells; a search has
-        /// none.
+        /// Each row along the last axis is put in order by itself, not the major cells; no search
+        /// does.
         rows: bool,
     },
 }
