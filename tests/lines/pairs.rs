@@ -175,7 +175,7 @@ fn short(o: &Outcome) -> String {
 
 #[test]
 fn each_function_is_the_same_under_each_operator_whichever_way_it_runs() {
-    let lines = drawn(scaled(8).max(1));
+    let lines = drawn(scaled(1).max(1));
     let mut pairs: BTreeMap<(char, char), usize> = BTreeMap::new();
     let (mut wrong, mut values, mut turn) = (Vec::new(), 0, 0);
     let switches = switches();

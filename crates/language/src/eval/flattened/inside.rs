@@ -114,6 +114,11 @@ impl Flat<'_, '_> {
         let (mut out, mut ends) = (Vec::new(), self.ev.cx.budget().room(n)?);
         let mut ticks = self.ev.cx.budget().ticks();
         for cell in a.in_turn() {
+            // A value inside may wait, or be of a frame around.
+            if cell.frame().is_some() {
+                return Ok(None);
+            }
+            let cell = self.ev.cx.ready_outer(&cell)?;
             if cell.rank() != 1 || cell.is_empty() {
                 return Ok(None);
             }

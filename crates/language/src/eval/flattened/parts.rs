@@ -112,7 +112,7 @@ impl Flat<'_, '_> {
         if !parts.iter().all(|(_, v)| fits(v)) {
             return Ok(None);
         }
-        let at_hand = |v: &Cells| match v {
+        let mut at_hand = |v: &Cells| match v {
             Cells::Same(a) => self.ev.cx.ready(a, "a value"),
             Cells::Each(a, _) => Ok(a.clone()),
         };

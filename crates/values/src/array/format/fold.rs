@@ -158,7 +158,13 @@ fn folded(g: Grid, pw: usize, budget: &Budget) -> Result<Vec<String>> {
         return Ok(g.rows);
     }
     let mut ticks = budget.ticks();
-    let rows = budget.all(g.rows.iter().map(|r| budget.each(r.chars())))?;
+    // As many as there are: half as much again of a wide display is hundreds of megabytes.
+    let chars = |row: &String| {
+        let mut own = budget.room(row.chars().count())?;
+        own.extend(row.chars());
+        Ok(own)
+    };
+    let rows = budget.all(g.rows.iter().map(chars))?;
     let width = rows.iter().map(Vec::len).max().unwrap_or(0);
     let mut cuts = vec![0];
     let mut next = 0;
