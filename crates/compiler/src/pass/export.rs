@@ -471,9 +471,10 @@ fn read_record(plan: &Plan, l: &Launch, k: usize) -> ReadRecord {
     ReadRecord {
         buf: load.buf.0,
         affine,
-        matrix: adjacency::matrix(&load.read.ix, l.domain.len())
-            .filter(|_| known)
-            .map_or_else(Vec::new, |rows| rows),
+        matrix: match adjacency::matrix(&load.read.ix, l.domain.len()) {
+            Some(rows) if known => rows,
+            _ => Vec::new(),
+        },
         oob: load.read.oob(),
         reuse: reuse(l, load).filter(|_| known),
         coalesced: known && (near || plan.is_coalesced(l, k)),

@@ -262,8 +262,8 @@ impl Nest {
                 others.push(v.clone());
             }
         }
-        let is_here = |r: &&&Ref| refs.iter().any(|x| std::ptr::eq::<Ref>(*x, **r));
-        let (here, rest): (Vec<&Ref>, Vec<&Ref>) = own.iter().partition(|r| is_here(&r));
+        let is_here = |r: &&Ref| refs.iter().any(|x| std::ptr::eq::<Ref>(*x, *r));
+        let (here, rest): (Vec<&Ref>, Vec<&Ref>) = own.iter().partition(|r| is_here(r));
         (chosen.len() == m).then(|| Candidate {
             time: time.map(|v| self.spread(&v)),
             space: Some(self.spread(&space)),

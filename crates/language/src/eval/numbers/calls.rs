@@ -184,7 +184,10 @@ impl Maker<'_, '_> {
         match f {
             FExpr::Op1(OpExpr::Prim(p), g) if p.glyph == '⍨' => {
                 let Operand::F(g) = &**g else { return None };
-                let right = x.map_or_else(|| y.clone(), |x| x);
+                let right = match x {
+                    Some(x) => x,
+                    None => y.clone(),
+                };
                 return self.call(body, g, Some(y), right, last);
             }
             FExpr::Op1(OpExpr::Prim(p), g) if matches!(p.glyph, '/' | '⌿') && x.is_none() => {
@@ -229,7 +232,10 @@ impl Maker<'_, '_> {
         match &**f {
             Func::Prim(p) => self.apply(body, p, x, y).map(Step::Gives),
             Func::Op1(Oper::Prim(p), value::Operand::F(g)) if p.glyph == '⍨' => {
-                let right = x.map_or_else(|| y.clone(), |x| x);
+                let right = match x {
+                    Some(x) => x,
+                    None => y.clone(),
+                };
                 self.call_known(body, g, Some(y), right, last)
             }
             Func::Op1(Oper::Prim(p), value::Operand::F(g))
