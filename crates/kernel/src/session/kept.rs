@@ -47,6 +47,12 @@ pub struct Interpreted {
 const PLACES: usize = 16;
 
 impl Interpreted {
+    /// Whether more than the world outside had to do with it: a file that is deleted is no work to
+    /// tell, and cannot be deleted again.
+    pub fn is_work(&self) -> bool {
+        self.elements > 0 || self.calls > 0
+    }
+
     pub fn add(all: &mut Vec<Interpreted>, place: &Place, much: Much, own: f64) {
         let (elements, calls, world) = match much {
             Much::Elements(n) => (n, 0, None),

@@ -290,7 +290,8 @@ impl<'a> World<'a> {
     /// Whether the text that ran is one to tell: it gave a value, or its last statement had work
     /// done for a name.
     pub fn has_story(&mut self) -> bool {
-        let worked = !self.core.forced.is_empty() || !self.core.interpreted.is_empty();
+        let interpreted = self.core.interpreted.iter().any(Interpreted::is_work);
+        let worked = !self.core.forced.is_empty() || interpreted;
         if !self.gave && worked {
             self.keep_spent();
         }
