@@ -15,9 +15,9 @@ use super::work::Work;
 use super::{find, tile};
 use aplomb_ground::error::{Result, bytes};
 use aplomb_plans::plan::Kind;
+use aplomb_plans::plan::adjacency;
 use aplomb_plans::plan::product;
 use aplomb_plans::plan::tiling::{POINTS, Single, single};
-use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{NodeId, Read};
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
@@ -284,49 +284,11 @@ pub fn across(reads: &[Read], domain: &[usize]) -> Option<Vec<usize>> {
 /// BAS-07: the loops along which an affine read repeats, as many as its rank is short of theirs.
 /// None: not affine.
 pub fn redundant(read: &Read, domain: &[usize]) -> Option<Vec<usize>> {
-    if !read.ix.iter().all(|ix| ix.is_affine()) {
-        return None;
-    }
-    let row = |ix: &Ix| (0..domain.len()).map(|k| ix.coefficient(k)).collect::<Vec<i64>>();
-    let mut rows: Vec<Vec<i64>> =
-        read.ix.iter().map(row).flat_map(|row| apart(row, domain)).collect();
-    // The axes without a pivot, by elimination in whole numbers; an axis that no index mentions is
-    // one of them.
-    let mut free = Vec::new();
-    for k in 0..domain.len() {
-        match rows.iter().position(|row| row[k] != 0) {
-            None if domain[k] > 1 => free.push(k),
-            None => {}
-            Some(p) => {
-                let pivot = rows.swap_remove(p);
-                for row in rows.iter_mut().filter(|row| row[k] != 0) {
-                    let (a, b) = (pivot[k], row[k]);
-                    row.iter_mut().zip(&pivot).for_each(|(x, y)| {
-                        *x = x.saturating_mul(a).saturating_sub(y.saturating_mul(b))
-                    });
-                }
-            }
-        }
-    }
-    Some(free)
-}
-
-/// An index as its own axes' indices, where each place of it is one point of them: `60·i + j` for a
-/// j below 60 moves with both, as the matrix does that was laid out in a row. Else as it is.
-fn apart(row: Vec<i64>, domain: &[usize]) -> Vec<Vec<i64>> {
-    let mut axes: Vec<usize> = (0..row.len()).filter(|k| row[*k] != 0).collect();
-    axes.sort_by_key(|k| row[*k].unsigned_abs());
-    let mut below = 0u64;
-    for &k in &axes {
-        if row[k].unsigned_abs() <= below {
-            return vec![row];
-        }
-        below = below.saturating_add(
-            row[k].unsigned_abs().saturating_mul(domain[k].saturating_sub(1) as u64),
-        );
-    }
-    let unit = |k: usize| (0..row.len()).map(|j| i64::from(j == k)).collect();
-    axes.into_iter().map(unit).collect()
+    let loops: Vec<usize> = (0..domain.len()).collect();
+    let mut rows = adjacency::rows(&read.ix, domain, &loops)?;
+    // An axis that no index mentions has no pivot, either.
+    let pivots = adjacency::pivots(&mut rows, domain.len());
+    Some(loops.into_iter().filter(|k| pivots[*k].is_none() && domain[*k] > 1).collect())
 }
 
 /// Several reads of one array that meet the same elements.

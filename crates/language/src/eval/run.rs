@@ -10,7 +10,7 @@ use super::system::Row;
 use super::system::modules::Module;
 use super::tradfn::Call;
 use super::trees::Trees;
-use super::value::{Func, Oper, Operand, Value};
+use super::value::{Closure, Func, Oper, Operand, Value};
 use super::ways::Ways;
 use crate::syntax::ast::{Guard, PhraseId, Stmt};
 use crate::syntax::resolve::{Code, Do, FExpr, Gives, Ins, Joint};
@@ -555,6 +555,25 @@ impl<'h> Eval<'h> {
         });
         frame.leave();
         outcome
+    }
+
+    /// A frame in which the classes of names are looked up by who reads a dfn and does not run it.
+    pub(super) fn frame_to_read(
+        &self,
+        f: &Rc<Func>,
+        closure: &Rc<Closure>,
+        dyadic: bool,
+    ) -> Rc<Frame> {
+        let class = || Value::Array(Array::num(0.0));
+        Rc::new(Frame {
+            this: f.clone(),
+            closure: closure.clone(),
+            alpha: std::cell::RefCell::new(dyadic.then(class)),
+            omega: Array::num(0.0),
+            locals: Default::default(),
+            framing: self.cx.sys.scope.frames(),
+            saved: Default::default(),
+        })
     }
 
     /// A call that ends in a tail call leaves its system variables to that.

@@ -8,7 +8,7 @@ use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain, rank};
 use aplomb_values::array::{Array, Complex64, Ragged, Split, elements, storage};
 use aplomb_values::dag::Lib;
-use aplomb_values::prim::library::{Grading, order_key};
+use aplomb_values::prim::library::order_key;
 use aplomb_values::prim::whole::{Given, grade as grade_numbers};
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -208,17 +208,12 @@ pub fn graded_rows(cx: &mut Cx<'_>, node: &Array, down: bool) -> Result<Array> {
     };
     let items = held.view().numbers(cx.budget())?;
     let shape = &node.shape()[node.rank() - 1..];
-    let m = shape[0];
     let _held = cx.budget().charge_elements(items.len(), 16)?;
-    let (mut places, mut order) = (cx.budget().room(items.len())?, cx.budget().room(m)?);
-    let mut ticks = cx.budget().ticks();
-    for row in items.chunks_exact(m) {
+    let (mut places, mut ticks) = (cx.budget().room(items.len())?, cx.budget().ticks());
+    for items in items.chunks_exact(shape[0]) {
         ticks.tick()?;
-        let grading = Grading::new(Given { items: row, shape }, down);
-        order.clear();
-        order.extend((0..m).map(|k| grading.cell(k)));
-        order.sort_unstable();
-        places.extend(order.iter().map(|c| c.at() as f64 + io));
+        places
+            .extend(grade_numbers(Given { items, shape }, down).into_iter().map(|k| k as f64 + io));
     }
     Array::numbers(node.shape(), places, cx.budget())
 }

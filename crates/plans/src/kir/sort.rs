@@ -56,16 +56,19 @@ impl Sorted {
 
     /// Numbers below `count`.
     pub(super) fn places(k: &mut Lowering<'_>, n: u64, count: u64) -> Result<Sorted> {
-        let bits = 64 - count.saturating_sub(1).leading_zeros();
-        let digits = if k.any_extents { 4 } else { bits.div_ceil(8).clamp(1, 4) };
+        let digits = Sorted::digits_below(k, count);
         Sorted::new(k, n, Type::U32, digits)
+    }
+
+    /// Digits of the numbers below one.
+    fn digits_below(k: &Lowering<'_>, count: u64) -> u32 {
+        let bits = 64 - count.saturating_sub(1).leading_zeros();
+        if k.any_extents { 4 } else { bits.div_ceil(8).clamp(1, 4) }
     }
 
     /// The rows, so long, that such keys stand in.
     fn rows(k: &Lowering<'_>, keys: Sorted, row: u64) -> Sorted {
-        let bits = 64 - (keys.n / row.max(1)).saturating_sub(1).leading_zeros();
-        let digits = if k.any_extents { 4 } else { bits.div_ceil(8).clamp(1, 4) };
-        Sorted { digits, ..keys }
+        Sorted { digits: Sorted::digits_below(k, keys.n / row.max(1)), ..keys }
     }
 
     /// The items in their order, as an expression.

@@ -113,8 +113,8 @@ impl Plan {
 }
 
 /// An access matrix by loops. A linear place, `60·i + j` for a j below 60, is the rows that the
-/// matrix has which was laid out in a row.
-fn rows(ix: &[Ix], domain: &[usize], loops: &[usize]) -> Option<Vec<Vec<i64>>> {
+/// matrix has which was laid out in a row. None: some index is no affine map.
+pub fn rows(ix: &[Ix], domain: &[usize], loops: &[usize]) -> Option<Vec<Vec<i64>>> {
     let all = matrix(ix, domain.len())?;
     let mut out = Vec::new();
     for row in all {
@@ -124,8 +124,8 @@ fn rows(ix: &[Ix], domain: &[usize], loops: &[usize]) -> Option<Vec<Vec<i64>>> {
         let mut below = 0u64;
         let parts = axes.iter().all(|&k| {
             let apart = own[k].unsigned_abs() > below;
-            let reach = (domain[loops[k]] as u64 - 1).saturating_mul(own[k].unsigned_abs());
-            below = below.saturating_add(reach);
+            let steps = domain[loops[k]].saturating_sub(1) as u64;
+            below = below.saturating_add(steps.saturating_mul(own[k].unsigned_abs()));
             apart
         });
         if !parts || axes.len() < 2 {
@@ -141,48 +141,41 @@ fn rows(ix: &[Ix], domain: &[usize], loops: &[usize]) -> Option<Vec<Vec<i64>>> {
     Some(out)
 }
 
-/// Whole numbers x for which each row times x is its last number; None: there are none, or several.
-fn solved(mut rows: Vec<Vec<i64>>, unknowns: usize) -> Option<Vec<i64>> {
-    let mut pivots = Vec::new();
-    for k in 0..unknowns {
-        let at = (0..rows.len()).find(|r| rows[*r][k] != 0 && !pivots.contains(r))?;
-        let pivot = rows[at].clone();
-        for (r, row) in rows.iter_mut().enumerate().filter(|(r, row)| *r != at && row[k] != 0) {
-            debug_assert_ne!(r, at);
-            let (a, b) = (pivot[k], row[k]);
-            row.iter_mut()
-                .zip(&pivot)
-                .for_each(|(x, y)| *x = x.saturating_mul(a).saturating_sub(y.saturating_mul(b)));
-        }
-        pivots.push(at);
-    }
-    let holds = (0..rows.len()).all(|r| pivots.contains(&r) || rows[r][unknowns] == 0);
-    let one = |(k, r): (usize, &usize)| {
-        let (by, is) = (rows[*r][k], rows[*r][unknowns]);
-        (is % by == 0).then(|| is / by)
-    };
-    pivots.iter().enumerate().map(one).collect::<Option<Vec<i64>>>().filter(|_| holds)
-}
-
-/// The rank of vectors.
-fn rank(mut rows: Vec<Vec<i64>>) -> usize {
-    let (mut rank, width) = (0, rows.first().map_or(0, Vec::len));
-    for k in 0..width {
-        let at = (rank..rows.len()).find(|r| rows[*r][k] != 0);
-        // A column of nothing has no pivot.
+/// Elimination in whole numbers: for each of the first columns the row in which it alone of them is
+/// left, so far as rows last.
+pub fn pivots(rows: &mut [Vec<i64>], columns: usize) -> Vec<Option<usize>> {
+    let mut found: Vec<Option<usize>> = Vec::new();
+    for k in 0..columns {
+        let at = (0..rows.len()).find(|r| rows[*r][k] != 0 && !found.contains(&Some(*r)));
         if let Some(at) = at {
-            rows.swap(rank, at);
-            let pivot = rows[rank].clone();
-            for row in rows.iter_mut().skip(rank + 1).filter(|row| row[k] != 0) {
+            let pivot = rows[at].clone();
+            for (_, row) in rows.iter_mut().enumerate().filter(|(r, row)| *r != at && row[k] != 0) {
                 let (a, b) = (pivot[k], row[k]);
                 row.iter_mut().zip(&pivot).for_each(|(x, y)| {
                     *x = x.saturating_mul(a).saturating_sub(y.saturating_mul(b))
                 });
             }
-            rank += 1;
         }
+        found.push(at);
     }
-    rank
+    found
+}
+
+/// Whole numbers x for which each row times x is its last number; None: there are none, or several.
+fn solved(mut rows: Vec<Vec<i64>>, unknowns: usize) -> Option<Vec<i64>> {
+    let found = pivots(&mut rows, unknowns);
+    let holds = (0..rows.len()).all(|r| found.contains(&Some(r)) || rows[r][unknowns] == 0);
+    let one = |(k, r): (usize, &Option<usize>)| {
+        let row = &rows[(*r)?];
+        (row[unknowns] % row[k] == 0).then(|| row[unknowns] / row[k])
+    };
+    found.iter().enumerate().map(one).collect::<Option<Vec<i64>>>().filter(|_| holds)
+}
+
+/// The rank of vectors.
+fn rank(mut rows: Vec<Vec<i64>>) -> usize {
+    let width = rows.first().map_or(0, Vec::len);
+    pivots(&mut rows, width).iter().flatten().count()
 }
 
 fn dot(x: &[i64], y: &[i64]) -> i64 {
@@ -216,8 +209,9 @@ impl Nest {
                 along.entry(s).or_default().push(r);
             }
         }
+        let all = self.coordinates();
         let mut found: Vec<Candidate> =
-            along.iter().filter_map(|(s, refs)| self.along(s, refs, &own)).collect();
+            along.iter().filter_map(|(s, refs)| self.along(s, refs, (&own, &all))).collect();
         found.sort_by_key(|c| std::cmp::Reverse(c.bytes));
         if found.is_empty() && !own.is_empty() {
             found.push(self.copied(&own));
@@ -239,9 +233,14 @@ impl Nest {
         all
     }
 
-    /// The order for reads of one direction.
-    fn along(&self, s: &[i64], refs: &[&Ref], own: &[&Ref]) -> Option<Candidate> {
-        let (all, m) = (self.coordinates(), self.loops.len());
+    /// The order for reads of one direction, among all reads without reuse and all coordinates.
+    fn along(
+        &self,
+        s: &[i64],
+        refs: &[&Ref],
+        (own, all): (&[&Ref], &[Vec<i64>]),
+    ) -> Option<Candidate> {
+        let m = self.loops.len();
         let legal = |v: &&Vec<i64>, d: usize| v[d] > 0 && dot(v, s) == 0;
         let time = match self.ordered {
             Some(d) => Some(all.iter().find(|v| legal(v, d))?.clone()),

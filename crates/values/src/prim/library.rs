@@ -95,6 +95,11 @@ pub fn order_key(x: f64) -> u64 {
     }
 }
 
+/// Whether a number is another than its key says: ¯0 and each NaN share theirs.
+pub fn shares_key(x: &f64) -> bool {
+    x.is_nan() || *x == 0.0 && x.is_sign_negative()
+}
+
 /// The number of a key; of those that have one key, 0 and a NaN.
 pub fn ordered(key: u64) -> f64 {
     f64::from_bits(if key >> 63 == 1 { key ^ 1 << 63 } else { !key })

@@ -15,7 +15,7 @@ use super::sorting::{Keyed, by_digits, sorted};
 use super::{Cpu, DeviceError, RunCtx, lookup};
 use aplomb_values::array::{DType, elements};
 use aplomb_values::dag::Lib;
-use aplomb_values::prim::library::{Cell, Grading, found_place, order_key, ordered};
+use aplomb_values::prim::library::{Cell, Grading, found_place, order_key, ordered, shares_key};
 use aplomb_values::prim::whole::Given;
 
 /// A function that puts a number at a place of the result.
@@ -135,9 +135,7 @@ pub fn run(
             }
         }
         (Lib::SortUp | Lib::SortDown, [all]) if all.items.len() == n => {
-            // Equal keys are equal numbers but for these.
-            let odd = |x: &f64| x.is_nan() || *x == 0.0 && x.is_sign_negative();
-            if !all.items.iter().any(odd) {
+            if !all.items.iter().any(shares_key) {
                 return sort(cpu, ctx, all.items, of.is_down(), put);
             }
             let grading = Grading::new(*all, of.is_down());

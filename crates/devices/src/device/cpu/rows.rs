@@ -18,7 +18,7 @@ use super::share::{Ran, STRETCH, each_unit};
 use super::sorting::by_digits;
 use super::{Cpu, RunCtx, library};
 use aplomb_values::dag::Lib;
-use aplomb_values::prim::library::{Grading, order_key, ordered};
+use aplomb_values::prim::library::{Grading, order_key, ordered, shares_key};
 use aplomb_values::prim::whole::Given;
 
 /// Numbers of the longest row that a network sorts.
@@ -108,13 +108,11 @@ impl Rows {
 
     fn in_order(&self, isa: Isa, network: &[Exchange], items: &[f64], out: &mut [f64]) {
         let block = LANES * self.width;
-        // Equal keys are equal numbers but for these.
-        let odd = |x: &f64| x.is_nan() || *x == 0.0 && x.is_sign_negative();
         for (items, out) in items.chunks(block).zip(out.chunks_mut(block)) {
             let whole = items.len() == block && self.width <= SHORT;
-            if !whole || self.of.is_sort() && items.iter().any(odd) {
+            if !whole || self.of.is_sort() && items.iter().any(shares_key) {
                 for (row, out) in items.chunks(self.width).zip(out.chunks_mut(self.width)) {
-                    self.row(row, out, row.iter().any(odd));
+                    self.row(row, out, row.iter().any(shares_key));
                 }
             } else if self.of.is_sort() {
                 // SAFETY: this machine has the instructions.

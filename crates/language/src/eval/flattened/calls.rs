@@ -3,7 +3,6 @@
 
 use super::body::Call;
 use super::{Cells, Flat, Steps, has_steps, refuse};
-use crate::eval::env::Frame;
 use crate::eval::operators::each::flat_pass;
 use crate::eval::system::Does;
 use crate::eval::value::{Closure, Func, Oper, Operand, Value};
@@ -270,17 +269,8 @@ impl Flat<'_, '_> {
             done.push((cells.clone(), value));
             return Ok(());
         };
-        // What the evaluator looks names' classes up in; their values are the call's.
-        let class = || Value::Array(Array::num(0.0));
-        let frame = Rc::new(Frame {
-            this: f.clone(),
-            closure,
-            alpha: RefCell::new(x.is_some().then(class)),
-            omega: Array::num(0.0),
-            locals: RefCell::default(),
-            framing: self.ev.cx.sys.scope.frames(),
-            saved: RefCell::default(),
-        });
+        // The values of its names are the call's.
+        let frame = self.ev.frame_to_read(f, &closure, x.is_some());
         let call =
             Rc::new(Call { frame, alpha: RefCell::new(x), omega: y, names: RefCell::default() });
         self.calls.push(call.clone());

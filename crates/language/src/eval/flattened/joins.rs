@@ -7,7 +7,6 @@
 
 use super::body::Call;
 use super::{Cells, Flat};
-use crate::eval::env::Frame;
 use crate::eval::phrases::folds;
 use crate::eval::run::{At, Eval};
 use crate::eval::value::{self, Func, Oper, Value};
@@ -15,9 +14,8 @@ use crate::functions::{search, select};
 use crate::syntax::ast::Sym;
 use crate::syntax::resolve::{Code, Do, FExpr, Ins, OpExpr, Operand};
 use aplomb_ground::error::Result;
-use aplomb_values::array::{Array, Ragged};
+use aplomb_values::array::{Array, Ragged, storage};
 use aplomb_values::prim::op::Op;
-use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Fewer comparisons are made one by one.
@@ -151,23 +149,14 @@ impl Eval<'_> {
         if !closure.text().contains('=') {
             return false;
         }
-        let class = || Value::Array(Array::num(0.0));
-        let frame = Rc::new(Frame {
-            this: f.clone(),
-            closure: closure.clone(),
-            alpha: RefCell::new(dyadic.then(class)),
-            omega: Array::num(0.0),
-            locals: RefCell::default(),
-            framing: self.cx.sys.scope.frames(),
-            saved: RefCell::default(),
-        });
+        let frame = self.frame_to_read(f, closure, dyadic);
         let at = At { ast: &closure.ast, frame: Some(&frame) };
         let (mut own, mut found) = (Vec::new(), false);
         for stmt in &closure.ast.dfn(closure.dfn).stmts {
             let Ok(made) = self.resolved(at, stmt.phrase) else { break };
             found |= code_joins(&made.code, &mut own);
             for sym in &own {
-                frame.set(*sym, class());
+                frame.set(*sym, Value::Array(Array::num(0.0)));
             }
         }
         frame.clone().leave();
@@ -293,19 +282,15 @@ impl Flat<'_, '_> {
     /// greatest. None: that is too much.
     fn by_table(&mut self, v: &Array, keys: &Array) -> Result<Option<(Vec<u32>, Vec<u32>)>> {
         let n = keys.len();
-        let all = |cells: &Self, a: &Array| -> Result<Vec<f64>> {
-            let mut out = cells.ev.cx.budget().room(a.len())?;
-            out.extend((0..a.len()).map_while(|k| a.number_at(k)));
-            Ok(out)
-        };
-        let (keys, v) = (all(self, keys)?, all(self, v)?);
+        let (Some(keys), Some(v)) = (storage(keys), storage(v)) else { return Ok(None) };
+        let budget = self.ev.cx.budget();
+        let (keys, v) = (keys.view().numbers(budget)?, v.view().numbers(budget)?);
         let (least, most) =
             keys.iter().fold((f64::MAX, f64::MIN), |(a, b), &k| (a.min(k), b.max(k)));
         let size = most - least + 1.0;
         if !(1.0..=(4 * (n + v.len())) as f64).contains(&size) {
             return Ok(None);
         }
-        let budget = self.ev.cx.budget();
         let mut table = budget.filled(n as u32, size as usize)?;
         let mut firsts = budget.room(n)?;
         for (k, key) in keys.iter().enumerate() {

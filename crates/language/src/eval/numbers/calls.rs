@@ -6,13 +6,11 @@ use super::code::{Body, Maker, Place, Step};
 use super::form::Form;
 use super::program::{Arg, Do, Function};
 use crate::eval::env::Frame;
-use crate::eval::value::{self, Func, Oper, Value};
+use crate::eval::value::{self, Func, Oper};
 use crate::syntax::ast::Sym;
 use crate::syntax::resolve::{FExpr, OpExpr, Operand};
 use crate::syntax::token::Word;
 use crate::table::Prim;
-use aplomb_values::array::Array;
-use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Functions of one program, at most.
@@ -132,16 +130,7 @@ impl Maker<'_, '_> {
         let Known { f, x, y, around, outer, .. } = &self.known[k];
         let (f, x, y, around, outer) = (f.clone(), x.clone(), y.clone(), around.clone(), *outer);
         let closure = f.closure()?.clone();
-        let class = || Value::Array(Array::num(0.0));
-        let frame = Rc::new(Frame {
-            this: f.clone(),
-            closure: closure.clone(),
-            alpha: RefCell::new(x.is_some().then(class)),
-            omega: Array::num(0.0),
-            locals: RefCell::default(),
-            framing: self.ev.cx.sys.scope.frames(),
-            saved: RefCell::default(),
-        });
+        let frame = self.ev.frame_to_read(&f, &closure, x.is_some());
         self.frames.push(frame.clone());
         let scope = Scope { ast: closure.ast.clone(), frame: Some(frame.clone()), around: outer };
         // ⍵, ⍺ and the names around are the first registers.
@@ -184,10 +173,7 @@ impl Maker<'_, '_> {
         match f {
             FExpr::Op1(OpExpr::Prim(p), g) if p.glyph == '⍨' => {
                 let Operand::F(g) = &**g else { return None };
-                let right = match x {
-                    Some(x) => x,
-                    None => y.clone(),
-                };
+                let right = either(x, &y);
                 return self.call(body, g, Some(y), right, last);
             }
             FExpr::Op1(OpExpr::Prim(p), g) if matches!(p.glyph, '/' | '⌿') && x.is_none() => {
@@ -232,10 +218,7 @@ impl Maker<'_, '_> {
         match &**f {
             Func::Prim(p) => self.apply(body, p, x, y).map(Step::Gives),
             Func::Op1(Oper::Prim(p), value::Operand::F(g)) if p.glyph == '⍨' => {
-                let right = match x {
-                    Some(x) => x,
-                    None => y.clone(),
-                };
+                let right = either(x, &y);
                 self.call_known(body, g, Some(y), right, last)
             }
             Func::Op1(Oper::Prim(p), value::Operand::F(g))
@@ -353,6 +336,14 @@ impl Maker<'_, '_> {
             Func::Prim(p) => Some(p),
             _ => None,
         }
+    }
+}
+
+/// The right side of `f⍨`: the left argument, or the only one.
+fn either(x: Option<Place>, y: &Place) -> Place {
+    match x {
+        Some(x) => x,
+        None => y.clone(),
     }
 }
 

@@ -205,12 +205,11 @@ impl Machine {
                 }
                 Do::Call { of, into, x, y } => {
                     let (x, y) = (x.map(|x| self.read(base, x)), self.read(base, y));
-                    if self.waiting.len() + 1 >= depth {
+                    let (function_now, next) = (function as u32, at as u32);
+                    let waits = Waits { function: function_now, next, base, first, into };
+                    if !self.goes_in(waits, depth, (budget, way))? {
                         return Ok(None);
                     }
-                    self.count(budget, way)?;
-                    let (function_now, next) = (function as u32, at as u32);
-                    self.waiting.push(Waits { function: function_now, next, base, first, into });
                     base += program.code[function].registers;
                     first += program.code[function].lists;
                     (function, at) = (of as usize, 0);
@@ -218,12 +217,11 @@ impl Machine {
                     self.enter(program, function, (base, first), (x, y), budget)?;
                 }
                 Do::CallOn { of, into } => {
-                    if self.waiting.len() + 1 >= depth {
+                    let (function_now, next) = (function as u32, at as u32);
+                    let waits = Waits { function: function_now, next, base, first, into };
+                    if !self.goes_in(waits, depth, (budget, way))? {
                         return Ok(None);
                     }
-                    self.count(budget, way)?;
-                    let (function_now, next) = (function as u32, at as u32);
-                    self.waiting.push(Waits { function: function_now, next, base, first, into });
                     base += program.code[function].registers;
                     first += program.code[function].lists;
                     (function, at) = (of as usize, 0);
@@ -569,6 +567,22 @@ impl Machine {
             }
         }
         Some(())
+    }
+
+    /// A call inside of another, which waits. False: as many stand in each other as may.
+    #[inline]
+    fn goes_in(
+        &mut self,
+        waits: Waits,
+        depth: usize,
+        (budget, way): (&Budget, Option<&Way<'_>>),
+    ) -> Result<bool> {
+        if self.waiting.len() + 1 >= depth {
+            return Ok(false);
+        }
+        self.count(budget, way)?;
+        self.waiting.push(waits);
+        Ok(true)
     }
 
     fn count(&mut self, budget: &Budget, way: Option<&Way<'_>>) -> Result<()> {
