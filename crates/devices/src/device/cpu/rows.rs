@@ -2,7 +2,7 @@
 //!
 //! | rows | way | 3.2 million f64, two threads |
 //! |---|---|---|
-//! | up to 64 numbers | eight rows at once, a row a lane, by a sorting network | – |
+//! | up to 64 numbers | eight rows at once, a row a lane, by a sorting network | rows of 16 sorted: 7 ms |
 //! | longer ones | a row by its thread, by the digits of its keys | – |
 //! | longer than a thread should have alone | one after the other, as a vector is sorted | – |
 //!
