@@ -211,6 +211,16 @@ pub struct ProfileArgs {
 }
 
 #[derive(Args, Clone)]
+pub struct MicroArgs {
+    /// One JSON document instead of tables
+    #[arg(long)]
+    pub json: bool,
+    /// Writes bandwidth by stride as a picture, SVG
+    #[arg(short = 'o', value_name = "OUT.svg")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(Args, Clone)]
 pub struct BenchArgs {
     /// The workload to time, all, or papers (those that four papers measure); list names them.
     /// Besides seeds (the papers' programs, by our pipeline and by theirs), frontend (reading,
@@ -377,6 +387,9 @@ pub enum Command {
     Kernel(KernelCommand),
     /// Times a workload
     Bench(BenchArgs),
+    /// What a GPU's memory gives by how threads lie beside what they read, and what the model
+    /// expects; without a GPU the model alone
+    Microbench(MicroArgs),
     /// Every shape of launch, computed twice; with --cuda on the GPU and the CPU
     Selftest {
         #[arg(long)]

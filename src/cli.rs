@@ -2,7 +2,10 @@
 
 use crate::args::{Cli, Command, TuiArgs};
 use crate::front::{Pipeline, Settings, USAGE};
-use crate::{batch, bench, gate, lsp, notebook, panes, profile, repl, script, views, watch, words};
+use crate::{
+    batch, bench, gate, lsp, microbench, notebook, panes, profile, repl, script, views, watch,
+    words,
+};
 use aplomb_devices::device::Wanted;
 use aplomb_kernel::files::Reach;
 use aplomb_plans::plan::{Math, Order};
@@ -141,6 +144,7 @@ fn dispatch(command: Command, settings: Settings, said: &[String]) -> i32 {
         Command::Prims { json } => views::prims(json),
         Command::Kernel(what) => notebook::run(settings, what, said),
         Command::Bench(args) => bench::run(settings, args),
+        Command::Microbench(args) => microbench::run(settings, args),
         Command::Selftest { cuda } => crate::selftest::run(settings, cuda),
         Command::Tune(input) => views::tune(settings, input),
         Command::Repro(args) => crate::repro::run(settings, args),

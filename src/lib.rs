@@ -18,6 +18,7 @@ mod export;
 mod front;
 mod gate;
 mod lsp;
+mod microbench;
 #[cfg(feature = "jupyter")]
 mod notebook;
 #[cfg(not(feature = "jupyter"))]

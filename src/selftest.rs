@@ -7,7 +7,7 @@ use aplomb_ground::error::time;
 use aplomb_ground::protocol::{Event, Request, Sink};
 use aplomb_ground::trace::LaunchRecord;
 use aplomb_kernel::session::Session;
-use aplomb_plans::kir::Tuning;
+use aplomb_plans::kir::{TileSize, Tuning};
 use aplomb_plans::plan::Math;
 use aplomb_values::array::{Array, Data};
 use std::time::{Duration, Instant};
@@ -34,6 +34,8 @@ const LINES: &[(&str, &str)] = &[
     ("pairs", "+/V∘.×1 2 3"),
     ("product in tiles", "(600 12⍴V)+.×⍉600 12⍴V"),
     ("all pairs", "+/|(9000⍴V)∘.-9↑V"),
+    ("pairs, twice", "{(+/⍵×⍵)(⌈/⍵)}(9000⍴V)∘.-9↑V"),
+    ("products", "{(⍺+.×⍵)(⍺⌈.+⍵)}∘⍉⍨600 12⍴V"),
     ("segments", "∊+/¨(1,1↓L)⊂V"),
     ("order", "V[⍋V]"),
     ("order of rows", "⍒M"),
@@ -155,15 +157,32 @@ pub fn run(settings: Settings, cuda: bool) -> i32 {
     })
 }
 
-/// The settings that a tuner may choose of maps and selections.
+const fn tiles(rows: u32, columns: u32, deep: u32, own: u32) -> Tuning {
+    let tile = Some(TileSize { rows, columns, deep, own });
+    Tuning { items: None, persistent: false, threads: 256, tile }
+}
+
+/// The settings that a tuner may choose of maps, selections and products.
 const TEXTS: &[Tuning] = &[
-    Tuning { items: Some(1), persistent: false, threads: 128 },
-    Tuning { items: Some(4), persistent: false, threads: 512 },
-    Tuning { items: Some(16), persistent: false, threads: 256 },
-    Tuning { items: Some(1), persistent: true, threads: 256 },
+    Tuning { items: Some(1), persistent: false, threads: 128, tile: None },
+    Tuning { items: Some(4), persistent: false, threads: 512, tile: None },
+    Tuning { items: Some(16), persistent: false, threads: 256, tile: None },
+    Tuning { items: Some(1), persistent: true, threads: 256, tile: None },
+    tiles(32, 32, 8, 2),
+    tiles(64, 128, 16, 4),
+    tiles(128, 64, 32, 8),
+    tiles(128, 128, 8, 8),
 ];
-const TUNED: &[&str] =
-    &["map", "transposed", "functions", "comparisons", "whole numbers", "loop", "selection"];
+const TUNED: &[&str] = &[
+    "map",
+    "transposed",
+    "functions",
+    "comparisons",
+    "whole numbers",
+    "loop",
+    "selection",
+    "product in tiles",
+];
 
 /// The same with each of their texts, a row each; how many differ.
 fn other_texts(tested: &mut Side, other: &mut Side) -> usize {

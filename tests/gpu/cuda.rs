@@ -460,6 +460,39 @@ fn bas_24_registers_are_told_where_nvrtc_is() {
     }
 }
 
+/// BAS-23, BAS-24: registers of every size that is worth running, and the rules asked again with
+/// them; none of the sizes that are left spills.
+#[test]
+fn bas_23_sizes_of_tiles_have_the_registers_of_their_texts() {
+    if !nvrtc::is_child("bas_23_sizes_of_tiles_have_the_registers_of_their_texts") {
+        return;
+    }
+    let mut s = session();
+    for line in ["A+.×⍉A", "F+.×⍉F", "(A+.×⍉A)(A⌈.+⍉A)"] {
+        let lines = ["A←0.001×700 90⍴⍳63000 ⋄ F←'f32'⎕AS A", "A F", line];
+        let mut told = traced(&mut s, &lines);
+        let before = told.kernels.last().expect("a launch").tuning.clone();
+        s.core().fill(&mut told);
+        let k = told.kernels.last().expect("a launch");
+        assert!(k.tuning.len() >= 20);
+        for (row, was) in k.tuning.iter().zip(&before) {
+            let worth = was.status == "model" || was.chosen;
+            assert_eq!(row.regs.is_some(), worth, "{row:?}");
+            assert!(row.regs.is_none_or(|n| (16..=255).contains(&n)), "{row:?}");
+        }
+        let chosen = k.tuning.iter().find(|r| r.chosen).expect("a size");
+        assert_eq!(chosen.regs, k.regs, "the launch's text has this size");
+        let left = k.tuning.iter().filter(|r| r.status == "model");
+        for row in left.filter(|r| r.regs.is_some()) {
+            let text = row.text.as_ref().expect("a text");
+            let all =
+                measured(&kir::program(std::slice::from_ref(text)), "sm_90").expect("a cubin");
+            assert!(all.iter().all(|(_, usage)| usage.spills == 0), "{row:?}");
+            assert!(all.iter().any(|(_, usage)| usage.shared == row.smem), "{row:?} {all:?}");
+        }
+    }
+}
+
 #[test]
 fn acl_44_every_launch_compiles_for_every_architecture_within_its_budget() {
     if !nvrtc::is_child("acl_44_every_launch_compiles_for_every_architecture_within_its_budget") {

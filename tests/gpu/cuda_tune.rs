@@ -9,7 +9,7 @@ use aplomb_devices::device::{Trial, Wanted};
 use aplomb_ground::protocol::Request;
 use aplomb_ground::trace::LaunchRecord;
 use aplomb_kernel::session::Session;
-use aplomb_plans::kir::Tuning;
+use aplomb_plans::kir::{TileSize, Tuning};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -51,6 +51,30 @@ fn is_as_chosen(kernel: &LaunchRecord, trial: &Trial) {
     let text = &kernel.cuda.as_ref().expect("a text").text;
     assert!(text.contains(&format!("__launch_bounds__({})", tuning.threads)), "{text}");
     assert_eq!(text.contains("u32* ticket"), tuning.persistent || own.by == "tile", "{text}");
+}
+
+/// BAS-22: whatever the size of its tiles, a product has the same bits, at edges that no size
+/// divides; so have two folds of one product.
+#[test]
+fn bas_22_every_size_of_tiles_gives_the_same_bits() {
+    if !standin::is_child("bas_22_every_size_of_tiles_gives_the_same_bits", &[]) {
+        return;
+    }
+    let setup = "A←0.25×401 19⍴7|3×⍳7619 ⋄ B←0.5×19 387⍴5|2×⍳7353 ⋄ s←+/∊A B";
+    let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[setup]), prepared(Wanted::Cuda, &[setup]));
+    let sizes = TileSize::all();
+    let some = sizes.iter().filter(|size| size.divides() && size.shared([8, 8]) <= 48 * 1024);
+    let some: Vec<TileSize> = some.copied().step_by(3).collect();
+    assert!(some.len() >= 8, "{some:?}");
+    for line in ["A+.×B", "A⌊.+1+B", "{(+/⍵×⍵)(⌈/⍵)}A[;1]∘.-9000⍴B"] {
+        let wanted = outcome(&mut cpu, line);
+        for size in &some {
+            let tuning = Tuning { tile: Some(*size), ..Tuning::default() };
+            gpu.core().devices().find().expect("a device").set(Some(tuning));
+            assert_eq!(outcome(&mut gpu, line), wanted, "{line}: {}", size.says());
+        }
+        nothing_refused(&mut gpu);
+    }
 }
 
 /// BAR-06: the tuning table has a row for each number of points a thread may take, and for each

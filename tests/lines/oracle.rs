@@ -44,14 +44,14 @@ fn element(read: &Read, shape: &[usize], place: &[usize]) -> Option<u64> {
 }
 
 /// The places that lanes of a warp take at once, warp by warp.
-fn warps(l: &Launch) -> Vec<Vec<Vec<usize>>> {
+fn warps(plan: &Plan, l: &Launch) -> Vec<Vec<Vec<usize>>> {
     let all = places(&l.domain);
     let chunks = |list: Vec<Vec<usize>>| -> Vec<Vec<Vec<usize>>> {
         list.chunks(WARP).map(<[_]>::to_vec).collect()
     };
     let Some(axis) = l.axis.filter(|_| l.kind == Kind::Reduce) else { return chunks(all) };
     // Along the fold, row by row; else results beside each other, a step of the fold at a time.
-    let along = kir::lanes(l) == Some(axis);
+    let along = kir::lanes(plan, l) == Some(axis);
     let key = |place: &Vec<usize>| {
         let mut rest = place.clone();
         let own = rest.remove(axis);
@@ -99,7 +99,7 @@ fn launch(plan: &Plan, l: &Launch, told: &LaunchRecord) -> Vec<String> {
             if read.space == "global" && !after && matches!(l.kind, Kind::Map | Kind::Reduce) {
                 let size = buffer.dtype.size() as u64;
                 let (mut sectors, mut least) = (0, 0);
-                for warp in warps(l) {
+                for warp in warps(plan, l) {
                     let own: BTreeSet<u64> = warp.iter().filter_map(at).collect();
                     let met: BTreeSet<u64> = own.iter().map(|e| e * size / SECTOR).collect();
                     sectors += met.len() as u64;

@@ -524,3 +524,25 @@ fn pipelines_rules_and_limits_are_flags() {
         "{list}"
     );
 }
+
+/// BAS-02, BAS-03, BAS-04: without a GPU the model alone, and why; as tables, JSON and a picture.
+#[test]
+fn bas_02_microbench_tells_the_model_where_there_is_no_gpu() {
+    let folder = tempfile::tempdir().unwrap();
+    let svg = folder.path().join("strides.svg").display().to_string();
+    let (out, err, code) = ran(&["microbench", "-o", &svg], "");
+    assert_eq!(code, 0, "{err}");
+    assert!(out.starts_with("the model alone: "), "{out}");
+    assert!(out.contains("turns ÷ stretches") && out.contains("ns of a warp's read"), "{out}");
+    assert!(out.lines().all(|l| l.chars().count() <= 100), "{out}");
+    let picture = fs::read_to_string(&svg).unwrap();
+    assert!(picture.starts_with("<svg") && picture.contains("GB/s"), "{picture}");
+    let (json, _, _) = ran(&["microbench", "--json"], "");
+    let told: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert!(told["device"].is_null() && told["why"].is_string(), "{json}");
+    let rows = |kind: &str| told[kind].as_array().unwrap().clone();
+    assert_eq!((rows("layout").len(), rows("stride").len(), rows("banks").len()), (10, 35, 33));
+    let ns = |stride: usize| rows("banks")[stride]["model"]["ns"].as_f64().unwrap();
+    assert_eq!((ns(0), ns(3), ns(8) / ns(1), ns(32) / ns(1)), (ns(1), ns(1), 8.0, 32.0));
+    assert!(rows("stride").iter().all(|r| r["measured"].is_null() && r["error"].is_null()));
+}

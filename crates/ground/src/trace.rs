@@ -348,6 +348,13 @@ pub struct LaunchRecord {
     /// no reuse is to be copied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<OrderRecord>,
+    /// The loops of its CUDA text, the outermost first; empty where no axis tells them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub schedule: Vec<LoopRecord>,
+    /// The sizes that its tiles could have, each with its figures and what became of it (BAS-23);
+    /// empty where there is no such choice.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tuning: Vec<TuningRecord>,
     /// The grid that its CUDA text is for.
     pub launch: Grid,
     /// Its kernels in order: who takes the points. Empty where there is no CUDA text.
@@ -449,6 +456,52 @@ pub struct OrderRecord {
     pub global: Vec<u32>,
     /// Buffers without reuse for which that is not so.
     pub staged: Vec<u32>,
+}
+
+/// One loop of a launch's CUDA text.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LoopRecord {
+    /// The axis of the launch's domain that it goes along, `i`.
+    pub axis: String,
+    /// The places that it goes over; of an inner loop those of a step of the outer one.
+    pub extent: u64,
+    /// The places that it takes at a time.
+    pub step: u64,
+    /// Who shares its steps out: `grid` (blocks), `block` (one after the other, through shared
+    /// memory), `thread` (threads of a block, or a thread alone where it folds), `register`.
+    pub level: String,
+    /// `point`, or `fold`.
+    pub role: String,
+}
+
+/// One size of a product's tiles.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TuningRecord {
+    /// Results along both axes, and places of the folded one that are in shared memory at once.
+    pub tile: [u32; 3],
+    /// A thread has so many results along each axis.
+    pub own: u32,
+    /// Threads of a block.
+    pub threads: u32,
+    /// Registers of a thread, as NVRTC tells; null where it was not asked.
+    pub regs: Option<u32>,
+    /// Bytes of shared memory of a block.
+    pub smem: u32,
+    /// Items that all blocks load from memory.
+    pub loads: u64,
+    /// The part of a multiprocessor's threads that are there at once.
+    pub occ: f64,
+    /// Microseconds by the model.
+    pub us: f64,
+    /// `model`, `timed`, or the first rule that leaves it out: `pruned:divide`, `pruned:smem`,
+    /// `pruned:traffic`, `pruned:regs`, `pruned:occupancy`.
+    pub status: String,
+    /// Whether the launch's text has it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub chosen: bool,
+    /// Its CUDA text, for who asks a compiler for its registers.
+    #[serde(skip)]
+    pub text: Option<Cuda>,
 }
 
 fn is_none(n: &u64) -> bool {

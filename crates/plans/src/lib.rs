@@ -5,5 +5,6 @@
 #![warn(missing_docs)]
 
 pub mod kir;
+pub mod micro;
 pub mod occupancy;
 pub mod plan;

@@ -1,4 +1,5 @@
-//! Occupancy: the part of a multiprocessor's threads that a kernel keeps busy.
+//! Occupancy: the part of a multiprocessor's threads that a kernel keeps busy; and the rates that
+//! estimates take a device to have.
 //!
 //! Rows: BAS-01. By the published limits of each architecture, as NVIDIA's `cuda_occupancy.h` with
 //! the largest carve-out counts: a block takes registers by warps, in groups of four, and shared
@@ -21,6 +22,15 @@ pub struct Multiprocessor {
     /// Shared memory is taken by so many bytes.
     pub granule: u32,
 }
+
+/// Bytes that memory moves in a microsecond. H200: 4.3 TB/s (NVIDIA's data sheet).
+pub const BYTES_PER_US: f64 = 4.3e6;
+/// Scalar operations of f64 in a microsecond. H200: 34 Tflop/s (NVIDIA's data sheet).
+pub const FLOPS_PER_US: f64 = 3.4e7;
+/// Multiprocessors: of an H100 and an H200.
+pub const PROCESSORS: u32 = 132;
+/// Nanoseconds of a multiprocessor's cycle. H200: 1.98 GHz (NVIDIA's data sheet).
+pub const CYCLE_NS: f64 = 0.505;
 
 const KB: u32 = 1024;
 

@@ -8,9 +8,12 @@ use crate::figures::{self, FIGURES, temporaries};
 use crate::graph::nothing;
 use crate::promise::{Reason, reasons};
 use crate::why::{arrays, count, launch, once, sentence, still_holds, wrapped};
-use aplomb_ground::error::bytes;
-use aplomb_ground::trace::{DecisionRecord, LaunchRecord, OrderRecord, Segment, Trace};
+use aplomb_ground::error::{bytes, time};
+use aplomb_ground::trace::{
+    DecisionRecord, LaunchRecord, LoopRecord, OrderRecord, Segment, Trace, TuningRecord,
+};
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// A question of one word.
 pub struct Question {
@@ -227,6 +230,8 @@ fn one_launch(trace: &Trace, k: usize) -> Result<Vec<String>, String> {
     };
     let mut out = vec![launch(trace, own)];
     out.extend(spread(own));
+    out.extend(nest(own));
+    out.extend(sizes(own));
     out.extend(orders(trace, own));
     let of = |d: &&DecisionRecord| {
         let holds = |list: &[u32]| list.iter().any(|b| trace.buffers[*b as usize].node == d.node);
@@ -236,6 +241,54 @@ fn one_launch(trace: &Trace, k: usize) -> Result<Vec<String>, String> {
     };
     out.extend(listed(trace, trace.decisions.iter().filter(of).collect()));
     Ok(out)
+}
+
+/// The loops of its CUDA text, level by level (BAS-22).
+fn nest(k: &LaunchRecord) -> Option<String> {
+    let of = |level: &str| {
+        let own = k.schedule.iter().filter(|l| l.level == level);
+        let says = |l: &LoopRecord| match l.step {
+            1 => format!("{} over {}", l.axis, l.extent),
+            step => format!("{} over {} by {step}", l.axis, l.extent),
+        };
+        let all: Vec<String> = own.map(says).collect();
+        (!all.is_empty()).then(|| all.join(", "))
+    };
+    let levels = [
+        ("blocks", "grid"),
+        ("each in steps through shared memory", "block"),
+        ("threads", "thread"),
+        ("registers", "register"),
+    ];
+    let told = levels.iter().filter_map(|(name, level)| Some(format!("{name}: {}", of(level)?)));
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| format!("its loops: {}", told.join("; ")))
+}
+
+/// The sizes that its tiles could have (BAS-23).
+fn sizes(k: &LaunchRecord) -> Option<String> {
+    let says = |t: &TuningRecord| {
+        let [rows, columns, deep] = t.tile;
+        format!("{rows}×{columns}×{deep} with {0}×{0} a thread ({1})", t.own, time(t.us))
+    };
+    let chosen = k.tuning.iter().find(|t| t.chosen)?;
+    let mut out: BTreeMap<&str, usize> = BTreeMap::new();
+    let pruned = k.tuning.iter().filter_map(|t| t.status.strip_prefix("pruned:"));
+    pruned.for_each(|rule| *out.entry(rule).or_default() += 1);
+    let out: Vec<String> = out.iter().map(|(rule, n)| format!("{n} by {rule}")).collect();
+    let left = k.tuning.iter().filter(|t| !t.status.starts_with("pruned:"));
+    let best = left.clone().min_by(|a, b| a.us.total_cmp(&b.us));
+    let best = match best.filter(|b| !b.chosen) {
+        Some(best) => format!("; by the model {} is least: ]tune measures", says(best)),
+        None => String::new(),
+    };
+    Some(format!(
+        "tiles of {}; of {} sizes {} are worth running, the others are left out, {}{best}",
+        says(chosen),
+        k.tuning.len(),
+        left.count(),
+        out.join(", ")
+    ))
 }
 
 /// The orders of a launch's loops in which neighbouring threads meet neighbours in memory (BAS-14).

@@ -3,6 +3,7 @@
 //! Nanoseconds are those of one f64 element in L1 on the reference CPU; the launch cost is an
 //! estimate. A device's model is µs = max(bytes ÷ bandwidth, flops ÷ peak) + 5.
 
+use aplomb_plans::occupancy;
 pub use aplomb_plans::plan::effort::LAUNCH_NS;
 pub use aplomb_values::body::{READ_NS, WRITE_NS};
 
@@ -59,9 +60,13 @@ pub struct Model {
     pub launch_us: f64,
 }
 
-/// H200: 4.3 TB/s, 34 Tflop/s in f64 (NVIDIA's data sheet).
-pub const SM_90: Model =
-    Model { arch: "sm_90", bytes_per_us: 4.3e6, flops_per_us: 3.4e7, launch_us: 5.0 };
+/// The device of estimates where none is there.
+pub const SM_90: Model = Model {
+    arch: "sm_90",
+    bytes_per_us: occupancy::BYTES_PER_US,
+    flops_per_us: occupancy::FLOPS_PER_US,
+    launch_us: 5.0,
+};
 
 impl Model {
     /// The microseconds of a launch that moves so many bytes and computes so many operations.

@@ -6,7 +6,7 @@ use super::hash::Map;
 use super::schedule::flips::Flip;
 use super::schedule::{Schedule, Why};
 use super::work::{Snapshot, Warning, Work};
-use super::{Options, PIPELINE, fuse, phrase, place, price};
+use super::{Options, PIPELINE, fuse, phrase, place, price, sizes};
 use aplomb_ground::error::Result;
 use aplomb_ground::span::{Place, Source};
 use aplomb_ground::trace::*;
@@ -50,7 +50,7 @@ pub fn trace(work: &mut Work, plan: &Plan) -> Result<(Trace, Vec<(usize, Flip)>)
         work.warnings.iter().map(|w| warning(w, &mut sources)).collect();
     for (k, record) in kernels.iter_mut().enumerate() {
         match kir::code(plan, &plan.launches[k], k) {
-            Ok(code) => tell_text(record, &code),
+            Ok(code) => tell_text(record, plan, k, &code),
             Err(e) => {
                 let text = e.parts().says.clone();
                 diagnostics.push(Diagnostic {
@@ -102,9 +102,13 @@ pub fn config(options: &Options) -> Config {
     }
 }
 
-/// A launch's CUDA text, and how its kernels share their points out: all that follows from the code
-/// alone.
-pub fn tell_text(record: &mut LaunchRecord, code: &kir::Code) {
+/// The CUDA text of a plan's launch `k`, its loops, how its kernels share their points out, and the
+/// sizes that its tiles could have.
+pub fn tell_text(record: &mut LaunchRecord, plan: &Plan, k: usize, code: &kir::Code) {
+    if let Some(launch) = plan.launches.get(k) {
+        record.schedule = kir::schedule(launch, code);
+        record.tuning = sizes::of(plan, launch, k, code);
+    }
     record.cuda = Some(kir::cuda(code));
     record.math = code.fast.is_any().then(|| code.fast.math().name().into());
     record.spread = code.spread(FULL);
@@ -392,6 +396,8 @@ fn launch(dag: &Dag, plan: &Plan, k: usize, l: &Launch) -> LaunchRecord {
         stage: l.stage,
         reads: (0..l.loads.len()).map(|k| read_record(plan, l, k)).collect(),
         candidates: plan.nest(l).map_or_else(Vec::new, |nest| orders(&nest)),
+        schedule: Vec::new(),
+        tuning: Vec::new(),
         launch: Grid { smem: l.tiling.as_ref().map_or(0, |t| t.bytes() as u32), ..Grid::default() },
         spread: Vec::new(),
         regs: None,

@@ -86,7 +86,8 @@ impl Log {
         }
         if priced {
             let (recorded, own) = (&self.recorded, &self.options);
-            price::all(recorded, own, &told.plan, &told.flips, &mut trace.decisions, clock);
+            let plan = (&*told.plan, told.settled);
+            price::all(recorded, own, plan, &told.flips, &mut trace.decisions, clock);
         }
         Ok((trace, told.plan))
     }

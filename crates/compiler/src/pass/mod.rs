@@ -36,9 +36,11 @@ mod push_down;
 mod record;
 mod rules;
 mod schedule;
+mod settle;
 mod shape_uses;
 mod sharing;
 mod simplify;
+mod sizes;
 mod split;
 mod strict;
 mod tile;
@@ -57,6 +59,7 @@ pub use options::{
 };
 pub use rules::{RULES, Rule};
 pub use schedule::Why;
+pub use sizes::tell_registers;
 
 use aplomb_ground::error::{Result, internal};
 use aplomb_ground::limits::Interrupt;
@@ -266,6 +269,8 @@ pub struct Compiled {
     pub trace: Trace,
     /// The same: decisions that the planner can make the other way.
     flips: Vec<(usize, schedule::flips::Flip)>,
+    /// The choices that were made the other way for the whole plan's sake.
+    settled: schedule::flips::Flips,
     /// The answers about the graph's scalars that the plan rests on.
     assumptions: Vec<Assumption>,
 }
@@ -294,6 +299,16 @@ pub fn compile(
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Result<Compiled> {
+    let compiled = once(recorded, options, observer)?;
+    let flips = settle::flips(recorded, options, &compiled, observer.interrupt())?;
+    if flips.is_empty() {
+        return Ok(compiled);
+    }
+    once(recorded, &Options { flips, ..options.clone() }, observer)
+}
+
+/// The passes, once, with the choices that the options flip.
+fn once(recorded: &Recorded, options: &Options, observer: &mut dyn Observer) -> Result<Compiled> {
     let mut work = Work::new(recorded, options, observer.interrupt());
     for (k, pass) in PIPELINE.iter().enumerate() {
         observer.begin(pass.name);
@@ -327,7 +342,17 @@ pub fn compile(
     }
     let assumptions = assumptions(&work);
     let moved = plan.moved();
-    Ok(Compiled { plan: Rc::new(plan), answers, moved, number: None, trace, flips, assumptions })
+    let settled = options.flips;
+    Ok(Compiled {
+        plan: Rc::new(plan),
+        answers,
+        moved,
+        number: None,
+        trace,
+        flips,
+        settled,
+        assumptions,
+    })
 }
 
 /// The questions that passes asked about the graph's own scalars, with their answers. One that a

@@ -10,6 +10,7 @@ use super::fault::Fault;
 use super::work::Work;
 use super::{cost, cost::Cost};
 use aplomb_ground::error::Result;
+use aplomb_plans::micro::conflicts;
 use aplomb_plans::plan::tiling::{BYTES, Tile};
 
 /// Words of a row of shared memory; doubles go by half warps.
@@ -62,16 +63,6 @@ pub fn run(work: &mut Work) -> Result<()> {
     Ok(())
 }
 
-/// The number of threads of a warp that meet in a bank; all of them at one address are one (stride
-/// 0).
-pub fn conflicts(stride: usize, banks: usize) -> usize {
-    let (mut a, mut b) = (stride, banks);
-    while b > 0 {
-        (a, b) = (b, a % b);
-    }
-    if stride == 0 { 1 } else { a }
-}
-
 /// Of every access to a tile: its loads, and the copy, which goes along rows.
 fn sum<L: Clone>(tile: &Tile<L>, block: &[usize], pad: usize, banks: usize) -> usize {
     let padded = Tile { pad, ..tile.clone() };
@@ -87,23 +78,6 @@ fn first_least(sums: &[usize]) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bas_19_conflicts_are_the_greatest_common_divisor() {
-        for banks in [16, 32] {
-            for stride in 0..=64usize {
-                // Threads of a row, by bank; equal addresses are one access.
-                let mut met = vec![std::collections::BTreeSet::new(); banks];
-                (0..banks).for_each(|t| {
-                    met[t * stride % banks].insert(t * stride);
-                });
-                let worst = met.iter().map(|m| m.len()).max().unwrap_or(0);
-                assert_eq!(conflicts(stride, banks), worst, "stride {stride}, {banks} banks");
-            }
-        }
-        let row: Vec<usize> = (1..=16).map(|s| conflicts(s, 16)).collect();
-        assert_eq!(row, [1, 2, 1, 4, 1, 2, 1, 8, 1, 2, 1, 4, 1, 2, 1, 16]);
-    }
 
     /// The sums by pad for references with these strides in rows of `pitch`: a stride of q rows and
     /// r grows by q·pad.

@@ -2,7 +2,9 @@
 
 use super::cpu::Cpu;
 use super::{Compiling, DeviceError, LaunchStats, RunCtx, Trial, Tune};
+use aplomb_ground::limits::Interrupt;
 use aplomb_plans::kir::Tuning;
+use aplomb_plans::micro::Point;
 use aplomb_plans::plan::Plan;
 use aplomb_values::array::Array;
 use std::rc::Rc;
@@ -35,6 +37,14 @@ pub fn measured(_text: &str, _arch: &str) -> Result<Vec<(String, Usage)>, String
 impl Cuda {
     pub fn find(_again: bool) -> Result<Cuda, String> {
         Err(ABSENT.into())
+    }
+
+    pub fn microbench(
+        &mut self,
+        _points: &[Point],
+        _interrupt: &Interrupt,
+    ) -> Result<Option<Vec<f64>>, String> {
+        match *self {}
     }
 
     pub fn facts(&self) -> Vec<(String, String)> {

@@ -372,7 +372,7 @@ impl Part {
             if let (Some(launch), Some(kernel)) = (plan.launches.get(k), trace.kernels.get_mut(k))
                 && let Ok(code) = kir::tuned(&plan, launch, k, tuning)
             {
-                tell_text(kernel, &code);
+                tell_text(kernel, &plan, k, &code);
             }
         }
         let warnings: Vec<_> =

@@ -1,7 +1,7 @@
 //! The resources that printed kernels take of a device, told by NVRTC where that is installed; no
 //! device need be there (BAS-24).
 
-use aplomb_compiler::pass::tell_occupancy;
+use aplomb_compiler::pass::{tell_occupancy, tell_registers};
 use aplomb_devices::device::cuda;
 use aplomb_ground::trace::{Cuda, LaunchRecord, Trace};
 use aplomb_plans::kir;
@@ -29,6 +29,9 @@ impl Registers {
                 (kernel.regs, kernel.spill) = (Some(told.0), Some(told.1));
             }
             tell_occupancy(kernel, &arch);
+            if self.there == Some(true) {
+                tell_registers(kernel, &arch, |text| self.of(text, &arch));
+            }
         }
     }
 

@@ -4,7 +4,7 @@
 //! candidates: a fold's sums and a scan's have an order that follows the points of a thread, so
 //! these are as they come.
 
-use super::{Code, Kernel, Spread, Stmt, THREADS};
+use super::{Code, Kernel, Spread, Stmt, THREADS, TileSize};
 use aplomb_ground::trace::{Grid, SpreadRecord};
 
 /// The settings of a text that a tuner may choose. Values do not depend on it, but for the order of
@@ -17,17 +17,22 @@ pub struct Tuning {
     pub persistent: bool,
     /// Of a block of a map.
     pub threads: u32,
+    /// The size of a product's tiles. None: the usual one.
+    pub tile: Option<TileSize>,
 }
 
 impl Default for Tuning {
     fn default() -> Tuning {
-        Tuning { items: None, persistent: false, threads: THREADS }
+        Tuning { items: None, persistent: false, threads: THREADS, tile: None }
     }
 }
 
 impl Tuning {
     /// `2 points a thread`, `1 point a thread, 128 threads a block`, `blocks that stay`.
     pub fn says(&self) -> String {
+        if let Some(tile) = self.tile {
+            return tile.says();
+        }
         let threads = match self.threads {
             THREADS => String::new(),
             other => format!(", {other} threads a block"),
@@ -51,6 +56,8 @@ pub struct Choices {
     pub threads: Vec<u32>,
     /// Whether blocks may stay.
     pub persistent: bool,
+    /// The size of its tiles, where it is a product whose tiles may have another.
+    pub tiles: Option<TileSize>,
 }
 
 impl Code {
@@ -59,8 +66,18 @@ impl Code {
     pub fn candidates(&self) -> Vec<Tuning> {
         let [kernel] = self.kernels.as_slice() else { return vec![Tuning::default()] };
         let stays = kernel.choices.persistent && kernel.spread == Spread::Tiles;
-        let own = Tuning { items: Some(kernel.items), persistent: stays, threads: kernel.threads };
         let choices = &kernel.choices;
+        if let Some(own) = choices.tiles {
+            let others = TileSize::all().into_iter().filter(|size| *size != own && size.divides());
+            let all = std::iter::once(own).chain(others);
+            return all.map(|size| Tuning { tile: Some(size), ..Tuning::default() }).collect();
+        }
+        let own = Tuning {
+            items: Some(kernel.items),
+            persistent: stays,
+            threads: kernel.threads,
+            tile: None,
+        };
         let items = choices.items.iter().map(|k| Tuning { items: Some(*k), ..Tuning::default() });
         let threads = choices.threads.iter().map(|n| Tuning { threads: *n, ..own });
         let stay = choices.persistent.then_some(Tuning {

@@ -30,15 +30,15 @@ pub(super) const MANY: usize = 1024;
 
 /// The axis of the domain along which neighbouring threads are neighbours; None: there is one
 /// point.
-pub fn lanes(launch: &Launch) -> Option<usize> {
+pub fn lanes(plan: &Plan, launch: &Launch) -> Option<usize> {
     let last = launch.domain.len().checked_sub(1)?;
     match launch.axis {
         // A thread a line.
         Some(axis)
             if axis == last
                 && launch.kind == Kind::Reduce
-                && launch.domain[axis] <= FEW
-                && last > 0 =>
+                && last > 0
+                && (launch.domain[axis] <= FEW || parts::crosses(plan, launch)) =>
         {
             Some(last - 1)
         }
@@ -67,6 +67,7 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Res
         Some(axis) if launch.kind == Kind::Compact => k.compact(axis)?,
         Some(_) if let Some(product) = &product => k.fold_tiles(product)?,
         Some(_) if count(&outer) == 1 => (k.fold_all()?, Spread::Threads, count(&launch.domain)),
+        Some(axis) if parts::crosses(plan, launch) => k.fold_across(axis)?,
         Some(axis) if parts::are_few(&launch.domain, axis, count(&outer)) => k.fold_parts(axis)?,
         Some(axis) if axis + 1 == launch.domain.len() && launch.domain[axis] > FEW => {
             match launch.domain[axis] {
@@ -324,7 +325,7 @@ impl Lowering<'_> {
         let items = vector::choices(self.launch, &self.params, &body.out);
         let threads =
             if items.is_empty() { Vec::new() } else { vec![THREADS / 2, THREADS, 2 * THREADS] };
-        self.choices = Choices { items, threads, persistent: self.has_loop() };
+        self.choices = Choices { items, threads, persistent: self.has_loop(), tiles: None };
         if self.tuning.persistent && self.choices.persistent {
             return Ok(self.persistent(body.out, points));
         }

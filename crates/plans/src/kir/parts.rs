@@ -11,7 +11,9 @@ use super::lower::{At, Body, Lowering, Part, set, store};
 use super::scan::Shape;
 use super::vector::{By, Way};
 use super::{Expr, Param, ParamKind, Spread, Stmt, THREADS, Type};
+use crate::plan::{Kind, Launch, Plan};
 use aplomb_ground::error::Result;
+use aplomb_values::dag::ix::linear;
 
 /// Places that a block folds.
 const PART: u64 = 16 * 1024;
@@ -19,6 +21,8 @@ const PART: u64 = 16 * 1024;
 const ROWS: u64 = 1024;
 /// So many results do, a thread each.
 const RESULTS: u64 = 1 << 16;
+/// So many neighbours make reads of a warp whole sectors.
+const BESIDE: usize = 8;
 
 /// Whether a fold along an axis is one of few long lines: of rows, or of lines side by side.
 pub(super) fn are_few(domain: &[usize], axis: usize, results: u64) -> bool {
@@ -28,7 +32,38 @@ pub(super) fn are_few(domain: &[usize], axis: usize, results: u64) -> bool {
     }
 }
 
+/// Whether a fold along the last axis reads most of its items so that neighbours in memory belong to
+/// neighbouring results: threads then follow the results (BAS-13, `(⍉A)+.×w`).
+pub(super) fn crosses(plan: &Plan, launch: &Launch) -> bool {
+    let last = launch.domain.len().wrapping_sub(1);
+    let is_last = launch.kind == Kind::Reduce && launch.axis == Some(last) && last > 0;
+    if !is_last || launch.domain[last - 1] < BESIDE || launch.domain[last] <= super::lower::FEW {
+        return false;
+    }
+    let (mut along, mut beside) = (0, 0);
+    for load in &launch.loads {
+        let shape = &plan.buffer(load.buf).shape;
+        let map = linear(&load.read.ix, shape, &launch.domain);
+        let items = shape.iter().map(|n| *n as u64).product::<u64>();
+        match [last, last - 1].map(|axis| map.coefficient(axis).abs()) {
+            [1, _] => along += items,
+            [_, 1] => beside += items,
+            _ => (),
+        }
+    }
+    beside > along
+}
+
 impl Lowering<'_> {
+    /// A fold whose threads follow the results (`crosses`): where these are few, in parts.
+    pub(super) fn fold_across(&mut self, axis: usize) -> Result<Shape> {
+        let results = self.launch.outer().iter().map(|n| *n as u64).product::<u64>();
+        if results < RESULTS {
+            return self.fold_strips(axis);
+        }
+        Ok((self.fold_columns(axis)?, Spread::Threads, results))
+    }
+
     pub(super) fn fold_parts(&mut self, axis: usize) -> Result<Shape> {
         if axis + 1 == self.launch.domain.len() {
             self.fold_long_rows()
@@ -104,8 +139,10 @@ impl Lowering<'_> {
         let launch = self.launch;
         let (domain, outer) = (&launch.domain, launch.outer());
         let count = |list: &[usize]| list.iter().map(|n| *n as u64).product::<u64>();
+        // Of the last axis the lines lie side by side along the last axis of the results.
+        let side = if axis + 1 == domain.len() { outer.len() - 1 } else { axis };
         let (above, width, length) =
-            (count(&domain[..axis]), count(&domain[axis + 1..]), domain[axis] as u64);
+            (count(&outer[..side]), count(&outer[side..]), domain[axis] as u64);
         let wide = width > u64::from(THREADS);
         let columns = width.min(u64::from(THREADS));
         let rows = u64::from(THREADS) / columns;
@@ -116,7 +153,7 @@ impl Lowering<'_> {
         let mut number = |x: u64| self.number('m', Type::U64, x as f64);
         let [extent, parts, long, across] = [length, per_line, per_part, columns].map(&mut number);
         let high = number(rows);
-        let side =
+        let sides =
             if wide { [number(strips), number(width)] } else { [String::new(), across.clone()] };
         let all = self.all_parts(points);
         let let_ =
@@ -128,7 +165,7 @@ impl Lowering<'_> {
             let_("row", format!("threadIdx.x / {across}")),
             let_("column", format!("threadIdx.x - row * {across}")),
         ];
-        let [strips, width] = &side;
+        let [strips, width] = &sides;
         match wide {
             true => strip.extend([
                 let_("above", format!("strip / {strips}")),

@@ -1,32 +1,32 @@
 //! Folds whose operands repeat: products `f.g` and folds of all pairs, tile by tile through shared
 //! memory.
 //!
-//! Rows: ACC-06, BAS-07. In a domain of three axes, two of which have results, a step of the body
+//! Rows: ACC-06, BAS-07, BAS-22. In a domain of three axes, two of which have results, a step of the body
 //! that needs only a row and a place of the folded axis is the *left* operand's, one that needs
-//! only a column and such a place the *right* one's: a block computes both once for a tile of 64×64
-//! results and keeps them in shared memory, 16 places at a time; the other steps run in the
-//! innermost loop, 16 results a thread. So what stands before the product is done once an item, and
+//! only a column and such a place the *right* one's: a block computes both once for a tile of
+//! results (64×64 unless a tuner found better, `sizes`) and keeps them in shared memory, 16 places
+//! at a time; the other steps run in the innermost loop, 16 results a thread. So what stands before the product is done once an item, and
 //! what follows in the same launch. With two axes a block has 256 rows, and the right operand 256
-//! places. Sums are f64 as everywhere, in the order of the folded axis. Places beyond the edges
+//! places. Sums are f64, those of f32 f32 for 256 places and then f64, in the order of the folded axis. Places beyond the edges
 //! repeat the last one and count nowhere, so nothing is asked of f and g.
 
 use super::fold::{fold_text, unit};
 use super::lower::{At, Body, Lowering, set};
+use super::sizes::{Sized, TileSize};
 use super::{Expr, Spread, Stmt, THREADS, Type, wide};
 use crate::plan::{Kind, Launch, Math, Plan, Step, What};
-use aplomb_ground::error::Result;
+use aplomb_ground::error::{Result, bug};
 use aplomb_values::array::DType;
 use aplomb_values::dag::ix::{Ix, linear};
 use aplomb_values::dag::{Read, Test};
+use aplomb_values::prim::reduce;
 
-/// Results of a tile along each axis, of them a thread's, and places of the folded axis.
-const SIDE: u32 = 64;
-const OWN: u32 = 4;
-const DEEP: u32 = 16;
-/// One more than a side, so that neighbours along the folded axis are in other banks.
-const ROW: u32 = SIDE + 1;
+/// Results of a usual tile along each axis.
+const SIDE: u32 = TileSize::USUAL.rows;
 /// Values that operands keep in shared memory.
 const KEPT: usize = 4;
+/// Folds of one product, each with its results in registers.
+const FOLDS: usize = 4;
 /// Fewer tiles do not fill a device: then a warp a result is better.
 const TILES: u64 = 32;
 /// The element that a failure names: any, for the CPU looks for the first.
@@ -51,6 +51,26 @@ pub fn tiles(plan: &Plan, launch: &Launch) -> Option<(u64, u64)> {
     tiled.column.map(|column| (along(tiled.row) * along(column), u64::from(side) * u64::from(side)))
 }
 
+/// A launch's product, whose tiles have a size that may be chosen. None: it is no such product, or
+/// its text has another shape.
+pub fn sized(plan: &Plan, launch: &Launch) -> Option<Sized> {
+    let tiled = Tiled::of(launch)?;
+    let column = tiled.column?;
+    let is_wide = plan.math == Math::Fast && tiled.is_wide(launch);
+    let extent = |axis: usize| launch.domain[axis] as u64;
+    let bytes = |side: u8| {
+        tiled.kept(launch, side).iter().map(|k| type_of(&launch.body[*k]).bytes()).sum::<u32>()
+    };
+    let inner = (0..launch.body.len()).filter(|k| tiled.is_inner(*k));
+    let operations = inner.filter(|k| launch.body[*k].what.operation().is_some()).count() as u64;
+    (!is_wide).then(|| Sized {
+        extents: [extent(tiled.row), extent(column), extent(tiled.folded)],
+        items: [bytes(tiled.left()), bytes(tiled.right())],
+        flops: operations + launch.reductions.len() as u64,
+        folds: launch.reductions.len() as u32,
+    })
+}
+
 /// Whether a launch is a product whose operands are copied tile by tile.
 pub fn is_tiled(launch: &Launch) -> bool {
     Tiled::of(launch).is_some()
@@ -59,8 +79,9 @@ pub fn is_tiled(launch: &Launch) -> bool {
 impl Tiled {
     /// None: the launch is of another shape.
     pub(super) fn of(launch: &Launch) -> Option<Tiled> {
-        let folded =
-            launch.axis.filter(|_| launch.kind == Kind::Reduce && launch.reductions.len() == 1)?;
+        let folded = launch.axis.filter(|_| {
+            launch.kind == Kind::Reduce && (1..=FOLDS).contains(&launch.reductions.len())
+        })?;
         let mut others = (0..launch.domain.len()).filter(|k| *k != folded);
         let (row, column) = (others.next()?, others.next());
         let of = |axis: usize| launch.domain[axis] as u64;
@@ -84,7 +105,11 @@ impl Tiled {
         let tiled = Tiled { row, column, folded, needs };
         let (left, right) =
             (tiled.kept(launch, tiled.left()).len(), tiled.kept(launch, tiled.right()).len());
-        let worth = right > 0 && (left > 0 || column.is_none());
+        // Of two axes only what both sides are made of may be read: a matrix would be read a row a
+        // thread.
+        let reads = |k: usize| tiled.is_inner(k) && launch.body[k].what.load().is_some();
+        let alone = column.is_none() && !(0..launch.body.len()).any(reads);
+        let worth = right > 0 && (left > 0 || alone);
         (worth && left + right <= KEPT).then_some(tiled)
     }
 
@@ -234,19 +259,25 @@ impl Lowering<'_> {
     fn fill(
         &mut self,
         t: &Tiled,
+        size: TileSize,
         (side, own): (u8, usize),
-        prefix: char,
         (z, extent, deep): (&str, &str, &str),
     ) -> Result<Filled> {
+        let is_left = side == t.left();
+        let (prefix, long) = if is_left { ('l', size.rows) } else { ('q', size.columns) };
+        let (depth, line, threads) = (size.deep, long + 1, size.threads());
         let launch = self.launch;
         let kept = t.kept(launch, side);
         // Neighbouring threads read neighbours in memory.
         let along_folded = kept.iter().any(|k| self.runs_along(*k, t.folded));
-        let (at, place) =
-            if along_folded { ("e0 / 16", "e0 % 16") } else { ("e0 % 64", "e0 / 64") };
+        let (at, place) = if along_folded {
+            (format!("e0 / {depth}"), format!("e0 % {depth}"))
+        } else {
+            (format!("e0 % {long}"), format!("e0 / {long}"))
+        };
         let int = self.int().cuda();
         let mut body = Body::new(ANY);
-        body.out.push(self.let_("e0", Type::U32, format!("threadIdx.x + s * {THREADS}")));
+        body.out.push(self.let_("e0", Type::U32, format!("threadIdx.x + s * {threads}")));
         body.out.push(self.place_let(own, self.clamped(&format!("{z} + ({int})({at})"), extent)));
         body.out.push(
             self.place_let(t.folded, self.clamped(&format!("({int})k + ({int})({place})"), deep)),
@@ -257,13 +288,13 @@ impl Lowering<'_> {
             let (name, of) = (format!("{prefix}{j}"), type_of(&launch.body[*k]));
             body.out.push(super::lower::store(
                 &name,
-                &format!("({place}) * {ROW} + {at}"),
+                &format!("({place}) * {line} + {at}"),
                 &body.values[*k],
             ));
-            shared.push(Stmt::Shared { name, of, count: DEEP * ROW });
+            shared.push(Stmt::Shared { name, of, count: depth * line });
             given.push((*k, of, body.loose[*k]));
         }
-        Ok(Filled { shared, copy: unroll("s", SIDE * DEEP / THREADS, body.out), given })
+        Ok(Filled { shared, copy: unroll("s", long * depth / threads, body.out), given })
     }
 
     /// Whether the memory that a value comes from runs along an axis.
@@ -288,95 +319,162 @@ impl Lowering<'_> {
 
     fn product(&mut self, t: &Tiled, column: usize) -> Result<(Vec<Stmt>, Spread, u64)> {
         let launch = self.launch;
-        let reduction = &launch.reductions[0];
         let (rows, columns) = (launch.domain[t.row], launch.domain[column]);
-        let across = columns.div_ceil(SIDE as usize);
+        let fits = |size: &TileSize| sized(self.plan, launch).is_some_and(|of| of.fits(*size));
+        let size = self.tuning.tile.filter(fits).unwrap_or(TileSize::USUAL);
+        let TileSize { deep: depth, own, .. } = size;
+        (self.threads, self.choices.tiles) = (size.threads(), Some(size));
+        let (down, side) = (size.down(), size.across());
+        let across = columns.div_ceil(size.columns as usize);
         let int = self.int();
-        let sums = if self.sums_in_f32(t) { Type::F32 } else { Type::F64 };
+        let sums = match self.sums_in_f32(t) {
+            true => Sums::Single,
+            false if t.is_single(launch) => Sums::Blocks,
+            false => Sums::Double,
+        };
         let extents =
             [rows, columns, launch.domain[t.folded]].map(|n| self.number('m', int, n as f64));
         let [m, n, deep] = extents.each_ref().map(String::as_str);
-        let left = self.fill(t, (t.left(), t.row), 'l', ("z0", m, deep))?;
-        let right = self.fill(t, (t.right(), column), 'q', ("z1", n, deep))?;
+        let left = self.fill(t, size, (t.left(), t.row), ("z0", m, deep))?;
+        let right = self.fill(t, size, (t.right(), column), ("z1", n, deep))?;
 
-        // 16 results a thread, in rows and columns 16 apart.
+        // A thread's rows lie as far apart as there are threads along them, and its columns too.
+        let (row, col) = (format!("threadIdx.x / {side}"), format!("threadIdx.x % {side}"));
         let mut inner = Body::new(ANY);
         let (mut take, mut given) = (Vec::new(), Vec::new());
-        for (filled, prefix, array, thread, by) in [
-            (&left, 'l', 'u', "threadIdx.x / 16", "a"),
-            (&right, 'q', 'w', "threadIdx.x % 16", "b"),
+        for (filled, prefix, array, thread, by, (line, apart)) in [
+            (&left, 'l', 'u', &row, "a", (size.rows + 1, down)),
+            (&right, 'q', 'w', &col, "b", (size.columns + 1, side)),
         ] {
             for (j, (k, of, loose)) in filled.given.iter().enumerate() {
                 let name = format!("{array}{j}");
-                take.push(Stmt::Local { name: name.clone(), of: *of, count: OWN });
-                let from = format!("{prefix}{j}[d * {ROW} + {thread} + 16 * a]");
-                take.push(unroll("a", OWN, vec![super::lower::store(&name, "a", &from)]));
+                take.push(Stmt::Local { name: name.clone(), of: *of, count: own });
+                let from = format!("{prefix}{j}[d * {line} + {thread} + {apart} * a]");
+                take.push(unroll("a", own, vec![super::lower::store(&name, "a", &from)]));
                 given.push((*k, format!("{name}[{by}]"), *loose));
             }
         }
-        let point = |k: &Self, axis: usize, z: &str, thread: &str, by: &str, extent: &str| {
-            let is = format!("{z} + ({0})({thread} + 16 * {by})", int.cuda());
+        let point = |k: &Self, axis: usize, is_row: bool, extent: &str| {
+            let (z, thread, apart, by) =
+                if is_row { ("z0", &row, down, "a") } else { ("z1", &col, side, "b") };
+            let is = format!("{z} + ({0})({thread} + {apart} * {by})", int.cuda());
             k.place_let(axis, if extent.is_empty() { is } else { k.clamped(&is, extent) })
         };
-        inner.out.push(point(self, t.row, "z0", "threadIdx.x / 16", "a", m));
-        inner.out.push(point(self, column, "z1", "threadIdx.x % 16", "b", n));
+        inner.out.push(point(self, t.row, true, m));
+        inner.out.push(point(self, column, false, n));
         inner.out.push(self.place_let(t.folded, format!("({})(k + d)", int.cuda())));
-        self.part(t, &[reduction.value as usize], &given, &mut inner)?;
-        let value = self.folded(reduction, &inner)?;
-        let sum = format!("t0[a * {OWN} + b]");
-        inner.out.push(Stmt::Set {
-            is: fold_text(reduction.op, &sum, &value)?,
-            name: sum.clone(),
-            node: Some(reduction.node),
-        });
+        let sum = |k: usize| format!("t{k}[a * {own} + b]");
+        let added = match sums {
+            Sums::Blocks => |k: usize, own: u32| format!("s{k}[a * {own} + b]"),
+            _ => |k: usize, own: u32| format!("t{k}[a * {own} + b]"),
+        };
+        self.sums(t, &given, &|k| added(k, own), &mut inner)?;
         drop_places(&mut inner.out);
-        take.push(unroll("a", OWN, vec![unroll("b", OWN, inner.out)]));
+        take.push(unroll("a", own, vec![unroll("b", own, inner.out)]));
 
-        let mut last = vec![
-            point(self, 0, "z0", "threadIdx.x / 16", "a", ""),
-            point(self, 1, "z1", "threadIdx.x % 16", "b", ""),
-        ];
+        let mut last = vec![point(self, 0, true, ""), point(self, 1, false, "")];
         let mut inside = vec![self.let_("o", Type::U64, format!("(u64)x0 * {n} + x1"))];
-        self.after(&[sum], "o", &["x0".into(), "x1".into()], &mut inside)?;
+        let all: Vec<String> = (0..launch.reductions.len()).map(sum).collect();
+        self.after(&all, "o", &["x0".into(), "x1".into()], &mut inside)?;
         last.push(Stmt::If(format!("x0 < {m} && x1 < {n}"), inside));
 
         let (quotient, by) = match across {
             1 => (format!("({})tile", int.cuda()), "1".to_string()),
             _ => self.divided(&format!("({})tile", int.cuda()), across as i64),
         };
-        let zero = unroll("s", OWN * OWN, vec![set("t0[s]", &unit(reduction.op)?)]);
-        let tile = vec![
+        let place = upto(
+            "k",
+            deep,
+            &depth.to_string(),
+            vec![
+                left.copy,
+                right.copy,
+                barrier(),
+                self.let_(
+                    "deep",
+                    Type::U64,
+                    format!("{deep} - k < {depth} ? {deep} - k : {depth}"),
+                ),
+                upto("d", "deep", "1", take),
+                barrier(),
+            ],
+        );
+        let mut tile = vec![
             self.let_("z2", int, quotient),
-            self.let_("z0", int, format!("z2 * {SIDE}")),
-            self.let_("z1", int, format!("(({})tile - z2 * {by}) * {SIDE}", int.cuda())),
-            Stmt::Local { name: "t0".into(), of: sums, count: OWN * OWN },
-            zero,
-            upto(
-                "k",
-                deep,
-                &DEEP.to_string(),
-                vec![
-                    left.copy,
-                    right.copy,
-                    barrier(),
-                    self.let_(
-                        "deep",
-                        Type::U64,
-                        format!("{deep} - k < {DEEP} ? {deep} - k : {DEEP}"),
-                    ),
-                    upto("d", "deep", "1", take),
-                    barrier(),
-                ],
-            ),
-            unroll("a", OWN, vec![unroll("b", OWN, last)]),
+            self.let_("z0", int, format!("z2 * {}", size.rows)),
+            self.let_("z1", int, format!("(({})tile - z2 * {by}) * {}", int.cuda(), size.columns)),
         ];
+        tile.append(&mut self.summed(sums, own * own, place)?);
+        tile.push(unroll("a", own, vec![unroll("b", own, last)]));
         let mut out = vec![Stmt::Note(format!(
-            "A block a tile of {SIDE}×{SIDE} results, {DEEP} places at a time."
+            "A block a tile of {}×{} results, {depth} places at a time.",
+            size.rows, size.columns
         ))];
         out.extend(left.shared.into_iter().chain(right.shared));
         out.push(self.tiles(tile));
-        let tiles = rows.div_ceil(SIDE as usize) as u64 * across as u64;
+        let tiles = rows.div_ceil(size.rows as usize) as u64 * across as u64;
         Ok((out, Spread::Blocks, tiles))
+    }
+
+    /// The loop over the folded axis, and before it a thread's sums, as units.
+    fn summed(&self, sums: Sums, count: u32, places: Stmt) -> Result<Vec<Stmt>> {
+        let launch = self.launch;
+        let local = |prefix: char, of: Type| {
+            let all = 0..launch.reductions.len();
+            all.map(move |k| Stmt::Local { name: format!("{prefix}{k}"), of, count })
+        };
+        let zero = |prefix: char| -> Result<Stmt> {
+            let begun: Result<Vec<Stmt>> = (launch.reductions.iter().enumerate())
+                .map(|(k, r)| Ok(set(&format!("{prefix}{k}[s]"), &unit(r.op)?)))
+                .collect();
+            Ok(unroll("s", count, begun?))
+        };
+        let of = if sums == Sums::Single { Type::F32 } else { Type::F64 };
+        let mut out: Vec<Stmt> = local('t', of).collect();
+        out.push(zero('t')?);
+        if sums != Sums::Blocks {
+            out.push(places);
+            return Ok(out);
+        }
+        let Stmt::For { name, to, step, body, .. } = places else {
+            return Err(bug!("places of a product are no loop"));
+        };
+        let block = reduce::ROWS;
+        out.extend(local('s', Type::F32));
+        let whole: Vec<Stmt> = (0..launch.reductions.len())
+            .map(|k| set(&format!("t{k}[s]"), &format!("t{k}[s] + (double)s{k}[s]")))
+            .collect();
+        let end = format!("{to} - h < {block} ? {to} : h + {block}");
+        let rounds = vec![
+            zero('s')?,
+            self.let_("end", Type::U64, end),
+            Stmt::For { name, from: "h".into(), to: "end".into(), step, body },
+            unroll("s", count, whole),
+        ];
+        out.push(upto("h", &to, &block.to_string(), rounds));
+        Ok(out)
+    }
+
+    /// The innermost loop's step of every fold: its value, added to `sum` of its number.
+    fn sums(
+        &mut self,
+        t: &Tiled,
+        given: &[(usize, String, bool)],
+        sum: &dyn Fn(usize) -> String,
+        inner: &mut Body,
+    ) -> Result<()> {
+        let launch = self.launch;
+        let wanted: Vec<usize> = launch.reductions.iter().map(|r| r.value as usize).collect();
+        self.part(t, &wanted, given, inner)?;
+        for (k, reduction) in launch.reductions.iter().enumerate() {
+            let value = self.folded(reduction, inner)?;
+            inner.out.push(Stmt::Set {
+                is: fold_text(reduction.op, &sum(k), &value)?,
+                name: sum(k),
+                node: Some(reduction.node),
+            });
+        }
+        Ok(())
     }
 
     pub(super) fn tiles(&self, body: Vec<Stmt>) -> Stmt {
@@ -391,7 +489,6 @@ impl Lowering<'_> {
 
     fn pairs(&mut self, t: &Tiled) -> Result<(Vec<Stmt>, Spread, u64)> {
         let launch = self.launch;
-        let reduction = &launch.reductions[0];
         let (rows, int) = (launch.domain[t.row], self.int());
         let extents = [rows, launch.domain[t.folded]].map(|n| self.number('m', int, n as f64));
         let [m, deep] = extents.each_ref().map(String::as_str);
@@ -417,20 +514,18 @@ impl Lowering<'_> {
 
         let mut inner = Body::new(ANY);
         inner.out.push(self.place_let(t.folded, format!("({})(k + d)", int.cuda())));
-        self.part(t, &[reduction.value as usize], &given, &mut inner)?;
-        let value = self.folded(reduction, &inner)?;
-        inner.out.push(Stmt::Set {
-            is: fold_text(reduction.op, "t0", &value)?,
-            name: "t0".into(),
-            node: Some(reduction.node),
-        });
+        let sum = |k: usize| format!("t{k}");
+        self.sums(t, &given, &sum, &mut inner)?;
 
         let mut last = vec![self.let_("o", Type::U64, "(u64)z0".into())];
-        self.after(&["t0".into()], "o", &["z0".into()], &mut last)?;
+        let all: Vec<String> = (0..launch.reductions.len()).map(sum).collect();
+        self.after(&all, "o", &["z0".into()], &mut last)?;
         let mut tile =
             vec![self.let_("z0", int, format!("({})(tile * {THREADS} + threadIdx.x)", int.cuda()))];
         tile.append(&mut own.out);
-        tile.push(self.let_("t0", Type::F64, unit(reduction.op)?));
+        for (k, reduction) in launch.reductions.iter().enumerate() {
+            tile.push(self.let_(&sum(k), Type::F64, unit(reduction.op)?));
+        }
         let step = vec![
             Stmt::If(format!("k + threadIdx.x < {deep}"), copy.out),
             barrier(),
@@ -450,6 +545,17 @@ impl Lowering<'_> {
         out.push(self.tiles(tile));
         Ok((out, Spread::Blocks, rows.div_ceil(THREADS as usize) as u64))
     }
+}
+
+/// The types in which a product's items are added up.
+#[derive(Clone, Copy, PartialEq)]
+enum Sums {
+    /// f64.
+    Double,
+    /// f32, as `--math fast` has it.
+    Single,
+    /// Items of f32: f32 for as many places as on the CPU (`reduce::ROWS`), then f64.
+    Blocks,
 }
 
 /// A side's shared arrays, how a tile of it gets there, and which values they are.

@@ -18,10 +18,12 @@ use super::fold::{fold_text, unit};
 use super::lower::{At, Body, FEW, Lowering, MANY, Part, set, store, stride};
 use super::vector::unrolled;
 use super::{Expr, Spread, Stmt, THREADS, Type};
+use crate::plan::BufId;
 use aplomb_ground::error::Result;
 use aplomb_values::prim::op::Op;
 
-/// Places of a tile for each thread.
+/// Places of a tile for each thread; twice as many of items of 4 bytes and less, so that a tile has
+/// as many bytes.
 const ITEMS: u32 = 8;
 /// Places of a thread whose loads are under way at once.
 pub(super) const OUT: u32 = 4;
@@ -40,7 +42,11 @@ impl Lowering<'_> {
         let lines = domain[..axis].iter().product::<usize>() as u64 * width as u64;
         let fits =
             |items: &u32| self.launch.reductions.len() as u32 * THREADS * (items + 1) * 8 <= SHARED;
-        let wanted = self.tuning.items.map_or(ITEMS, |k| k.next_power_of_two().clamp(1, 2 * ITEMS));
+        let size = |of: BufId| self.plan.buffer(of).dtype.size();
+        let is_narrow = self.launch.loads.iter().all(|l| size(l.buf) <= 4)
+            && self.launch.stores.iter().all(|s| size(s.buf) <= 4);
+        let usual = if is_narrow { 2 * ITEMS } else { ITEMS };
+        let wanted = self.tuning.items.map_or(usual, |k| k.next_power_of_two().clamp(1, 2 * ITEMS));
         let items = [16, 8, 4, 2, 1].into_iter().filter(|k| *k <= wanted).find(fits);
         match (extent, items) {
             (..=FEW, _) => Ok((self.scan_lines(axis)?, Spread::Threads, lines)),

@@ -14,3 +14,13 @@ DEV void tally_give(const u32* low, const u32* high, u32 bins, u64* sums) {
   __syncthreads();
   for (u32 k = threadIdx.x; k < bins; k += 256)
     if (low[k] | high[k]) atomicAdd(sums + k, (u64)high[k] << 32 | low[k]); }
+// Sums of 32 bits of a block, a row of bins for each of some warps: to 0, and to memory.
+DEV void small_clear(u32* own, u32 items) {
+  for (u32 k = threadIdx.x; k < items; k += 256) own[k] = 0;
+  __syncthreads(); }
+DEV void small_give(const u32* own, u32 bins, u32 rows, u64* sums) {
+  __syncthreads();
+  for (u32 k = threadIdx.x; k < bins; k += 256) {
+    u32 sum = 0;
+    for (u32 r = 0; r < rows; r++) sum += own[r * bins + k];
+    if (sum) atomicAdd(sums + k, (u64)(i64)(i32)sum); } }

@@ -11,8 +11,9 @@
 
 use super::lower::{At, Body, Lowering, Part, Spots, stride};
 use super::sort::Sorted;
-use super::{Bound, Spread, Stmt, Type};
-use crate::plan::{Finish, Order};
+use super::vector::Way;
+use super::{Bound, Spread, Stmt, THREADS, Type};
+use crate::plan::{Finish, Order, Step, What};
 use aplomb_ground::error::{Result, bug, nonce};
 use aplomb_values::array::DType;
 use aplomb_values::body::Rounds;
@@ -21,6 +22,10 @@ use aplomb_values::prim::op::Op;
 
 /// Places that a block has sums for in shared memory.
 const FEW: u64 = 2048;
+/// Sums up to it have room in 32 bits.
+const SMALL: f64 = i32::MAX as f64;
+/// Warps of a block.
+const WARPS: u64 = THREADS as u64 / 32;
 /// Sums below it are exact in f64.
 const EXACT: f64 = (1u64 << 52) as f64;
 
@@ -32,6 +37,17 @@ struct Atomic {
     clear: u8,
     update: &'static str,
     last: &'static str,
+}
+
+/// The greatest value of a step by its kind. None: it may have any.
+fn most(step: &Step) -> Option<f64> {
+    match (&step.what, step.dtype) {
+        (What::Const(c), _) => Some(c.abs()),
+        (_, DType::Bool) => Some(1.0),
+        (_, DType::I8) => Some(128.0),
+        (_, DType::I16) => Some(32_768.0),
+        _ => None,
+    }
 }
 
 const LEAST: &str = "({v} < {base} ? {v} : {base})";
@@ -162,7 +178,8 @@ impl Lowering<'_> {
         }
         body.out.push(Stmt::Do("atomicMax(winner + u0, (u32)i + 1)".into()));
         let elements = self.elements();
-        let kernel = self.kernel(vec![stride("i", "n", body.out)], Spread::Threads, elements);
+        let code = self.spread(&Way::all(), body.out)?;
+        let kernel = self.kernel(code, Spread::Threads, elements);
         kernel.clears.push(("winner".into(), 0));
 
         self.shared("winner", Type::U32, places);
@@ -191,23 +208,14 @@ impl Lowering<'_> {
         );
         let bad = self.bad(finish.site, "i")?;
         body.out.push(self.let_("u1", Type::I64, format!("tally_whole({value}, {most}, {bad})")));
-        let kernel = if summed && places <= FEW {
+        let code = if summed && places <= FEW {
             let bins = self.number('m', Type::U32, places as f64);
-            body.out.push(Stmt::Do("tally_add(low + u0, high + u0, u1)".into()));
-            let shared =
-                |name: &str| Stmt::Shared { name: name.into(), of: Type::U32, count: FEW as u32 };
-            let code = vec![
-                shared("low"),
-                shared("high"),
-                Stmt::Do(format!("tally_clear(low, high, {bins})")),
-                stride("i", "n", body.out),
-                Stmt::Do(format!("tally_give(low, high, {bins}, sums)")),
-            ];
-            self.kernel(code, Spread::Threads, elements)
+            self.tally_near(finish, &bins, body)?
         } else {
             body.out.push(Stmt::Do(by.update.replace("{at}", "sums + u0").replace("{v}", "u1")));
-            self.kernel(vec![stride("i", "n", body.out)], Spread::Threads, elements)
+            self.spread(&Way::all(), body.out)?
         };
+        let kernel = self.kernel(code, Spread::Threads, elements);
         kernel.clears.push(("sums".into(), by.clear));
 
         self.shared("sums", Type::U64, places);
@@ -226,6 +234,47 @@ impl Lowering<'_> {
         self.results(line)
     }
 
+    /// Sums of a block in shared memory, which go to all others' at its end. Where no sum can leave
+    /// 32 bits they are of 32 bits, and of few places each warp has its own: fewer threads meet.
+    fn tally_near(&mut self, finish: &Finish, bins: &str, mut body: Body) -> Result<Vec<Stmt>> {
+        let places = self.places();
+        let most = finish.fed.first().and_then(|v| most(self.launch.body.get(*v as usize)?));
+        let is_small = most.is_some_and(|most| most * self.elements() as f64 <= SMALL);
+        let shared =
+            |name: &str| Stmt::Shared { name: name.into(), of: Type::U32, count: FEW as u32 };
+        let (arrays, add, copies) = match is_small {
+            true => {
+                let copies = if places * WARPS <= FEW { WARPS } else { 1 };
+                let own = match copies {
+                    1 => "u0".to_string(),
+                    _ => format!("threadIdx.x / 32 * {bins} + u0"),
+                };
+                let add = format!("atomicAdd(low + {own}, (u32)u1)");
+                (vec![shared("low")], add, Some(copies))
+            }
+            false => {
+                let add = "tally_add(low + u0, high + u0, u1)".to_string();
+                (vec![shared("low"), shared("high")], add, None)
+            }
+        };
+        body.out.push(Stmt::Do(add));
+        let [clear, give] = match copies {
+            Some(copies) => [
+                format!("small_clear(low, {copies} * {bins})"),
+                format!("small_give(low, {bins}, {copies}, sums)"),
+            ],
+            None => [
+                format!("tally_clear(low, high, {bins})"),
+                format!("tally_give(low, high, {bins}, sums)"),
+            ],
+        };
+        let mut code = arrays;
+        code.push(Stmt::Do(clear));
+        code.append(&mut self.spread(&Way::all(), body.out)?);
+        code.push(Stmt::Do(give));
+        Ok(code)
+    }
+
     fn added(&mut self, finish: &Finish, op: Op) -> Result<()> {
         let (base, places, elements) = (self.base(finish)?, self.places(), self.elements());
         self.unordered = true;
@@ -233,9 +282,8 @@ impl Lowering<'_> {
         let (mut body, value) = self.sent(finish)?;
         body.out.push(Stmt::Note("In whatever order the threads come.".into()));
         body.out.push(Stmt::Do(format!("atomicAdd(sums + u0, (double)({value}))")));
-        self.kernel(vec![stride("i", "n", body.out)], Spread::Threads, elements)
-            .clears
-            .push(("sums".into(), 0));
+        let code = self.spread(&Way::all(), body.out)?;
+        self.kernel(code, Spread::Threads, elements).clears.push(("sums".into(), 0));
 
         self.shared("sums", Type::F64, places);
         let there = self.item(base, "o")?;

@@ -32,8 +32,8 @@ const TILES: u64 = 96;
 impl Tiled {
     /// The fold of a product of f32: `×` of a left value and a right one, added up.
     pub(super) fn is_single(&self, launch: &Launch) -> bool {
-        let Some(Reduction { op: Op::Add, value, dtype: DType::F32, .. }) =
-            launch.reductions.first()
+        let [Reduction { op: Op::Add, value, dtype: DType::F32, .. }] =
+            launch.reductions.as_slice()
         else {
             return false;
         };

@@ -37,7 +37,7 @@ impl Plan {
         let of_points = has(&l.body) || !has(&l.after);
         let order = match l.axis.filter(|_| l.kind == Kind::Reduce && of_points) {
             Some(axis) => {
-                let along = lanes(l) == Some(axis);
+                let along = lanes(self, l) == Some(axis);
                 let (others, own) = (product(&outer), l.domain[axis] as u64);
                 let (slow, fast) = if along { (others, own) } else { (own, others) };
                 Order { domain: &l.domain, axis: Some(axis), along, slow, fast }

@@ -9,9 +9,10 @@
 //! What it refuses our text does.
 
 use super::driver::{Driver, guarded};
-use super::place::{BYTES_PER_US, LAUNCH_US, OPERATIONS_PER_US};
+use super::place::LAUNCH_US;
 use aplomb_ground::error::time;
 use aplomb_plans::kir::{self, Fast};
+use aplomb_plans::occupancy::{BYTES_PER_US, FLOPS_PER_US};
 use aplomb_plans::plan::product::{Matrix, Product};
 use aplomb_plans::plan::{Launch, Math, Plan};
 use aplomb_values::array::DType;
@@ -201,7 +202,7 @@ pub fn item(p: &Product) -> u64 {
 
 /// Operations a µs; a device has twice as many of f32.
 fn rate(dtype: DType) -> f64 {
-    if dtype == DType::F32 { 2.0 * OPERATIONS_PER_US } else { OPERATIONS_PER_US }
+    if dtype == DType::F32 { 2.0 * FLOPS_PER_US } else { FLOPS_PER_US }
 }
 
 fn moved_us(p: &Product) -> f64 {

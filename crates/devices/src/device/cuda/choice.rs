@@ -1,7 +1,7 @@
 //! The fastest text of a launch: as a sentence, and as a line of a file.
 
 use aplomb_ground::error::time;
-use aplomb_plans::kir::Tuning;
+use aplomb_plans::kir::{TileSize, Tuning};
 
 /// The fastest text, and the one that it was measured against: the launch as it comes, or the next
 /// best.
@@ -34,7 +34,11 @@ impl Choice {
 
     pub fn encode(&self) -> String {
         let one = |(t, us): (Tuning, f64)| {
-            format!("{} {} {} {us:.3}", t.items.unwrap_or(0), u8::from(t.persistent), t.threads)
+            let tile = t
+                .tile
+                .map_or("-".into(), |s| format!("{}x{}x{}x{}", s.rows, s.columns, s.deep, s.own));
+            let (items, stays) = (t.items.unwrap_or(0), u8::from(t.persistent));
+            format!("{items} {stays} {} {tile} {us:.3}", t.threads)
         };
         let other = self.other.map_or(String::new(), |o| format!(" {}", one(o)));
         one((self.tuning, self.us)) + &other
@@ -44,19 +48,30 @@ impl Choice {
         let words: Vec<&str> = text.split(' ').collect();
         let one = |w: &[&str]| {
             let (items, threads, us): (u32, u32, f64) =
-                (w[0].parse().ok()?, w[2].parse().ok()?, w[3].parse().ok()?);
+                (w[0].parse().ok()?, w[2].parse().ok()?, w[4].parse().ok()?);
             let persistent = [("0", false), ("1", true)].into_iter().find(|p| p.0 == w[1])?.1;
-            let sane = items.is_power_of_two() && items <= 16 && us.is_finite() && us >= 0.0;
-            sane.then_some((Tuning { items: Some(items), persistent, threads }, us))
+            let tile = if w[3] == "-" { None } else { Some(size(w[3])?) };
+            let items = Some(items).filter(|k| *k > 0);
+            let sane = items.map_or(tile.is_some(), |k| k.is_power_of_two() && k <= 16);
+            (sane && us.is_finite() && us >= 0.0)
+                .then_some((Tuning { items, persistent, threads, tile }, us))
         };
         let other = match words.len() {
-            4 => None,
-            8 => Some(one(&words[4..])?),
+            5 => None,
+            10 => Some(one(&words[5..])?),
             _ => return None,
         };
-        let (tuning, us) = one(&words[..4])?;
+        let (tuning, us) = one(&words[..5])?;
         Some(Choice { tuning, us, other })
     }
+}
+
+/// A size of tiles as it was written. None: there is no such size.
+fn size(text: &str) -> Option<TileSize> {
+    let numbers: Option<Vec<u32>> = text.split('x').map(|n| n.parse().ok()).collect();
+    let &[rows, columns, deep, own] = numbers?.as_slice() else { return None };
+    let size = TileSize { rows, columns, deep, own };
+    TileSize::all().contains(&size).then_some(size)
 }
 
 #[cfg(test)]
@@ -88,24 +103,28 @@ mod tests {
     #[test]
     fn a_choice_is_read_as_it_was_written_and_nothing_else_is_one() {
         let stay = Tuning { persistent: true, threads: 128, ..items(1) };
+        let tile = Tuning { tile: Some(TileSize::USUAL), ..Tuning::default() };
         for choice in [
             Choice { tuning: stay, us: 12.5, other: Some((items(8), 14.25)) },
             Choice { tuning: items(16), us: 0.0, other: None },
+            Choice { tuning: tile, us: 3.0, other: Some((tile, 4.0)) },
         ] {
             assert_eq!(Choice::decode(&choice.encode()), Some(choice));
         }
         for text in [
             "",
-            "2 0 256",
-            "3 0 256 1.5",
-            "2 2 256 1.5",
-            "2 0 256 inf",
-            "2 0 256 -1",
-            "32 0 256 1",
-            "2 0 256 1 x 0 256 1",
-            "2 0 256 1 4 0 256 1 ",
-            "0 0 256 1",
-            "2 0 x 1",
+            "2 0 256 -",
+            "3 0 256 - 1.5",
+            "2 2 256 - 1.5",
+            "2 0 256 - inf",
+            "2 0 256 - -1",
+            "32 0 256 - 1",
+            "2 0 256 - 1 x 0 256 - 1",
+            "2 0 256 - 1 4 0 256 - 1 ",
+            "0 0 256 - 1",
+            "2 0 x - 1",
+            "0 0 256 64x64x16 1",
+            "0 0 256 64x64x16x5 1",
         ] {
             assert_eq!(Choice::decode(text), None, "{text}");
         }

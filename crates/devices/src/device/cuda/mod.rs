@@ -10,6 +10,7 @@
 //! | what is known of a plan | `step`, `graph`, `repeats`, `known` |
 //! | a library that multiplies | `blas` |
 //! | the device | `engine`, and `place`, which decides |
+//! | its memory, measured | `micro` |
 //! | one evaluation | `held`, its buffers; `launch`, one launch; `multiply` by a library, `tune` by each of its texts, `repeat` all as one graph; `run`, all of them in order |
 //!
 //! Always: the host has every value or can compute it again, so nothing is lost with the device; a
@@ -31,6 +32,7 @@ mod kernels;
 mod known;
 mod launch;
 mod memory;
+mod micro;
 mod multiply;
 mod place;
 mod probe;

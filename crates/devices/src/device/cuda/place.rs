@@ -6,12 +6,11 @@
 //! own figures, shared by its threads. Compiling costs once: a text is compiled when the CPU has
 //! lost as much time on it.
 
+use aplomb_plans::occupancy::{BYTES_PER_US, FLOPS_PER_US};
 use aplomb_plans::plan::effort::LAUNCH_NS;
 use aplomb_plans::plan::{From, Kind, Launch, Plan};
 use aplomb_values::dag::Whole;
 
-pub(super) const BYTES_PER_US: f64 = 4.3e6;
-pub(super) const OPERATIONS_PER_US: f64 = 3.4e7;
 pub(super) const LAUNCH_US: f64 = 5.0;
 const ANSWER_US: f64 = 10.0;
 /// One step of a thread that waits for its own memory (an estimate).
@@ -50,7 +49,7 @@ pub fn gpu_us(plan: &Plan, launch: &Launch) -> f64 {
         _ => 0.0,
     };
     let bytes = bytes(plan, launch) + again * points(&launch.domain);
-    let work = (bytes / BYTES_PER_US).max(operations / OPERATIONS_PER_US);
+    let work = (bytes / BYTES_PER_US).max(operations / FLOPS_PER_US);
     work.max(alone) + LAUNCH_US * kernels
 }
 

@@ -12,8 +12,10 @@ use super::held::Run;
 use super::stop::Stop;
 use super::text::{Lowered, Ready, lower};
 use crate::device::{OnGpu, Trial, Tune};
-use aplomb_plans::kir::Tuning;
+use aplomb_plans::kir::{self, Tuning};
+use aplomb_plans::occupancy;
 use aplomb_plans::plan::BufId;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -95,7 +97,8 @@ impl Run<'_> {
     fn race(&mut self, k: usize, plain: &Rc<Lowered>, results: &[BufId]) -> Result<(), Stop> {
         let wanted = self.digests(results)?;
         let mut all = Vec::new();
-        for (n, tuning) in plain.code.candidates().into_iter().enumerate() {
+        let (candidates, left_out) = self.worth(k, plain.code.candidates());
+        for (n, tuning) in candidates.into_iter().enumerate() {
             let text = if n == 0 {
                 plain.clone()
             } else {
@@ -138,6 +141,7 @@ impl Run<'_> {
             }
             trials.push(trial);
         }
+        trials.extend(left_out.map(|says| Trial { launch: k, name, says, ..Trial::default() }));
         let choice =
             Choice::of(&ran).ok_or_else(|| Stop::Cpu("no text gives the values twice".into()))?;
         trials.iter_mut().for_each(|t| t.chosen = t.candidate == Some(choice.tuning));
@@ -145,6 +149,24 @@ impl Run<'_> {
         let launch = &self.plan.launches[k];
         self.cuda.known.choices.put(plain, launch, choice);
         Ok(())
+    }
+
+    /// The candidates that are worth compiling, the first among them, and a sentence on the others:
+    /// of sizes of tiles the model leaves most out (BAS-23).
+    fn worth(&self, k: usize, all: Vec<Tuning>) -> (Vec<Tuning>, Option<String>) {
+        let arch = &self.cuda.driver.facts().arch;
+        let sized = kir::sized(&self.plan, &self.plan.launches[k]);
+        let Some((sized, on)) = sized.zip(occupancy::find(arch)) else { return (all, None) };
+        let rows = kir::rows(&sized, on);
+        let rule = |t: &Tuning| rows.iter().find(|r| Some(r.size) == t.tile)?.pruned;
+        let own = all.first().copied();
+        let (worth, out): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|t| rule(t).is_none() || Some(*t) == own);
+        let mut by: BTreeMap<&str, usize> = BTreeMap::new();
+        out.iter().filter_map(rule).for_each(|rule| *by.entry(rule.name()).or_default() += 1);
+        let by: Vec<String> = by.iter().map(|(rule, n)| format!("{n} by {rule}")).collect();
+        let says = format!("not compiled: {} sizes of tiles, {}", out.len(), by.join(", "));
+        (worth, (!out.is_empty()).then_some(says))
     }
 
     /// The fastest of several runs of a text, µs.

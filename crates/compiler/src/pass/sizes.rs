@@ -1,0 +1,74 @@
+//! sizes: the rows of `kernels[].tuning`, every size that a product's tiles could have.
+//!
+//! Rows: BAS-23, BAS-24. `kir::rows` makes them; here they become records, and records rows again
+//! when NVRTC has told registers, so that the rules are asked once more.
+
+use super::cost::SM_90;
+use aplomb_ground::trace::{LaunchRecord, TuningRecord};
+use aplomb_plans::kir::{self, Code, Row, TileSize, Tuning};
+use aplomb_plans::occupancy::{self, Multiprocessor};
+use aplomb_plans::plan::{Launch, Plan};
+
+/// The sizes of a launch's tiles; empty where there are none to choose. `number` is the launch's.
+pub fn of(plan: &Plan, launch: &Launch, number: usize, code: &Code) -> Vec<TuningRecord> {
+    let chosen = code.kernels.first().and_then(|k| k.choices.tiles);
+    let (Some(chosen), Some(on)) = (chosen, occupancy::find(SM_90.arch)) else {
+        return Vec::new();
+    };
+    let Some(sized) = kir::sized(plan, launch) else { return Vec::new() };
+    let record = |row: Row| {
+        let tuning = Tuning { tile: Some(row.size), ..Tuning::default() };
+        let text = (row.pruned.is_none() || row.size == chosen)
+            .then(|| kir::tuned(plan, launch, number, tuning).ok())
+            .flatten();
+        TuningRecord {
+            tile: [row.size.rows, row.size.columns, row.size.deep],
+            own: row.size.own,
+            threads: row.size.threads(),
+            regs: None,
+            smem: row.shared,
+            loads: row.loads,
+            occ: row.occupancy,
+            us: (row.us * 100.0).round() / 100.0,
+            status: status(&row),
+            chosen: row.size == chosen,
+            text: text.map(|code| kir::cuda(&code)),
+        }
+    };
+    kir::rows(&sized, on).into_iter().map(record).collect()
+}
+
+fn status(row: &Row) -> String {
+    row.pruned.map_or_else(|| "model".into(), |rule| format!("pruned:{}", rule.name()))
+}
+
+/// Asks the rules again after registers of some sizes became known. `told` gives registers and
+/// spilled bytes of a text.
+pub fn tell_registers(
+    record: &mut LaunchRecord,
+    arch: &str,
+    mut told: impl FnMut(&aplomb_ground::trace::Cuda) -> Option<(u32, u32)>,
+) {
+    let Some(on): Option<&Multiprocessor> = occupancy::find(arch) else { return };
+    let mut rows: Vec<Row> = Vec::new();
+    for r in &mut record.tuning {
+        let size = TileSize { rows: r.tile[0], columns: r.tile[1], deep: r.tile[2], own: r.own };
+        let known = r.text.as_ref().and_then(&mut told);
+        r.regs = known.map(|(registers, _)| registers);
+        let (registers, spills) = known.unwrap_or((size.registers(1), 0));
+        rows.push(Row {
+            size,
+            registers,
+            spills,
+            shared: r.smem,
+            loads: r.loads,
+            occupancy: r.occ,
+            us: r.us,
+            pruned: None,
+        });
+    }
+    kir::settle(&mut rows, on);
+    for (r, row) in record.tuning.iter_mut().zip(&rows) {
+        (r.occ, r.status) = (row.occupancy, status(row));
+    }
+}

@@ -1,0 +1,357 @@
+//! The sizes of a product's tiles: all that there are, what each costs by the model, and the rule
+//! by which most are left out before one is run.
+//!
+//! Rows: BAS-22, BAS-23, BAS-25. The levels are the paper's: a block takes a tile of the results
+//! and, `deep` places at a time, copies of both operands in shared memory; its threads are dealt
+//! out over the tile; each has `own`×`own` results in registers. The order of a sum is that of the
+//! folded axis whatever the tile, so no size changes a bit of a value. Rules are asked in the
+//! paper's order, each of what the rules before it left: sizes that threads do not divide; copies
+//! that do not fit shared memory; more than twice the least loads; more registers than there are;
+//! less than a quarter of the most threads at once. What is left is ranked by the model, and
+//! measured where somebody asks for it.
+
+use crate::occupancy::{self, BYTES_PER_US, FLOPS_PER_US, Multiprocessor, PROCESSORS};
+
+/// The sides of tiles, the depths of copies, and the sides of a thread's part.
+const SIDES: [u32; 3] = [32, 64, 128];
+const DEPTHS: [u32; 3] = [8, 16, 32];
+const OWN: [u32; 3] = [2, 4, 8];
+/// Fewest and most threads of a block.
+const THREADS: [u32; 2] = [64, 512];
+/// Bytes of shared memory that a text may declare.
+const SHARED: u32 = 48 * 1024;
+/// Registers of a multiprocessor, and the most of a thread.
+const REGISTERS: [u32; 2] = [65_536, 255];
+/// Times the least loads that a size may ask for.
+const LOADS: u64 = 2;
+/// The part of the most threads at once that a size must reach: one in so many.
+const CONCURRENT: f64 = 4.0;
+/// Bytes that the second cache gives in a microsecond (an estimate), and shared memory of all
+/// multiprocessors: 128 bytes a cycle of 1.76 GHz each.
+const CACHE_PER_US: f64 = 5.5e6;
+const SHARED_PER_US: f64 = 2.97e7;
+/// Warps that keep a multiprocessor busy.
+const BUSY: f64 = 8.0;
+
+/// The size of a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct TileSize {
+    /// Results along the left operand's axis.
+    pub rows: u32,
+    /// Results along the right operand's axis.
+    pub columns: u32,
+    /// Places of the folded axis that are in shared memory at once.
+    pub deep: u32,
+    /// A thread has `own`×`own` results.
+    pub own: u32,
+}
+
+impl TileSize {
+    /// The size of a text that nobody tuned.
+    pub const USUAL: TileSize = TileSize { rows: 64, columns: 64, deep: 16, own: 4 };
+
+    /// All sizes, the usual one first.
+    pub fn all() -> Vec<TileSize> {
+        let mut all = vec![TileSize::USUAL];
+        for rows in SIDES {
+            for columns in SIDES {
+                for deep in DEPTHS {
+                    all.extend(OWN.map(|own| TileSize { rows, columns, deep, own }));
+                }
+            }
+        }
+        let mut seen = Vec::new();
+        all.retain(|size| {
+            let new = !seen.contains(size);
+            seen.push(*size);
+            new
+        });
+        all
+    }
+
+    /// Threads of a block.
+    pub fn threads(self) -> u32 {
+        self.down() * self.across()
+    }
+
+    /// Threads along the rows of a tile: a thread's own rows are so many apart.
+    pub fn down(self) -> u32 {
+        self.rows / self.own
+    }
+
+    /// Threads along its columns.
+    pub fn across(self) -> u32 {
+        self.columns / self.own
+    }
+
+    /// Whether whole warps share out the results and both copies, each thread as much.
+    pub fn divides(self) -> bool {
+        let threads = self.threads();
+        let shares = |side: u32| (side * self.deep).is_multiple_of(threads);
+        (THREADS[0]..=THREADS[1]).contains(&threads)
+            && threads.is_multiple_of(32)
+            && shares(self.rows)
+            && shares(self.columns)
+    }
+
+    /// Bytes of shared memory, where an item of the left operand has so many bytes and one of the
+    /// right. A line is longer by one, so that neighbours along the folded axis are in other banks.
+    pub fn shared(self, [left, right]: [u32; 2]) -> u32 {
+        self.deep * ((self.rows + 1) * left + (self.columns + 1) * right)
+    }
+
+    /// `tiles of 64×64, 16 deep, 4×4 a thread`.
+    pub fn says(self) -> String {
+        let TileSize { rows, columns, deep, own } = self;
+        format!("tiles of {rows}×{columns}, {deep} deep, {own}×{own} a thread")
+    }
+
+    /// Registers of a thread by the model: its results of so many folds, an item of each line and
+    /// row, addresses.
+    pub fn registers(self, folds: u32) -> u32 {
+        occupancy::guessed(self.own * self.own * folds + 2 * self.own)
+    }
+}
+
+/// A product whose tiles are to be chosen.
+#[derive(Clone, Copy, Debug)]
+pub struct Sized {
+    /// Results along both axes, and places of the folded one.
+    pub extents: [u64; 3],
+    /// Bytes of what both operands keep of a place: of all values that the innermost loop reads.
+    pub items: [u32; 2],
+    /// Operations of a place.
+    pub flops: u64,
+    /// Folds, each with its results in registers.
+    pub folds: u32,
+}
+
+/// A size with its figures, and what became of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The size.
+    pub size: TileSize,
+    /// Registers of a thread, by the model until a compiler tells them.
+    pub registers: u32,
+    /// Bytes that a thread spills; 0 until a compiler tells them.
+    pub spills: u32,
+    /// Bytes of shared memory.
+    pub shared: u32,
+    /// Items that all blocks load.
+    pub loads: u64,
+    /// The part of a multiprocessor's threads that are there at once.
+    pub occupancy: f64,
+    /// Microseconds by the model.
+    pub us: f64,
+    /// The rule that leaves it out; none: it is worth running.
+    pub pruned: Option<Rule>,
+}
+
+/// The rules that leave sizes out, in the order in which they are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// Threads do not share it out evenly.
+    Divide,
+    /// Its copies do not fit.
+    Shared,
+    /// It loads more than twice as much as another.
+    Traffic,
+    /// Its threads ask for more registers than there are.
+    Registers,
+    /// Fewer than a quarter as many of its threads as of another's are there at once.
+    Occupancy,
+}
+
+impl Rule {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rule::Divide => "divide",
+            Rule::Shared => "smem",
+            Rule::Traffic => "traffic",
+            Rule::Registers => "regs",
+            Rule::Occupancy => "occupancy",
+        }
+    }
+}
+
+/// Every size for a product on an architecture, in a fixed order, with registers by the model.
+pub fn rows(of: &Sized, on: &Multiprocessor) -> Vec<Row> {
+    let row = |size: TileSize| {
+        let (registers, shared) = (size.registers(of.folds), size.shared(of.items));
+        let occupancy = resident(size, shared, registers, on);
+        let (loads, us) = (of.loads(size), of.us(size, on, occupancy));
+        Row { size, registers, spills: 0, shared, loads, occupancy, us, pruned: None }
+    };
+    let mut all: Vec<Row> = TileSize::all().into_iter().map(row).collect();
+    settle(&mut all, on);
+    all
+}
+
+fn resident(size: TileSize, shared: u32, registers: u32, on: &Multiprocessor) -> f64 {
+    let fits = size.divides() && shared <= SHARED;
+    if fits { on.occupancy(size.threads(), registers, shared) } else { 0.0 }
+}
+
+/// Asks the rules of all rows again, after their registers became known.
+pub fn settle(all: &mut [Row], on: &Multiprocessor) {
+    for row in all.iter_mut() {
+        row.occupancy = resident(row.size, row.shared, row.registers, on);
+        row.pruned = match () {
+            () if !row.size.divides() => Some(Rule::Divide),
+            () if row.shared > SHARED => Some(Rule::Shared),
+            () => None,
+        };
+    }
+    let left = |all: &[Row]| all.iter().filter(|r| r.pruned.is_none()).cloned().collect::<Vec<_>>();
+    let leave = |all: &mut [Row], rule: Rule, is_out: &dyn Fn(&Row) -> bool| {
+        let out = all.iter_mut().filter(|r| r.pruned.is_none() && is_out(r));
+        out.for_each(|r| r.pruned = Some(rule));
+    };
+    let least = left(all).iter().map(|r| r.loads).min().unwrap_or(0);
+    leave(all, Rule::Traffic, &|r| r.loads > LOADS * least);
+    leave(all, Rule::Registers, &|r| {
+        let block = r.registers * r.size.threads().next_multiple_of(128);
+        block > REGISTERS[0] || r.registers > REGISTERS[1] || r.spills > 0
+    });
+    let most = left(all).iter().map(|r| r.occupancy).fold(0.0, f64::max);
+    leave(all, Rule::Occupancy, &|r| r.occupancy < most / CONCURRENT);
+}
+
+impl Sized {
+    /// Whether threads share a size out evenly and its copies fit.
+    pub fn fits(&self, size: TileSize) -> bool {
+        size.divides() && size.shared(self.items) <= SHARED
+    }
+
+    fn tiles(&self, size: TileSize) -> u64 {
+        let [rows, columns, _] = self.extents;
+        rows.div_ceil(u64::from(size.rows)) * columns.div_ceil(u64::from(size.columns))
+    }
+
+    /// Items that all blocks load from memory.
+    pub fn loads(&self, size: TileSize) -> u64 {
+        let each = u64::from(size.rows + size.columns);
+        self.tiles(size).saturating_mul(each).saturating_mul(self.extents[2])
+    }
+
+    /// Microseconds: those of the multiprocessor that has most blocks, by what bounds a block
+    /// there, the second cache, shared memory or operations, and longer where too few warps are at
+    /// hand to hide what each waits for.
+    fn us(&self, size: TileSize, on: &Multiprocessor, occupancy: f64) -> f64 {
+        let deep = self.extents[2] as f64;
+        let results = f64::from(size.rows * size.columns);
+        let bytes = |rows: u32, columns: u32| {
+            f64::from(rows * self.items[0]) + f64::from(columns * self.items[1])
+        };
+        let per = f64::from(PROCESSORS);
+        let cache = deep * bytes(size.rows, size.columns) * per / CACHE_PER_US;
+        let reads = f64::from(size.threads()) * deep * bytes(size.own, size.own);
+        let shared = reads * per / SHARED_PER_US;
+        // × and + round apart, so an operation is an instruction.
+        let flops = results * deep * self.flops as f64 * per / (FLOPS_PER_US / 2.0);
+        let blocks = self.tiles(size).div_ceil(u64::from(PROCESSORS)) as f64;
+        let warps = f64::from(size.threads() / 32);
+        let there = (occupancy * f64::from(on.warps)).min(blocks * warps).max(1.0);
+        let whole = |k: usize| self.extents[k] as f64 * deep * f64::from(self.items[k]);
+        let least = (whole(0) + whole(1)) / BYTES_PER_US;
+        (blocks * cache.max(shared).max(flops) / (there / BUSY).min(1.0)).max(least)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn product(n: u64) -> Sized {
+        Sized { extents: [n; 3], items: [8, 8], flops: 2, folds: 1 }
+    }
+
+    fn hopper() -> &'static Multiprocessor {
+        occupancy::find("sm_90").expect("in the table")
+    }
+
+    #[test]
+    fn bas_23_every_size_is_a_row_with_the_first_rule_that_leaves_it_out() {
+        let rows = rows(&product(4096), hopper());
+        assert_eq!(rows.len(), 81);
+        assert_eq!(rows[0].size, TileSize::USUAL);
+        let mut by: BTreeMap<&str, usize> = BTreeMap::new();
+        for row in &rows {
+            *by.entry(row.pruned.map_or("model", Rule::name)).or_default() += 1;
+            let size = row.size;
+            match row.pruned {
+                Some(Rule::Divide) => assert!(!size.divides()),
+                Some(Rule::Shared) => assert!(row.shared > SHARED),
+                None => assert!(row.us.is_finite() && row.occupancy > 0.0),
+                _ => assert!(size.divides() && row.shared <= SHARED),
+            }
+        }
+        for rule in ["model", "divide", "smem", "traffic"] {
+            assert!(by.contains_key(rule), "{by:?}");
+        }
+        assert!(by["model"] >= 4, "{by:?}");
+        let least = rows.iter().filter(|r| r.pruned.is_none()).map(|r| r.loads).min();
+        let most = rows.iter().filter(|r| r.pruned.is_none()).map(|r| r.loads).max();
+        assert!(most <= least.map(|n| 2 * n), "{least:?} {most:?}");
+    }
+
+    /// The paper's tiles: 4096³·(1 ÷ rows + 1 ÷ columns) loads, in units of 4096³ ÷ 256.
+    #[test]
+    fn bas_25_loads_of_a_product_of_4096() {
+        let n = 4096u64;
+        let units = |rows: u32, columns: u32| {
+            let size = TileSize { rows, columns, deep: 8, own: 4 };
+            product(n).loads(size) * 256 / n.pow(3)
+        };
+        let told = [
+            (32, 32, 16),
+            (32, 64, 12),
+            (32, 128, 10),
+            (64, 64, 8),
+            (64, 128, 6),
+            (64, 256, 5),
+            (128, 128, 4),
+            (128, 256, 3),
+            (256, 256, 2),
+        ];
+        for (rows, columns, wanted) in told {
+            assert_eq!(units(rows, columns), wanted, "{rows}×{columns}");
+        }
+    }
+
+    #[test]
+    fn bas_24_registers_that_are_told_take_the_place_of_the_model() {
+        let mut rows = rows_of(1024);
+        let stood = |rows: &[Row]| -> Vec<TileSize> {
+            rows.iter().filter(|r| r.pruned.is_none()).map(|r| r.size).collect()
+        };
+        let before = stood(&rows);
+        assert!(before.iter().any(|size| size.own == 8) && before.iter().any(|s| s.own < 8));
+        let all_own = |own: u32, rows: &mut [Row], registers: u32, spills: u32| {
+            let like = rows.iter_mut().filter(|r| r.size.own == own);
+            like.for_each(|r| (r.registers, r.spills) = (registers, spills));
+        };
+        all_own(8, &mut rows, 255, 16);
+        settle(&mut rows, hopper());
+        assert!(stood(&rows).iter().all(|size| size.own < 8), "what spills is not worth running");
+        let spilling = rows.iter().filter(|r| r.size.own == 8 && before.contains(&r.size));
+        assert!(spilling.into_iter().all(|r| r.pruned == Some(Rule::Registers)));
+    }
+
+    #[test]
+    fn few_tiles_leave_multiprocessors_idle() {
+        let us = |n: u64, rows: u32| {
+            let size = TileSize { rows, columns: rows, deep: 16, own: 4 };
+            let all = rows_of(n);
+            all.iter().find(|r| r.size == size).map(|r| r.us).expect("a size")
+        };
+        assert!(us(256, 32) < us(256, 128), "64 blocks against 4");
+        assert!(us(8192, 128) <= us(8192, 32) * 1.2, "loads count where all are busy");
+    }
+
+    fn rows_of(n: u64) -> Vec<Row> {
+        rows(&product(n), hopper())
+    }
+}
