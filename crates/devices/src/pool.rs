@@ -2,9 +2,15 @@
 //!
 //! Fresh pages dominate everything: a result of 160 MB costs 10 ms in a used block, 12.7 in fresh
 //! huge pages, 71–91 in fresh small ones. So blocks of 4 MiB and more are mapped at 2 MiB with huge
-//! pages advised, and freed blocks wait for the next buffer of their class, up to a quarter of the
-//! budget. Every buffer is charged before memory is touched. Blocks are 64-byte aligned and have 64
-//! bytes to spare.
+//! pages advised, and freed blocks wait for the next buffers, up to a quarter of the budget: small
+//! ones for one of their class, mapped ones for any that fits. Every buffer is charged before
+//! memory is touched. Blocks are 64-byte aligned and have 64 bytes to spare.
+//!
+//! A mapped block that waits is cut to what is asked for, the least that is large enough first, and
+//! joins its neighbours when it comes back: so a line of another size finds pages that are there,
+//! and large blocks do not crumble for good. That is sound because a block is a run of whole pages
+//! at a multiple of 2 MiB with one owner: both parts of a cut are such, so are two that touch, and
+//! the system takes pages back by the run, whatever calls they came from.
 
 use aplomb_ground::error::{Result, ws_full};
 use aplomb_ground::heap;
@@ -13,6 +19,7 @@ use aplomb_values::array::{DType, Storage, View};
 use std::alloc::Layout;
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -21,10 +28,11 @@ const HUGE: usize = 2 << 20;
 /// From here on blocks are mapped.
 const MAPPED: usize = 4 << 20;
 
-/// Memory of `class(bytes)` bytes.
+/// Memory of so many bytes, by the system's call or the allocator's.
 struct Block {
     at: NonNull<u8>,
     bytes: usize,
+    mapped: bool,
 }
 
 // SAFETY: a block is plain memory with one owner.
@@ -41,12 +49,39 @@ fn class(bytes: usize) -> Option<usize> {
 
 impl Block {
     fn new(bytes: usize) -> Option<Block> {
-        let at = if bytes >= MAPPED { map(bytes) } else { NonNull::new(allocate(bytes)) };
+        let mapped = bytes >= MAPPED;
+        let at = if mapped { map(bytes) } else { NonNull::new(allocate(bytes)) };
         let at = at?;
-        if bytes >= MAPPED {
+        if mapped {
             heap::mapped(bytes);
         }
-        Some(Block { at, bytes })
+        Some(Block { at, bytes, mapped })
+    }
+}
+
+impl Block {
+    fn address(&self) -> usize {
+        self.at.as_ptr() as usize
+    }
+
+    /// So many bytes of a mapped block, and what is left of it.
+    fn cut(self, bytes: usize) -> (Block, Option<Block>) {
+        let rest = self.bytes - bytes;
+        if rest == 0 {
+            return (self, None);
+        }
+        let whole = ManuallyDrop::new(self);
+        // SAFETY: inside of the block.
+        let behind = unsafe { whole.at.add(bytes) };
+        let part = |at, bytes| Block { at, bytes, mapped: true };
+        (part(whole.at, bytes), Some(part(behind, rest)))
+    }
+
+    /// A mapped block and the one that begins where it ends.
+    fn joined(self, next: Block) -> Block {
+        debug_assert_eq!(self.address() + self.bytes, next.address());
+        let (own, next) = (ManuallyDrop::new(self), ManuallyDrop::new(next));
+        Block { at: own.at, bytes: own.bytes + next.bytes, mapped: true }
     }
 }
 
@@ -54,7 +89,7 @@ impl Drop for Block {
     fn drop(&mut self) {
         // SAFETY: `at` came from the matching branch of `new` with these bytes.
         unsafe {
-            if self.bytes >= MAPPED {
+            if self.mapped {
                 libc::munmap(self.at.as_ptr().cast(), self.bytes);
                 heap::unmapped(self.bytes);
             } else if let Ok(layout) = Layout::from_size_align(self.bytes, 64) {
@@ -105,9 +140,49 @@ pub fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[derive(Default)]
 struct Shelves {
-    free: BTreeMap<usize, Vec<Block>>,
+    /// By class.
+    small: BTreeMap<usize, Vec<Block>>,
+    /// By address; no two of them touch.
+    mapped: BTreeMap<usize, Block>,
     kept: usize,
     most: usize,
+}
+
+impl Shelves {
+    /// A block of a class, if one waits.
+    fn take(&mut self, bytes: usize) -> Option<Block> {
+        let block = if bytes >= MAPPED {
+            let fits = self.mapped.values().filter(|block| block.bytes >= bytes);
+            let at = fits.min_by_key(|block| block.bytes)?.address();
+            let (block, rest) = self.mapped.remove(&at)?.cut(bytes);
+            self.mapped.extend(rest.map(|rest| (rest.address(), rest)));
+            block
+        } else {
+            self.small.get_mut(&bytes)?.pop()?
+        };
+        self.kept -= block.bytes;
+        Some(block)
+    }
+
+    /// Keeps a block, if there is room.
+    fn keep(&mut self, mut block: Block) {
+        if self.kept + block.bytes > self.most {
+            return;
+        }
+        self.kept += block.bytes;
+        if !block.mapped {
+            return self.small.entry(block.bytes).or_default().push(block);
+        }
+        if let Some(next) = self.mapped.remove(&(block.address() + block.bytes)) {
+            block = block.joined(next);
+        }
+        let before = self.mapped.range(..block.address()).next_back();
+        let touches = before.filter(|(at, before)| **at + before.bytes == block.address());
+        if let Some(before) = touches.map(|(at, _)| *at).and_then(|at| self.mapped.remove(&at)) {
+            block = before.joined(block);
+        }
+        self.mapped.insert(block.address(), block);
+    }
 }
 
 /// The shelves where freed blocks wait. Clones share it.
@@ -132,20 +207,14 @@ impl Pool {
         let taken = {
             let mut shelves = self.lock();
             shelves.most = ((budget.free() + budget.used()) / 4) as usize;
-            let taken = shelves.free.get_mut(&bytes).and_then(Vec::pop);
-            shelves.kept -= taken.as_ref().map_or(0, |b| b.bytes);
-            taken
+            shelves.take(bytes)
         };
         let block = taken.or_else(|| Block::new(bytes)).ok_or_else(full)?;
         Ok(PoolBuffer { block: Some(block), dtype, len, home: self.clone(), _charge: charge })
     }
 
     fn take_back(&self, block: Block) {
-        let mut shelves = self.lock();
-        if shelves.kept + block.bytes <= shelves.most {
-            shelves.kept += block.bytes;
-            shelves.free.entry(block.bytes).or_default().push(block);
-        }
+        self.lock().keep(block);
     }
 }
 
@@ -157,7 +226,8 @@ impl Spare for Pool {
     fn shed(&self) {
         let mut shelves = self.lock();
         shelves.kept = 0;
-        shelves.free.clear();
+        shelves.small.clear();
+        shelves.mapped.clear();
     }
 }
 
@@ -276,5 +346,51 @@ mod tests {
             (0..12).map(|_| pool.buffer(DType::F64, 100_000, &budget).unwrap()).collect();
         drop(held);
         assert!(pool.kept() <= 1 << 22 && pool.kept() > 0);
+    }
+
+    /// Buffers of many sizes in any order: each has its own bytes, what waits is cut and joined, and
+    /// nothing new is mapped where enough waits.
+    #[test]
+    fn a_mapped_block_serves_other_sizes_and_is_whole_again() {
+        let (pool, budget) = (Pool::default(), Budget::new(1 << 31));
+        let whole = pool.buffer(DType::I8, 64 << 20, &budget).unwrap();
+        let (at, bytes) = (whole.as_ptr() as usize, whole.block.as_ref().unwrap().bytes);
+        drop(whole);
+        let inside = |buffer: &PoolBuffer| {
+            let own = buffer.as_ptr() as usize;
+            own >= at && own + buffer.len() <= at + bytes
+        };
+        let most = bytes - SPARE;
+        for (order, sizes) in [
+            ([0, 1, 2], [5 << 20, 30 << 20, 20 << 20]),
+            ([2, 1, 0], [5 << 20, 30 << 20, 20 << 20]),
+            ([1, 2, 0], [30 << 20, 5 << 20, 5 << 20]),
+            // What is left is less than is ever mapped.
+            ([1, 0, 2], [(64 << 20) - SPARE, (14 << 20) - SPARE, 1]),
+            ([0, 1, 2], [most, 1, 1]),
+        ] {
+            let mut parts: Vec<Option<PoolBuffer>> =
+                sizes.map(|size| Some(pool.buffer(DType::I8, size, &budget).unwrap())).into();
+            for (k, part) in parts.iter_mut().flatten().enumerate() {
+                assert!(inside(part) || part.len() == 1, "{k}");
+                let own = part.bytes_mut().unwrap();
+                let last = own.len() - 1;
+                (own[0], own[last]) = (k as u8 + 1, k as u8 + 1);
+            }
+            for (k, part) in parts.iter().flatten().enumerate() {
+                let View::I8(own) = part.view() else { panic!("bytes") };
+                assert_eq!((own[0], own[own.len() - 1]), (k as i8 + 1, k as i8 + 1));
+            }
+            for k in order {
+                parts[k] = None;
+            }
+            let shelves = pool.lock();
+            assert_eq!(shelves.mapped.values().map(|b| b.bytes).collect::<Vec<_>>(), [bytes]);
+        }
+        let again = pool.buffer(DType::I8, 64 << 20, &budget).unwrap();
+        assert_eq!(again.as_ptr() as usize, at);
+        drop(again);
+        pool.shed();
+        assert_eq!(pool.kept(), 0);
     }
 }
