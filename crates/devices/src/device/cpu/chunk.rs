@@ -608,6 +608,8 @@ impl Frame {
 
     fn op(&mut self, env: &Env, inst: &Inst, n: usize) -> bool {
         let Do::Op { op, ct, x, y, run } = &inst.act else { return self.other() };
+        // The loop of one argument takes a second one, too, and leaves it alone.
+        let y = if op.arity() == 1 { x } else { y };
         let (nx, ny) = (number(*x), number(*y));
         let (px, _) = self.operand(*x, &nx);
         let (py, _) = self.operand(*y, &ny);

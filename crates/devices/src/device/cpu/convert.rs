@@ -8,7 +8,7 @@
 
 use super::isa::by_isa;
 use crate::pool::PoolBuffer;
-use aplomb_values::array::DType;
+use aplomb_values::array::{DType, Storage};
 
 /// Items somewhere in memory, to be read.
 #[derive(Clone, Copy)]
@@ -16,6 +16,13 @@ pub struct Source {
     pub at: *const u8,
     pub dtype: DType,
     pub len: usize,
+}
+
+impl Source {
+    /// A whole buffer.
+    pub fn own(buffer: &PoolBuffer) -> Source {
+        Source { at: buffer.as_ptr(), dtype: buffer.dtype(), len: buffer.len() }
+    }
 }
 
 /// The destination of a store.
@@ -29,9 +36,10 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// A whole buffer of f64 that only this launch looks at.
+    /// A whole buffer of floats that only this launch looks at.
     pub fn own(buffer: &mut PoolBuffer) -> Sink {
-        Sink { at: buffer.as_mut_ptr(), dtype: DType::F64, checked: false, stream: false }
+        let dtype = buffer.dtype();
+        Sink { at: buffer.as_mut_ptr(), dtype, checked: false, stream: false }
     }
 }
 

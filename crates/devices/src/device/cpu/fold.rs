@@ -14,30 +14,39 @@
 //! short rows to one register; of folds of several orders the body runs once for each order.
 
 use super::chunk::{CHUNK, Env, Frame};
+use super::convert::{Converts, Sink, converts};
 use super::cut::{ALONE_NS, CT, Cut, Fold, Item};
 use super::emit;
 use super::loops::{Loops, loops, singles};
 use super::map::Outputs;
 use super::product::Packed;
 use super::program::{Input, Work, lower};
-use super::share::{Tally, share, unit};
+use super::share::{STRETCH, Tally, each_unit, share, stretch, unit};
 use super::turned::Turned;
 use super::typed::Typed;
 use super::{Cpu, DeviceError, Fault, RunCtx};
-use crate::pool::PoolBuffer;
+use crate::pool::{PoolBuffer, lock};
 use aplomb_plans::plan::{Launch, Reduction};
-use aplomb_values::array::DType;
+use aplomb_values::array::{DType, Storage, View};
 use aplomb_values::body::finite::hides;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::{LANES, block, chain, halve, is_single};
 use aplomb_values::prim::scalar::Fail;
 use aplomb_values::prim::scalar::single::rounded;
 use std::convert::Infallible;
+use std::sync::Mutex;
 
 pub struct Finals {
-    /// One f64 buffer a reduction, over the domain without the axis.
+    /// One buffer of floats a reduction, over the domain without the axis.
     pub values: Vec<PoolBuffer>,
     pub tally: Tally,
+}
+
+/// The results of a launch's body, before what follows.
+pub enum Results {
+    Finals(Finals),
+    /// All of the launch's, in its outputs: the tallies of the body and of what follows.
+    Stored(Tally, Tally),
 }
 
 pub fn run(
@@ -121,9 +130,11 @@ impl Pass<'_> {
             } else {
                 self.join(cpu, reduction, &part, &mut tally.fault, ctx)
             };
-            let mut done = done?;
-            self.round(reduction, &mut done, &mut tally.fault);
-            values[k] = Some(done);
+            let done = done?;
+            values[k] = Some(match reduction.dtype {
+                DType::F32 => singles_of(cpu, reduction, &done, &mut tally.fault, ctx)?,
+                _ => done,
+            });
         }
         Ok(tally)
     }
@@ -431,7 +442,6 @@ impl Pass<'_> {
         fault: &mut Option<Fault>,
         ctx: &RunCtx,
     ) -> Result<PoolBuffer, DeviceError> {
-        use aplomb_values::array::{Storage, View};
         let Cut { outer, blocks, inner, .. } = self.cut;
         let mut out =
             cpu.pool.buffer(DType::F64, outer * inner, ctx.budget).map_err(DeviceError::Oom)?;
@@ -456,22 +466,59 @@ impl Pass<'_> {
         }
         Ok(out)
     }
+}
 
-    /// A fold of dtype f32 is rounded once, at its end.
-    fn round(&self, of: &Reduction, out: &mut PoolBuffer, fault: &mut Option<Fault>) {
-        if of.dtype != DType::F32 {
+/// The results of a fold of dtype f32, which are rounded once, at their end.
+struct Singles<'a> {
+    of: &'a Reduction,
+    from: &'a [f64],
+    to: Sink,
+    converts: Converts,
+}
+
+// SAFETY: each result is written by the thread that has its stretch.
+unsafe impl Sync for Singles<'_> {}
+
+impl Singles<'_> {
+    fn stretch(&self, k: usize, fault: &Mutex<Option<Fault>>) {
+        let range = stretch(k, self.from.len());
+        let items = &self.from[range.clone()];
+        // SAFETY: the sink holds as many f32, and this stretch is this thread's.
+        let singles = unsafe {
+            let out = self.to.at.cast::<f32>().add(range.start);
+            (self.converts.store)(DType::F32, false, out.cast(), items.as_ptr(), items.len());
+            std::slice::from_raw_parts_mut(out, items.len())
+        };
+        if singles.iter().fold(true, |all, x| all & x.is_finite()) {
             return;
         }
-        let fold = Fold { of, fast: None, end: None, out: out.as_mut_ptr().cast() };
-        for at in 0..self.cut.outer * self.cut.inner {
-            // SAFETY: at < the buffer's length.
-            unsafe {
-                let x = fold.out.add(at);
-                *x = rounded(Ok(*x)).unwrap_or_else(|fail| {
-                    fold.fault(at, fail, fault);
-                    0.0
-                });
+        let mut fault = lock(fault);
+        for (at, (x, single)) in range.zip(items.iter().zip(singles)) {
+            if let Err(fail) = rounded(Ok(*x)) {
+                Fault { site: self.of.site, index: at as u64, fail, node: self.of.node }
+                    .keep_least(&mut fault);
+                *single = 0.0;
             }
         }
     }
+}
+
+fn singles_of(
+    cpu: &mut Cpu,
+    of: &Reduction,
+    done: &PoolBuffer,
+    fault: &mut Option<Fault>,
+    ctx: &RunCtx,
+) -> Result<PoolBuffer, DeviceError> {
+    let n = done.len();
+    let mut out = cpu.pool.buffer(DType::F32, n, ctx.budget).map_err(DeviceError::Oom)?;
+    let View::F64(from) = done.view() else {
+        return Err(DeviceError::Broken("the results of a fold are no floats".into()));
+    };
+    let all = Singles { of, from, to: Sink::own(&mut out), converts: converts(cpu.isa) };
+    let first = Mutex::new(*fault);
+    let units = n.div_ceil(STRETCH);
+    each_unit(&mut cpu.threads, units, units > 1, ctx, &|k, _| all.stretch(k, &first))?;
+    *fault = first.into_inner().unwrap_or_else(|e| e.into_inner());
+    Ok(out)
 }

@@ -7,6 +7,7 @@
 //! features (`loops`), which the dispatcher picks only where the machine has them; pointers come
 //! from callers who promise a vector's room.
 
+use super::singles::Cells;
 use aplomb_values::prim::scalar::lane::Lane;
 
 /// # Safety
@@ -20,7 +21,7 @@ pub unsafe trait Wide: Lane {
     /// `N` elements are writable at `at`.
     unsafe fn store(self, at: *mut f64);
     /// As many f32.
-    type Short: Lane;
+    type Short: Cells<Item = f32>;
     /// Each as f32.
     fn short(self) -> Self::Short;
     /// Each as f64.

@@ -3,10 +3,11 @@
 //! An integer output that some value does not fit is made again as f64 and the launch runs once
 //! more.
 
+use super::fold::Results;
 use super::map::{Outputs, in_order, inputs_of, map, part};
 use super::program::Work;
 use super::share::Tally;
-use super::{Cpu, DeviceError, Fault, Held, RunCtx, compact, fold, running, scan, whole};
+use super::{Cpu, DeviceError, Fault, Held, RunCtx, compact, fold, scan, whole};
 use aplomb_plans::plan::{BufId, Kind, Launch, Plan};
 
 pub struct Done {
@@ -31,42 +32,41 @@ pub fn run(
         let body = Outputs::new(cpu, plan, &launch.stores, &wide, ctx)?;
         let mut after = Outputs::new(cpu, plan, &launch.after_stores, &wide, ctx)?;
         let inputs = || inputs_of(plan, held, &launch.loads, &launch.body, &launch.domain);
-        if launch.kind == Kind::Compact {
-            let found = compact::run(cpu, plan, launch, held, inputs()?, &body, &after, ctx)?;
-            body.note(&found.0, &mut wide);
-            after.note(&found.1, &mut wide);
-            tally.add(&found.0);
-            tally.add(&found.1);
-        } else if let Kind::Scan = launch.kind
-            && let Some(found) = running::run(cpu, launch, inputs()?, &body, &after, ctx)?
-        {
-            body.note(&found.0, &mut wide);
-            after.note(&found.1, &mut wide);
-            tally.add(&found.0);
-            tally.add(&found.1);
-        } else if launch.axis.is_some() {
-            let mut finals = match launch.kind {
-                Kind::Scan => scan::run(cpu, launch, inputs()?, &body, ctx)?,
-                Kind::Whole => whole::run(cpu, plan, launch, held, inputs()?, &body, ctx)?,
-                _ => fold::run(cpu, launch, &inputs, &body, ctx)?,
-            };
-            body.note(&finals.tally, &mut wide);
-            tally.add(&finals.tally);
-            if !after.takes(&launch.after, &mut finals.values) {
-                let outer = launch.outer();
-                let reduced = finals.values.iter().map(|b| in_order(b, &outer)).collect();
-                let own = inputs_of(plan, held, &launch.loads, &launch.after, &outer)?;
-                let work = Work { reduced, ..part(cpu, launch, &launch.after, &outer, &after) };
-                let found = map(cpu, work, own, &after.sinks, ctx)?;
-                after.note(&found, &mut wide);
-                tally.add(&found);
+        let results = match launch.kind {
+            Kind::Compact => {
+                let found = compact::run(cpu, plan, launch, held, inputs()?, &body, &after, ctx)?;
+                Results::Stored(found.0, found.1)
             }
-        } else {
-            let work = part(cpu, launch, &launch.body, &launch.domain, &body);
-            let found = map(cpu, work, inputs()?, &body.sinks, ctx)?;
-            body.note(&found, &mut wide);
-            tally.add(&found);
-        }
+            Kind::Scan => scan::run(cpu, launch, &inputs, &body, &after, ctx)?,
+            _ if launch.axis.is_none() => {
+                let work = part(cpu, launch, &launch.body, &launch.domain, &body);
+                let found = map(cpu, work, inputs()?, &body.sinks, ctx)?;
+                Results::Stored(found, Tally::default())
+            }
+            Kind::Whole => {
+                Results::Finals(whole::run(cpu, plan, launch, held, inputs()?, &body, ctx)?)
+            }
+            _ => Results::Finals(fold::run(cpu, launch, &inputs, &body, ctx)?),
+        };
+        let (of_body, of_after) = match results {
+            Results::Stored(of_body, of_after) => (of_body, of_after),
+            Results::Finals(mut finals) => {
+                let taken = after.takes(&launch.after, &mut finals.values);
+                let outer = launch.outer();
+                let follow = |cpu: &mut Cpu| {
+                    let reduced = finals.values.iter().map(|b| in_order(b, &outer)).collect();
+                    let own = inputs_of(plan, held, &launch.loads, &launch.after, &outer)?;
+                    let work = Work { reduced, ..part(cpu, launch, &launch.after, &outer, &after) };
+                    map(cpu, work, own, &after.sinks, ctx)
+                };
+                let found = if taken { Tally::default() } else { follow(cpu)? };
+                (finals.tally, found)
+            }
+        };
+        body.note(&of_body, &mut wide);
+        after.note(&of_after, &mut wide);
+        tally.add(&of_body);
+        tally.add(&of_after);
         if wide.len() == before {
             body.keep(held);
             after.keep(held);

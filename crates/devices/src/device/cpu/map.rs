@@ -77,7 +77,7 @@ impl<'a> Outputs<'a> {
         (step.what == What::Reduced(0) && store.value == 0).then_some(*sink)
     }
 
-    /// Takes a launch's result as it is, where nothing follows it and it is stored as f64.
+    /// Takes a launch's result as it is, where nothing follows it and it is stored as it is.
     pub fn takes(&mut self, after: &[Step], values: &mut Vec<PoolBuffer>) -> bool {
         let ([step], [sink], [buffer]) =
             (after, self.sinks.as_slice(), self.buffers.as_mut_slice())
@@ -85,8 +85,9 @@ impl<'a> Outputs<'a> {
             return false;
         };
         let What::Reduced(k) = step.what else { return false };
-        let fits = sink.dtype == DType::F64
-            && values.get(k as usize).is_some_and(|v| v.len() == buffer.len());
+        let own = (buffer.dtype(), buffer.len());
+        let fits = matches!(sink.dtype, DType::F32 | DType::F64)
+            && values.get(k as usize).is_some_and(|v| (v.dtype(), v.len()) == own);
         if fits {
             *buffer = values.swap_remove(k as usize);
         }
@@ -132,9 +133,9 @@ pub fn inputs_of(
     loads.iter().enumerate().map(one).collect()
 }
 
-/// A buffer of f64 over the whole domain.
+/// A buffer over the whole domain.
 pub fn in_order(buffer: &PoolBuffer, domain: &[usize]) -> Input {
-    let source = Source { at: buffer.as_ptr(), dtype: DType::F64, len: buffer.len() };
+    let source = Source::own(buffer);
     let walk = Walk::of_read(&aplomb_values::dag::Read::identity(domain.len()), domain, domain);
     Input { source, shape: domain.into(), flat: walk.flat(), walk }
 }

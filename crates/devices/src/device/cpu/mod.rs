@@ -25,6 +25,7 @@ mod machine;
 mod map;
 mod narrow;
 mod pattern;
+mod prefixes;
 mod product;
 mod program;
 mod rounds;

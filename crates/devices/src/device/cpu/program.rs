@@ -179,6 +179,16 @@ pub struct Input {
     pub flat: Option<i64>,
 }
 
+impl Input {
+    /// So many items as they lie in the source, if they are read in the domain's order.
+    pub fn straight(&self, all: usize) -> Option<Source> {
+        let from = usize::try_from(self.flat?).ok()?;
+        let Source { at, dtype, len } = self.source;
+        let inside = from.checked_add(all)? <= len;
+        inside.then_some(Source { at: at.wrapping_add(from * dtype.size()), dtype, len: all })
+    }
+}
+
 #[derive(Default)]
 pub struct Program {
     pub insts: Vec<Inst>,

@@ -100,14 +100,7 @@ enum Step {
 /// A value that is read in the domain's order, as whole numbers of its own type.
 fn plain(what: &What, inputs: &[Input], all: usize) -> Option<Source> {
     let What::Load(k) = what else { return None };
-    let input = inputs.get(*k as usize)?;
-    let from = usize::try_from(input.flat?).ok()?;
-    let Source { at, dtype, len } = input.source;
-    if !dtype.is_integer() || from.checked_add(all)? > len {
-        return None;
-    }
-    // SAFETY: inside.
-    Some(Source { at: unsafe { at.add(from * dtype.size()) }, dtype, len: all })
+    inputs.get(*k as usize)?.straight(all).filter(|source| source.dtype.is_integer())
 }
 
 /// One scan over outer × n.

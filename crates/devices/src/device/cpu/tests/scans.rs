@@ -68,3 +68,83 @@ fn sums_beyond_what_is_exact_keep_their_order() {
         plan(Op::Add, &[n], &items, (DType::I32, DType::I32)).run((Isa::best(), When::Never), 2);
     assert_eq!(got.unwrap()[0], wanted);
 }
+
+/// Floats of both types, some of them none, read in order or made by the body: the bits and the
+/// first failure of `prim::scan`, whose result is rounded to the type.
+#[test]
+fn scans_of_floats_are_the_running_folds_on_every_tier_and_thread_count() {
+    let mut dice = Dice(29);
+    let domains: [&[usize]; 9] = [
+        &[1],
+        &[3, 1],
+        &[11, 1000],
+        &[9000, 2],
+        &[4096],
+        &[2, 4097],
+        &[3, 40_000],
+        &[70_001],
+        &[40, 5, 3],
+    ];
+    for (round, domain) in domains.iter().cycle().take(54).enumerate() {
+        let n = elements(domain);
+        let dtype = [DType::F64, DType::F32][round % 2];
+        let op = [Op::Add, Op::Mul, Op::Max, Op::Min][dice.roll(4)];
+        let wild = dice.roll(3);
+        let special = |dice: &mut Dice| match (wild, dice.roll(5000)) {
+            (1, 0) => f64::INFINITY,
+            (1, 1) => f64::NAN,
+            (2, 0) => {
+                if dtype == DType::F32 {
+                    3e38
+                } else {
+                    1.7e308
+                }
+            }
+            _ => f64::from((dice.roll(4000) as f32 - 1800.0) / 1024.0),
+        };
+        let items: Vec<f64> = (0..n).map(|_| special(&mut dice)).collect();
+        let axis = domain.len() - 1;
+        let mut made = plan(op, domain, &items, (dtype, dtype));
+        let body = dice.roll(2) == 0;
+        if body {
+            let launch = &mut made.plan.launches[0];
+            launch.body.push(Step { dtype, ..super::op(Op::Neg, &[0], 1) });
+            launch.reductions[0].value = 1;
+        }
+        let mut wanted: Vec<f64> = items
+            .iter()
+            .map(|x| if body { eval(Op::Neg, CT, *x, 0.0).unwrap() } else { *x })
+            .collect();
+        let mut failed: Option<(usize, Fail)> = None;
+        let note = |at: usize, fail: Fail, failed: &mut Option<(usize, Fail)>| {
+            if failed.is_none_or(|(first, _)| at < first) {
+                *failed = Some((at, fail));
+            }
+        };
+        scan::along(op, &mut wanted, domain, axis, &mut |at, fail| note(at, fail, &mut failed));
+        if dtype == DType::F32 {
+            for (at, x) in wanted.iter_mut().enumerate() {
+                match aplomb_values::prim::scalar::single::rounded(Ok(*x)) {
+                    Ok(short) => *x = short,
+                    Err(fail) => note(at, fail, &mut failed),
+                }
+            }
+        }
+        for tier in tiers() {
+            for threads in [1, 3] {
+                let got = made.run(tier, threads);
+                let what = format!("{op:?} of {domain:?}, {dtype:?}, {body} {wild} on {tier:?}");
+                match (failed, got) {
+                    (None, Ok(got)) => {
+                        let other = wanted.iter().zip(&got[0]).position(|(a, b)| !same(*a, *b));
+                        assert_eq!(other, None, "{what}");
+                    }
+                    (Some((at, fail)), Err(DeviceError::Fault(fault))) => {
+                        assert_eq!((fault.index, fault.fail), (at as u64, fail), "{what}");
+                    }
+                    (wanted, got) => panic!("{what}: {wanted:?}, {:?}", got.map(|_| ())),
+                }
+            }
+        }
+    }
+}
