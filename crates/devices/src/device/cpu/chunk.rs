@@ -618,7 +618,7 @@ impl Frame {
         // its own or an operand's that dies here, never a part of one.
         unsafe {
             let suspect = match run {
-                Run::Loop(f) => f(out, px, py, *ct, n),
+                Run::Loop(f) | Run::Single(f) => f(out, px, py, *ct, n),
                 Run::Power(f, exponent) => f(out, px, px, *exponent, n),
                 Run::Each => {
                     let (sx, sy) = (stride(*x), stride(*y));
@@ -634,7 +634,7 @@ impl Frame {
                     })
                 }
             };
-            if inst.round && !suspect {
+            if inst.round && !suspect && !matches!(run, Run::Single(_)) {
                 (env.converts.round)(out, n);
             }
             !suspect

@@ -18,7 +18,6 @@ use super::lanes::{V4, V8};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::{LANES, halve};
 use aplomb_values::prim::scalar::rules::{self, Rule, Visit};
-use aplomb_values::prim::scalar::single::has_own;
 use aplomb_values::prim::scalar::small_power;
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -495,12 +494,6 @@ instances!(portable, f64);
 instances!(avx2, V4, "avx2,fma,bmi2");
 #[cfg(target_arch = "x86_64")]
 instances!(avx512, V8, "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,bmi2");
-
-/// The loops of an operation whose result and operands are f32: those of f64, unless it has a
-/// sequence of its own.
-pub fn loops_of_singles(isa: Isa, op: Op, ct: f64) -> Option<Loops> {
-    if has_own(op) { singles(isa, op, ct) } else { loops(isa, op, ct) }
-}
 
 /// The loops of an operation in f32, which all operands are.
 pub fn singles(isa: Isa, op: Op, ct: f64) -> Option<Loops> {

@@ -103,6 +103,7 @@ fn step<R: Rule, L: Wide>(x: L, y: L) -> L {
 }
 
 /// As many lines as lanes from the first on, into `to` if `WANTED`. Safety: as `Run`.
+#[allow(clippy::needless_range_loop)]
 #[inline(always)]
 unsafe fn group<R: Rule, L: Wide, F: Item, T: Item, const WANTED: bool>(
     (lines, first): (Lines, usize),
@@ -133,6 +134,7 @@ unsafe fn group<R: Rule, L: Wide, F: Item, T: Item, const WANTED: bool>(
                 block[k] = F::take(from[k].add(i));
             }
             L::turn(&mut block);
+            // By place: a loop over the block itself would keep it in memory, three times as slow.
             for k in 0..L::N {
                 odd = odd.add(block[k].mul(zero));
                 sum = step::<R, L>(sum, block[k]);

@@ -11,7 +11,7 @@
 use super::Fault;
 use super::convert::Source;
 use super::isa::Isa;
-use super::loops::{Loop, Loops, loops, loops_of_singles, plain};
+use super::loops::{Loop, Loops, loops, plain, singles};
 use super::walk::{Piece, Walk};
 use aplomb_plans::plan::{self, Origin, Step, ValueId, What};
 use aplomb_values::array::{DType, Shape, strides};
@@ -19,7 +19,7 @@ use aplomb_values::body::finite::hides;
 use aplomb_values::body::{Effort, GATHER, INDEX, PART, READ_NS, Rounds as Body, SELECT, WRITE_NS};
 use aplomb_values::dag::Test;
 use aplomb_values::prim::op::{Fails, Gives, Op};
-use aplomb_values::prim::scalar::single::has_room;
+use aplomb_values::prim::scalar::single::{has_own, has_room};
 use aplomb_values::prim::scalar::{Fail, eval_as, small_exponent};
 use std::sync::Arc;
 
@@ -151,6 +151,8 @@ pub struct Moved {
 #[derive(Clone, Copy)]
 pub enum Run {
     Loop(Loop),
+    /// A loop in registers of f32, whose results need no rounding.
+    Single(Loop),
     /// A power by squaring, with its exponent.
     Power(Loop, f64),
     /// The scalar meaning for each element.
@@ -238,6 +240,8 @@ struct Lower<'a> {
     /// Per step: where it is.
     at: Vec<Arg>,
     pending: Vec<bool>,
+    /// Per step: its numbers are f32, whatever type they have.
+    short: Vec<bool>,
     /// Uses left of a step, one for each instruction that reads it.
     left: Vec<u32>,
     free: Vec<usize>,
@@ -268,6 +272,7 @@ fn lowered(work: Work, out: Program, args: Vec<Arg>, in_round: bool) -> Program 
         out,
         at: Vec::new(),
         pending: Vec::new(),
+        short: Vec::new(),
         left,
         free: Vec::new(),
         args,
@@ -402,6 +407,8 @@ impl Lower<'_> {
             }
             What::Op { op, ct, args } => self.op(k, *op, *ct, args),
         };
+        let short = self.makes_short(what, steps[k].dtype);
+        self.short.push(short);
         self.at.push(arg);
         // A number that is the same everywhere was looked at when it was computed.
         self.pending.push(pending && matches!(arg, Arg::Reg(_)));
@@ -507,10 +514,11 @@ impl Lower<'_> {
             args.iter().for_each(|&a| self.pending[a as usize] = false);
         }
         let (ax, ay) = (self.at[x], second);
+        let bools = args.iter().all(|&a| self.work.steps[a as usize].dtype == DType::Bool);
+        let shorts = args.iter().all(|&a| self.is_short(a));
         args.iter().for_each(|&a| self.used(a as usize));
         let reg = self.reg();
-        let bools = args.iter().all(|&a| self.work.steps[a as usize].dtype == DType::Bool);
-        let run = self.run(op, ct, (ax, ay), bools, round);
+        let run = self.run(op, ct, (ax, ay), (bools, shorts), round);
         self.out.insts.push(Inst {
             act: Do::Op { op, ct, x: ax, y: ay, run },
             out: reg,
@@ -522,7 +530,32 @@ impl Lower<'_> {
         Arg::Reg(reg)
     }
 
-    fn run(&self, op: Op, ct: f64, (x, y): (Arg, Arg), bools: bool, round: bool) -> Run {
+    /// A step's numbers are f32.
+    fn makes_short(&self, what: &What, dtype: DType) -> bool {
+        let narrow = |dtype| matches!(dtype, DType::F32 | DType::Bool);
+        match what {
+            What::Load(k) => narrow(self.out.inputs[*k as usize].source.dtype),
+            What::Op { .. } => narrow(dtype),
+            What::Select { yes, no, .. } => self.is_short(*yes) && self.is_short(*no),
+            _ => false,
+        }
+    }
+
+    fn is_short(&self, value: ValueId) -> bool {
+        match self.at[value as usize] {
+            Arg::One(x) => f64::from(x as f32) == x,
+            Arg::Reg(_) => self.short[value as usize],
+        }
+    }
+
+    fn run(
+        &self,
+        op: Op,
+        ct: f64,
+        (x, y): (Arg, Arg),
+        (bools, shorts): (bool, bool),
+        round: bool,
+    ) -> Run {
         let isa = self.work.isa;
         let has_room = |x| !matches!(x, Arg::One(x) if !has_room(x));
         let single = round && has_room(x) && has_room(y);
@@ -533,7 +566,8 @@ impl Lower<'_> {
         };
         match (op, y) {
             (Op::Pow, Arg::One(0.5)) => {
-                loops(isa, Op::Sqrt, ct).map_or(Run::Each, |l| Run::Loop(l.both))
+                // It leaves the exponent alone, which is one number all the same.
+                loops(isa, Op::Sqrt, ct).map_or(Run::Each, |l| Run::Loop(l.right))
             }
             (Op::Pow, Arg::One(n)) if small_exponent(n).is_some() => {
                 let plain = plain(isa);
@@ -541,10 +575,14 @@ impl Lower<'_> {
             }
             // Their fast parts know 0 and 1 only.
             (Op::Lcm | Op::Gcd, _) if !bools => Run::Each,
-            _ => {
-                let loops = if single { loops_of_singles } else { loops };
-                loops(isa, op, ct).map_or(Run::Each, |l| Run::Loop(kind(l)))
+            // Their instructions take half as long in f32.
+            (Op::Div | Op::Recip | Op::Sqrt, _) if round && shorts => {
+                singles(isa, op, ct).map_or(Run::Each, |l| Run::Single(kind(l)))
             }
+            _ if single && has_own(op) => {
+                singles(isa, op, ct).map_or(Run::Each, |l| Run::Single(kind(l)))
+            }
+            _ => loops(isa, op, ct).map_or(Run::Each, |l| Run::Loop(kind(l))),
         }
     }
 

@@ -318,7 +318,7 @@ impl Cutter<'_> {
                 let how = How { ct: *ct, round: inst.round, whole };
                 let (x, y) = (self.operand(*x)?, self.operand(*y)?);
                 let val = match run {
-                    Run::Loop(_) => {
+                    Run::Loop(_) | Run::Single(_) => {
                         let op = match (op, y) {
                             // Its loop is that of the root.
                             (Op::Pow, Val::Number(0.5)) => Op::Sqrt,
