@@ -348,8 +348,8 @@ mod tests {
         assert!(pool.kept() <= 1 << 22 && pool.kept() > 0);
     }
 
-    /// Buffers of many sizes in any order: each has its own bytes, what waits is cut and joined, and
-    /// nothing new is mapped where enough waits.
+    /// Buffers of many sizes in any order: each has its own bytes, a block that waits is cut and
+    /// joined, and nothing new is mapped where enough waits.
     #[test]
     fn a_mapped_block_serves_other_sizes_and_is_whole_again() {
         let (pool, budget) = (Pool::default(), Budget::new(1 << 31));

@@ -503,6 +503,7 @@ impl Singles<'_> {
     }
 }
 
+/// The results of a fold of f32 in their own type.
 fn singles_of(
     cpu: &mut Cpu,
     of: &Reduction,
