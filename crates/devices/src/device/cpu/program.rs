@@ -575,7 +575,7 @@ impl Lower<'_> {
             }
             // Their fast parts know 0 and 1 only.
             (Op::Lcm | Op::Gcd, _) if !bools => Run::Each,
-            // Their instructions take half as long in f32.
+            // Their instructions are quicker in f32.
             (Op::Div | Op::Recip | Op::Sqrt, _) if round && shorts => {
                 singles(isa, op, ct).map_or(Run::Each, |l| Run::Single(kind(l)))
             }
