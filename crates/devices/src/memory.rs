@@ -44,8 +44,9 @@ fn cgroup() -> Option<u64> {
     files.filter_map(|f| fs::read_to_string(f).ok()?.trim().parse().ok()).min()
 }
 
-/// An allocator that counts what it takes from the system's: a hundred small items are more than
-/// their bytes. (Crates that count add up what was asked for, which is a fifth less.)
+/// An allocator that counts what it takes from the system's, and asks for huge pages where a block
+/// is large: a hundred small items are more than their bytes. (Crates that count add up what was
+/// asked for, which is a fifth less.)
 pub struct Counting(AtomicIsize);
 
 thread_local! {
@@ -53,6 +54,10 @@ thread_local! {
     /// others add up, too, would cost a call of a dfn a twentieth of its time.
     static OWN: Cell<isize> = const { Cell::new(0) };
 }
+
+/// Bytes from which on a block's pages are to be huge, and those of a small page.
+const LARGE: usize = 4 << 20;
+const PAGE: usize = 4 << 10;
 
 /// Bytes from which on a thread tells what it took.
 const TOLD: isize = 1 << 16;
@@ -82,6 +87,19 @@ impl Counting {
         });
     }
 
+    /// A new block of so many bytes. One that is large is mapped by itself, and its pages are not
+    /// there yet: as huge ones they come in an eighth of the time.
+    fn fresh(at: *mut u8, bytes: usize) -> *mut u8 {
+        #[cfg(target_os = "linux")]
+        if bytes >= LARGE && !at.is_null() {
+            let before = at.align_offset(PAGE);
+            let whole = (bytes - before) / PAGE * PAGE;
+            // SAFETY: the pages lie in the block, and the advice changes nothing that is in them.
+            unsafe { libc::madvise(at.add(before).cast(), whole, libc::MADV_HUGEPAGE) };
+        }
+        at
+    }
+
     /// Bytes of a block in glibc's heap: 8 before it, in steps of 16, and 32 at least.
     const fn block(bytes: usize) -> isize {
         let whole = (bytes + 8).next_multiple_of(16) as isize;
@@ -99,12 +117,12 @@ impl Default for Counting {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         self.add(Counting::block(layout.size()));
-        unsafe { System.alloc(layout) }
+        Counting::fresh(unsafe { System.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         self.add(Counting::block(layout.size()));
-        unsafe { System.alloc_zeroed(layout) }
+        Counting::fresh(unsafe { System.alloc_zeroed(layout) }, layout.size())
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
@@ -114,7 +132,7 @@ unsafe impl GlobalAlloc for Counting {
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
         self.add(Counting::block(bytes) - Counting::block(layout.size()));
-        unsafe { System.realloc(at, layout, bytes) }
+        Counting::fresh(unsafe { System.realloc(at, layout, bytes) }, bytes)
     }
 }
 

@@ -563,6 +563,12 @@ fn repeats<T: Copy>(
     Ok(out)
 }
 
+/// The number of ones.
+fn ones(mask: &[u8]) -> usize {
+    // A byte holds the sum of so many, and bytes are added many at a time.
+    mask.chunks(255).map(|part| usize::from(part.iter().sum::<u8>())).sum()
+}
+
 /// A mask of booleans over an axis of as many places, where that is worth recording. Only the mask
 /// is forced.
 fn filtered(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: usize) -> Result<Option<Array>> {
@@ -575,7 +581,7 @@ fn filtered(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: usize) -> Result<Option
     let mask = cx.ready(x, "how many are selected")?;
     let kept = match mask.data() {
         Data::Dense(b) => match b.view() {
-            View::Bool(v) => v.iter().map(|&x| usize::from(x != 0)).sum(),
+            View::Bool(v) => ones(v),
             _ => return Ok(None),
         },
         _ => return Ok(None),

@@ -12,7 +12,7 @@
 
 use super::Fault;
 use super::convert::{Converts, Sink, Source, converts};
-use super::emit::{Aside, Parts};
+use super::emit::{Aside, Partials, Parts};
 use super::gather::{Axis, BLOCK, Gathers, gathers};
 use super::isa::Isa;
 use super::loops::{Plain, plain};
@@ -115,6 +115,7 @@ pub struct Frame {
     pub(super) at: Vec<*const f64>,
     pub(super) place: Vec<usize>,
     pub(super) aside: Aside,
+    pub(super) partials: Vec<Partials>,
     pub(super) wanted: Vec<bool>,
     /// For the rounds of a loop.
     pub(super) inner: Option<Box<Frame>>,

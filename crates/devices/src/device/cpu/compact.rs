@@ -5,7 +5,8 @@
 //! |---|---|
 //! | the body, where it is more than a read of what lies in order | as any map |
 //! | how many each stretch of the mask keeps | stretches |
-//! | items of a vector | stretches, each to where those before it end; eight at a time by `vcompress` |
+//! | items of a vector | stretches, each to where those before it end; a register's worth at a time by `vcompress` |
+//! | places (`⍸B`) | the same, made where they are kept |
 //! | rows | the places that are kept are listed once; result rows |
 //!
 //! Not here: a body that runs for kept cells only.
@@ -51,7 +52,10 @@ pub fn run(
     }
     let size = to.dtype.size();
     let bytes = elements(&launch.domain).saturating_mul(size);
-    let given = in_order(launch, &inputs, c.value, to.dtype).filter(|_| body.sinks.is_empty());
+    let made = places(launch, c.value, to.dtype).map(Origin::Places);
+    let given = made
+        .or_else(|| in_order(launch, &inputs, c.value, to.dtype).map(Origin::Items))
+        .filter(|_| body.sinks.is_empty());
     let mut whole = None;
     let (from, found) = match given {
         Some(from) => (from, Tally { threads: 1, ..Tally::default() }),
@@ -66,15 +70,15 @@ pub fn run(
                 let selected = Tally { misfits, threads: found.threads, fault: None };
                 return Ok((found, selected));
             }
-            (whole.insert(buffer).as_ptr(), found)
+            (Origin::Items(whole.insert(buffer).as_ptr()), found)
         }
     };
     let copy = Copy { from, to: to.at, row: inner * size, isa: cpu.isa };
     if outer == 1 && inner == 1 {
         each_unit(&mut cpu.threads, n.div_ceil(STRETCH), bytes > 1 << 16, ctx, &|k, _| {
-            let range = stretch(k, n);
+            let (range, part, mut room) = (stretch(k, n), starts[k]..starts[k + 1], [0; STRETCH]);
             // SAFETY: the stretch lies in the domain, and its part of the result is nobody else's.
-            unsafe { copy.items(&mask.at(range.clone()), range.start, starts[k]..starts[k + 1]) }
+            unsafe { copy.items(mask.at(range.clone(), &mut room), range.start, part) }
         })?;
     } else {
         let picks = mask.places(kept, ctx)?;
@@ -97,6 +101,19 @@ fn in_order(launch: &Launch, inputs: &[Input], value: u32, dtype: DType) -> Opti
     (input.flat == Some(0) && own == dtype && len == elements(&launch.domain)).then_some(at)
 }
 
+/// The first place of a vector of places that follow each other, as whole numbers of that type.
+fn places(launch: &Launch, value: u32, dtype: DType) -> Option<i32> {
+    let (What::Index { ix, origin }, [n]) =
+        (&launch.body.get(value as usize)?.what, &*launch.domain)
+    else {
+        return None;
+    };
+    let straight = dtype == DType::I32 && ix.is_affine() && ix.coefficient(0) == 1;
+    let first = ix.c as f64 + origin;
+    let fits = |x: f64| x.fract() == 0.0 && x.abs() < f64::from(i32::MAX);
+    (straight && fits(first) && fits(first + *n as f64)).then_some(first as i32)
+}
+
 /// A mask in memory.
 struct Mask(Source);
 
@@ -116,16 +133,20 @@ fn mask_of(
 }
 
 impl Mask {
-    /// A byte for each item of a stretch: whether it is kept.
-    fn at(&self, range: std::ops::Range<usize>) -> [u8; STRETCH] {
-        let mut out = [0; STRETCH];
+    /// A byte for each item of a stretch, 1 where it is kept: as it lies there, or put into `room`.
+    fn at<'a>(&'a self, range: std::ops::Range<usize>, room: &'a mut [u8; STRETCH]) -> &'a [u8] {
         let Source { at, dtype, len } = self.0;
         assert!(range.end <= len);
-        with_type!(dtype, T => for (k, one) in range.zip(&mut out) {
+        let n = range.len();
+        if dtype == DType::Bool {
+            // SAFETY: the source holds so many bytes from the first on.
+            return unsafe { std::slice::from_raw_parts(at.add(range.start), n) };
+        }
+        with_type!(dtype, T => for (k, one) in range.zip(&mut *room) {
             // SAFETY: k is below its length.
             *one = u8::from(unsafe { *at.cast::<T>().add(k) } != T::default());
         });
-        out
+        &room[..n]
     }
 
     /// The places that are kept.
@@ -137,8 +158,9 @@ impl Mask {
                 return Err(DeviceError::Interrupted);
             }
             let range = stretch(k, self.0.len);
-            let bytes = self.at(range.clone());
-            out.extend(range.zip(bytes).filter(|(_, one)| *one != 0).map(|(k, _)| k as u32));
+            let mut room = [0; STRETCH];
+            let bytes = self.at(range.clone(), &mut room);
+            out.extend(range.zip(bytes).filter(|(_, one)| **one != 0).map(|(k, _)| k as u32));
         }
         Ok(out)
     }
@@ -150,8 +172,8 @@ fn starts(cpu: &mut Cpu, mask: &Mask, ctx: &RunCtx) -> Result<Vec<usize>, Device
     let counts: Vec<AtomicUsize> =
         (0..n.div_ceil(STRETCH)).map(|_| AtomicUsize::default()).collect();
     each_unit(&mut cpu.threads, counts.len(), n > 4 * STRETCH, ctx, &|k, _| {
-        let range = stretch(k, n);
-        let bytes = &mask.at(range.clone())[..range.len()];
+        let mut room = [0; STRETCH];
+        let bytes = mask.at(stretch(k, n), &mut room);
         // In bytes first, which the compiler makes wide; 255 ones fit one.
         let ones = bytes.chunks(255).map(|c| usize::from(c.iter().sum::<u8>()));
         counts[k].store(ones.sum(), Ordering::Relaxed);
@@ -163,8 +185,16 @@ fn starts(cpu: &mut Cpu, mask: &Mask, ctx: &RunCtx) -> Result<Vec<usize>, Device
     Ok(std::iter::once(0).chain(ends).collect())
 }
 
+/// The origin of what is selected.
+#[derive(Clone, Copy)]
+enum Origin {
+    Items(*const u8),
+    /// They are places: their own, from this one on.
+    Places(i32),
+}
+
 struct Copy {
-    from: *const u8,
+    from: Origin,
     to: *mut u8,
     /// Bytes.
     row: usize,
@@ -177,47 +207,50 @@ unsafe impl Sync for Copy {}
 impl Copy {
     /// The items of a stretch that are kept, one behind the other. Safety: the stretch lies in the
     /// source from `first` on, and its part of the result is nobody else's.
-    #[allow(unused_mut)]
-    unsafe fn items(&self, mask: &[u8; STRETCH], first: usize, part: std::ops::Range<usize>) {
-        let mut done = (0, 0);
+    unsafe fn items(&self, mask: &[u8], first: usize, part: std::ops::Range<usize>) {
         #[cfg(target_arch = "x86_64")]
         if self.isa == Isa::Avx512 && matches!(self.row, 4 | 8) {
             // SAFETY: as the function's; the machine has these instructions.
-            done = unsafe { wide::compress(self, mask, first, part.clone()) };
+            return unsafe { wide::compress(self, mask, first, part) };
         }
         macro_rules! items {
-            ($t:ty) => {{
+            ($t:ty, $item:expr) => {{
                 // SAFETY: as the function's.
-                let (from, to) = unsafe {
-                    (self.from.cast::<$t>().add(first), self.to.cast::<$t>().add(part.start))
-                };
-                let ((mut k, mut j), count) = (done, part.len());
+                let to = unsafe { self.to.cast::<$t>().add(part.start) };
+                let (mut k, mut j, count) = (0, 0, part.len());
                 // No branch on what the mask says; the end is where all are there.
                 while j < count {
                     // SAFETY: j is below the part's length, k below the last item that is kept.
-                    unsafe { *to.add(j) = *from.add(k) };
+                    unsafe { *to.add(j) = $item(first + k) };
                     j += usize::from(mask[k]);
                     k += 1;
                 }
             }};
         }
-        match self.row {
-            1 => items!(u8),
-            2 => items!(u16),
-            4 => items!(u32),
-            _ => items!(u64),
+        macro_rules! copied {
+            ($t:ty, $from:ident) => {
+                items!($t, |k: usize| *$from.cast::<$t>().add(k))
+            };
+        }
+        match (self.from, self.row) {
+            (Origin::Places(least), _) => items!(i32, |k: usize| least.wrapping_add(k as i32)),
+            (Origin::Items(from), 1) => copied!(u8, from),
+            (Origin::Items(from), 2) => copied!(u16, from),
+            (Origin::Items(from), 4) => copied!(u32, from),
+            (Origin::Items(from), _) => copied!(u64, from),
         }
     }
 
     /// Safety: the rows lie in both, and nobody else writes them.
     unsafe fn rows(&self, picks: &[u32], base: usize, first: usize) {
+        let Origin::Items(from) = self.from else { return };
         macro_rules! items {
             ($t:ty) => {
                 for (j, &k) in picks.iter().enumerate() {
                     // SAFETY: as the function's.
                     unsafe {
                         *self.to.cast::<$t>().add(first + j) =
-                            *self.from.cast::<$t>().add(base + k as usize)
+                            *from.cast::<$t>().add(base + k as usize)
                     };
                 }
             };
@@ -229,11 +262,11 @@ impl Copy {
             8 => items!(u64),
             row => {
                 for (j, &k) in picks.iter().enumerate() {
-                    let from = (base + k as usize) * row;
+                    let far = (base + k as usize) * row;
                     // SAFETY: as the function's.
                     unsafe {
                         std::ptr::copy_nonoverlapping(
-                            self.from.add(from),
+                            from.add(far),
                             self.to.add((first + j) * row),
                             row,
                         )
@@ -244,52 +277,75 @@ impl Copy {
     }
 }
 
-/// Eight items at a time.
+/// As many items at a time as a register has.
 #[cfg(target_arch = "x86_64")]
 mod wide {
-    use super::{Copy, STRETCH};
+    use super::{Copy, Origin};
     use std::arch::x86_64::{
-        __m256i, __m512i, _mm_loadl_epi64, _mm_test_epi8_mask, _mm256_loadu_si256,
-        _mm256_mask_storeu_epi32, _mm256_maskz_compress_epi32, _mm512_loadu_si512,
-        _mm512_mask_storeu_epi64, _mm512_maskz_compress_epi64,
+        __m512i, _mm_loadu_si64, _mm_loadu_si128, _mm_test_epi8_mask, _mm512_add_epi32,
+        _mm512_mask_storeu_epi32, _mm512_mask_storeu_epi64, _mm512_maskz_compress_epi32,
+        _mm512_maskz_compress_epi64, _mm512_maskz_loadu_epi32, _mm512_maskz_loadu_epi64,
+        _mm512_set1_epi32, _mm512_setr_epi32,
     };
 
-    const LANES: usize = 8;
-
-    /// All but the last; how many of the mask were looked at, and how many items moved. Safety: as
-    /// `Copy::items`, and items have 4 or 8 bytes.
-    #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw")]
-    pub unsafe fn compress(
-        copy: &Copy,
-        mask: &[u8; STRETCH],
-        first: usize,
-        part: std::ops::Range<usize>,
-    ) -> (usize, usize) {
-        let (size, mut done, count) = (copy.row, 0, part.len());
-        for (k, eight) in mask.chunks_exact(LANES).enumerate() {
-            // Behind the last that is kept there may be no items.
-            if done + LANES > count {
-                return (k * LANES, done);
-            }
-            // SAFETY: eight bytes of the mask; eight items of which some are kept lie in the source
-            // where more than seven are still to come, and so much of the result is this part's.
-            unsafe {
-                let bytes = _mm_loadl_epi64(eight.as_ptr().cast());
-                let keep = _mm_test_epi8_mask(bytes, bytes) as u8;
-                let from = copy.from.add((first + k * LANES) * size);
-                let to = copy.to.add((part.start + done) * size);
-                if size == 8 {
-                    let all: __m512i = _mm512_loadu_si512(from.cast());
-                    let all = _mm512_maskz_compress_epi64(keep, all);
-                    _mm512_mask_storeu_epi64(to.cast(), 0xff, all);
+    /// A loop over what a mask says of so many lanes at a time, whose rest is filled up with zeros.
+    macro_rules! each {
+        ($mask:ident, $lanes:literal, |$k:ident, $room:ident| $body:expr) => {
+            for ($k, part) in $mask.chunks($lanes).enumerate() {
+                let mut filled = [0u8; $lanes];
+                let $room = if part.len() == $lanes {
+                    part.as_ptr()
                 } else {
-                    let all: __m256i = _mm256_loadu_si256(from.cast());
-                    let all = _mm256_maskz_compress_epi32(keep, all);
-                    _mm256_mask_storeu_epi32(to.cast(), 0xff, all);
-                }
-                done += keep.count_ones() as usize;
+                    filled[..part.len()].copy_from_slice(part);
+                    filled.as_ptr()
+                };
+                $body
             }
+        };
+    }
+
+    /// All items of a stretch. Safety: as `Copy::items`, and items have 4 or 8 bytes.
+    #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw")]
+    pub unsafe fn compress(copy: &Copy, mask: &[u8], first: usize, part: std::ops::Range<usize>) {
+        let (mut at, end) = (part.start, part.end);
+        // SAFETY: what is loaded are items that are kept, and so are those that are stored, which
+        // a register's worth of room is there for, or which are counted.
+        unsafe {
+            if copy.row == 8 {
+                let Origin::Items(from) = copy.from else { return };
+                let (from, to) = (from.cast::<i64>(), copy.to.cast::<i64>());
+                each!(mask, 8, |k, room| {
+                    let bytes = _mm_loadu_si64(room);
+                    let keep = _mm_test_epi8_mask(bytes, bytes) as u8;
+                    let all = _mm512_maskz_loadu_epi64(keep, from.wrapping_add(first + k * 8));
+                    let all: __m512i = _mm512_maskz_compress_epi64(keep, all);
+                    let n = keep.count_ones();
+                    let some = if at + 8 <= end { 0xff } else { (1u32 << n) as u8 - 1 };
+                    _mm512_mask_storeu_epi64(to.add(at), some, all);
+                    at += n as usize;
+                });
+                return;
+            }
+            let to = copy.to.cast::<i32>();
+            let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+            each!(mask, 16, |k, room| {
+                let bytes = _mm_loadu_si128(room.cast());
+                let keep = _mm_test_epi8_mask(bytes, bytes);
+                let k = first + k * 16;
+                let all = match copy.from {
+                    Origin::Items(from) => {
+                        _mm512_maskz_loadu_epi32(keep, from.cast::<i32>().wrapping_add(k))
+                    }
+                    Origin::Places(least) => {
+                        _mm512_add_epi32(lanes, _mm512_set1_epi32(least.wrapping_add(k as i32)))
+                    }
+                };
+                let all: __m512i = _mm512_maskz_compress_epi32(keep, all);
+                let n = keep.count_ones();
+                let some = if at + 16 <= end { 0xffff } else { ((1u32 << n) - 1) as u16 };
+                _mm512_mask_storeu_epi32(to.add(at), some, all);
+                at += n as usize;
+            });
         }
-        (STRETCH, done)
     }
 }

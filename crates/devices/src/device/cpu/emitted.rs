@@ -3,8 +3,11 @@
 
 use super::chunk::{CHUNK, Env, Frame, inside};
 use super::convert::{Source, bits};
-use super::emit::{Aside, Feed, Goal, HEAD, HOLDING, Line, Part, Parts, Segment, tests};
-use super::program::Do;
+use super::emit::{
+    Act, Aside, Feed, Goal, HEAD, HOLDING, Line, PARTIALS, Part, Partials, Parts, Segment,
+    broadcast, tests,
+};
+use super::program::{Do, one};
 use super::walk::Piece;
 use aplomb_values::array::DType;
 use std::iter::repeat_n;
@@ -60,18 +63,7 @@ impl Frame {
             }
             aside.words.push(at as u64);
         }
-        let whole = n / code.lanes * code.lanes;
-        let mut suspect = 0;
-        if whole > 0 {
-            aside.words[0] = whole as u64;
-            // SAFETY: the table is as `code` wants it: every input and output holds `whole`
-            // elements of its type, outputs are this thread's, constants are the tape's.
-            suspect = unsafe { (code.pages.entry())(aside.words.as_ptr()) };
-        }
-        if whole < n && suspect == 0 {
-            suspect = rest(segment, aside, whole, n - whole);
-        }
-        suspect == 0
+        through(segment, aside, n)
     }
 
     /// The head of a call's table, and where each input lies; false: some is not there.
@@ -84,8 +76,9 @@ impl Frame {
         n: usize,
     ) -> bool {
         let tape = &segment.code.tape;
+        let Some(consts) = self.consts(env, segment, aside, start, n) else { return false };
         aside.words.clear();
-        aside.words.extend([0, segment.consts.as_ptr() as u64]);
+        aside.words.extend([0, consts as u64]);
         let lines = segment.feeds.len() * CHUNK_LINES;
         let whose = std::ptr::from_ref(segment) as usize;
         if aside.whose != whose {
@@ -121,6 +114,88 @@ impl Frame {
             aside.words.push(at as u64);
         }
         true
+    }
+
+    /// A call's constants, the numbers of its run among them; None: these are more than one.
+    fn consts(
+        &mut self,
+        env: &Env,
+        segment: &Segment,
+        aside: &mut Aside,
+        start: usize,
+        n: usize,
+    ) -> Option<*const u64> {
+        if segment.numbers.is_empty() {
+            return Some(segment.consts.as_ptr());
+        }
+        aside.consts.clear();
+        aside.consts.extend_from_slice(&segment.consts);
+        for number in &segment.numbers {
+            let input = &env.program.inputs[number.input];
+            let mut item = None;
+            input.walk.pieces(start, n, &mut self.place, |_, piece| match piece {
+                Piece::From { at, step: 0, len } if len == n => item = one(input.source, at),
+                _ => {}
+            });
+            let dtype = input.source.dtype;
+            let bits = match (dtype, bits(dtype, item?)) {
+                (DType::F32, half) => half << 32 | half,
+                (_, bits) => bits,
+            };
+            aside.consts[number.slot] = broadcast(number.kind, bits, segment.code.lanes);
+        }
+        Some(aside.consts.as_ptr())
+    }
+
+    /// Elements start…start+n of a row into the partial results of each fold of a segment; start is
+    /// a multiple of as many from the row's beginning on. False: something is suspect.
+    pub fn folded(
+        &mut self,
+        env: &Env,
+        segment: &Segment,
+        (start, n): (usize, usize),
+        sums: &mut [Partials],
+    ) -> bool {
+        let mut aside = std::mem::take(&mut self.aside);
+        let fed = self.feeds(env, segment, &mut aside, start, n);
+        let fine = fed && folded(segment, &mut aside, n, sums);
+        self.aside = aside;
+        fine
+    }
+
+    /// Elements start…start+n folded onto as many results of each fold of a segment. False:
+    /// something is suspect.
+    pub fn laid(
+        &mut self,
+        env: &Env,
+        segment: &Segment,
+        (start, n): (usize, usize),
+        to: impl Iterator<Item = *mut f64>,
+    ) -> bool {
+        let mut aside = std::mem::take(&mut self.aside);
+        let fed = self.feeds(env, segment, &mut aside, start, n);
+        aside.words.extend(to.map(|to| to as u64));
+        let fine = fed && through(segment, &mut aside, n);
+        self.aside = aside;
+        fine
+    }
+
+    /// `TURNS` rounds of a loop on the first n elements of its registers, which hold as many more
+    /// as fill a register of the machine. False: something is suspect.
+    pub fn turned(&mut self, env: &Env, segment: &Segment, n: usize, done: usize) -> bool {
+        let lanes = segment.code.lanes;
+        let whole = n.next_multiple_of(lanes);
+        let mut aside = std::mem::take(&mut self.aside);
+        let fed = self.feeds(env, segment, &mut aside, 0, whole);
+        aside.words[0] = whole as u64;
+        if segment.code.tape.turns.until.is_some() {
+            aside.words.push(self.own(done) as u64);
+        }
+        // SAFETY: the table is as `code` wants it: every register, of which some are written, holds
+        // `whole` elements, and is this thread's.
+        let fine = fed && unsafe { (segment.code.pages.entry())(aside.words.as_ptr()) } == 0;
+        self.aside = aside;
+        fine
     }
 
     /// The number of elements start…start+n that are true, for each goal of the one segment; false:
@@ -274,11 +349,30 @@ fn in_order(env: &Env, feed: Feed) -> bool {
     }
 }
 
+/// A run of n elements, whose inputs and outputs lie where the table says; false: something is
+/// suspect.
+fn through(segment: &Segment, aside: &mut Aside, n: usize) -> bool {
+    let code = &segment.code;
+    let whole = n / code.lanes * code.lanes;
+    let mut suspect = 0;
+    if whole > 0 {
+        aside.words[0] = whole as u64;
+        // SAFETY: the table is as `code` wants it: every input and output holds `whole` elements of
+        // its type, outputs are this thread's, constants are the tape's.
+        suspect = unsafe { (code.pages.entry())(aside.words.as_ptr()) };
+    }
+    if whole < n && suspect == 0 {
+        suspect = rest(segment, aside, whole, n - whole);
+    }
+    suspect == 0
+}
+
 /// An incomplete round, in lines of its own, filled up with 1. What was suspect among the elements
 /// that are meant.
 fn rest(segment: &Segment, aside: &mut Aside, from: usize, n: usize) -> u64 {
     let tape = &segment.code.tape;
     let all = tape.ins.len() + tape.outs.len();
+    let laid = tape.acts.iter().any(|act| matches!(act, Act::Onto(..)));
     let types = || tape.ins.iter().copied().chain(tape.outs.iter().map(|out| Some(out.dtype)));
     if aside.rest.len() < all {
         aside.rest.extend(repeat_n(Line::EMPTY, all - aside.rest.len()));
@@ -293,7 +387,8 @@ fn rest(segment: &Segment, aside: &mut Aside, from: usize, n: usize) -> u64 {
             // inputs hold them from `from` on.
             unsafe {
                 fill(dtype, 1.0, segment.code.lanes, line);
-                if k < tape.ins.len() {
+                // An output may be read as well.
+                if k < tape.ins.len() || laid {
                     let at = (aside.words[HEAD + k] as *const u8).add(from * size);
                     std::ptr::copy_nonoverlapping(at, line, n * size);
                 }
@@ -311,6 +406,66 @@ fn rest(segment: &Segment, aside: &mut Aside, from: usize, n: usize) -> u64 {
         }
     }
     suspect & ((1 << n) - 1)
+}
+
+/// A run of n elements, whose inputs lie where the table says, into partial results; false:
+/// something is suspect.
+fn folded(segment: &Segment, aside: &mut Aside, n: usize, sums: &mut [Partials]) -> bool {
+    let (tape, lanes) = (&segment.code.tape, segment.code.lanes);
+    let whole = n / lanes * lanes;
+    let mut suspect = 0;
+    if whole > 0 {
+        aside.words[0] = whole as u64;
+        aside.words.extend(sums.iter_mut().map(|sums| std::ptr::from_mut(sums) as u64));
+        // SAFETY: the table is as `code` wants it: every input holds `whole` elements of its type,
+        // every output is the partial results of a fold, constants are the tape's.
+        suspect = unsafe { (segment.code.pages.entry())(aside.words.as_ptr()) };
+    }
+    if whole == n || suspect != 0 {
+        return suspect == 0;
+    }
+    // What fills no register is folded into a copy, of which its lanes are taken.
+    let (rest, first) = (n - whole, whole % PARTIALS);
+    if aside.rest.len() < tape.ins.len() {
+        aside.rest.extend(repeat_n(Line::EMPTY, tape.ins.len() - aside.rest.len()));
+    }
+    let mut words = vec![lanes as u64, aside.words[1]];
+    for (k, dtype) in tape.ins.iter().enumerate() {
+        let line = aside.rest[k].0.as_mut_ptr();
+        words.push(line as u64);
+        if let Some(dtype) = *dtype {
+            // SAFETY: a register's elements fit a line, and the rest are fewer; the input holds
+            // them from `whole` on.
+            unsafe {
+                fill(dtype, 1.0, lanes, line);
+                let at = (aside.words[HEAD + k] as *const u8).add(whole * dtype.size());
+                std::ptr::copy_nonoverlapping(at, line, rest * dtype.size());
+            }
+        }
+    }
+    let mut turned = std::mem::take(&mut aside.turned);
+    turned.clear();
+    turned.extend_from_slice(sums);
+    let size = |k: usize| tape.outs[k].dtype.size();
+    for (k, own) in turned.iter_mut().enumerate() {
+        // SAFETY: a register's partials from the first on lie among them.
+        unsafe {
+            let from = std::ptr::from_ref(&sums[k]).cast::<u8>().add(first * size(k));
+            std::ptr::copy_nonoverlapping(from, std::ptr::from_mut(own).cast(), lanes * size(k));
+        }
+        words.push(std::ptr::from_mut(own) as u64);
+    }
+    // SAFETY: as above, for one register.
+    suspect = unsafe { (segment.code.pages.entry())(words.as_ptr()) };
+    for (k, own) in turned.iter().enumerate() {
+        // SAFETY: as above.
+        unsafe {
+            let to = std::ptr::from_mut(&mut sums[k]).cast::<u8>().add(first * size(k));
+            std::ptr::copy_nonoverlapping(std::ptr::from_ref(own).cast(), to, rest * size(k));
+        }
+    }
+    aside.turned = turned;
+    suspect & ((1 << rest) - 1) == 0
 }
 
 /// An unsigned type of so many bytes.

@@ -6,6 +6,7 @@
 //! | last, longer | a block of 65 536, or 4 096 where f32 are added | chunks into 64 partials in registers |
 //! | other | 256 places of a tile of up to 4 096 columns | rows added into the tile |
 //! | last, of a function of all pairs | see `product` | |
+//! | last, of few products of two operands | see `batch` | |
 //! | last, of operands that lie across it | see `turned` | |
 //! | any, of whole numbers in memory and of emitted truths | see `typed` | |
 //! | any, not associative | a tile of columns, or a row | from the end, one element at a time |
@@ -13,6 +14,7 @@
 //! An item whose result shows ∞ or NaN is folded again with the scalar meaning. Not here: several
 //! short rows to one register; of folds of several orders the body runs once for each order.
 
+use super::batch::Batch;
 use super::chunk::{CHUNK, Env, Frame};
 use super::convert::{Converts, Sink, converts};
 use super::cut::{ALONE_NS, CT, Cut, Fold, Item};
@@ -114,11 +116,14 @@ impl Pass<'_> {
             reduced: Vec::new(),
         };
         let packed = if self.stores { Packed::of(cpu, launch, &inputs, ctx)? } else { None };
-        let mut turned = None;
-        if let (None, Some(way)) = (&packed, Turned::of(launch, &inputs)) {
-            turned = way.run(cpu, &inputs, &folds, cut.block, ctx)?;
+        let mut done = None;
+        if let (None, Some(batch), [fold]) = (&packed, Batch::of(launch, &inputs), &*folds) {
+            done = batch.run(cpu, fold, ctx)?;
         }
-        let mut tally = match turned {
+        if let (None, None, Some(way)) = (&packed, &done, Turned::of(launch, &inputs)) {
+            done = way.run(cpu, &inputs, &folds, cut.block, ctx)?;
+        }
+        let mut tally = match done {
             Some(tally) => tally,
             None => self.straight(cpu, &folds, work, inputs, packed, outputs, ctx)?,
         };
@@ -161,7 +166,7 @@ impl Pass<'_> {
             Some(_) => None,
         };
         let emitted = match &typed {
-            None => emit::parts(&cpu.loops, &program, steps, sinks, &launch.domain),
+            None => emit::parts(&cpu.loops, &program, steps, sinks, (&launch.domain, false)),
             Some(_) => None,
         };
         let env = Env::new(isa, &program, steps, sinks, ctx.interrupt).with(&emitted);

@@ -170,7 +170,7 @@ pub fn map(
     let (steps, domain) = (work.steps, work.domain);
     let program = lower(work, inputs);
     let total = elements(domain);
-    let emitted = emit::parts(&cpu.loops, &program, steps, sinks, domain);
+    let emitted = emit::parts(&cpu.loops, &program, steps, sinks, (domain, true));
     let env = Env::new(cpu.isa, &program, steps, sinks, ctx.interrupt).with(&emitted);
     let together = program.ns * total as f64 > ALONE_NS;
     let unit = unit(cpu, total, together);

@@ -6,7 +6,9 @@
 //! the scalar meaning (`chunk`), so results and failures depend neither on the instruction set nor
 //! on the number of threads. Folds take the order of `prim::reduce` (`fold`).
 
+mod across;
 mod apply;
+mod batch;
 mod chunk;
 mod compact;
 mod convert;

@@ -10,6 +10,7 @@
 //! operand fails or there is no room to pack. Not here: batches of products; an operand's part for
 //! a block alone, so that packing needs less room.
 
+use super::across::{GROUP, Panels, turns};
 use super::chunk::{CHUNK, Env, Frame};
 use super::convert::converts;
 use super::program::{Input, Work, lower};
@@ -417,6 +418,20 @@ impl Operand<'_> {
                 };
             }
             held[items * across..].fill(self.fill);
+            if !out.single {
+                let (at, _) = part(panels.start, chunk, self.wide, self.deep);
+                let apart = padded(self.deep) * self.wide;
+                for g in 0..self.tiles.groups() {
+                    let first = at + (g * steps + t) * self.wide * GROUP;
+                    // SAFETY: the panels' parts hold `steps` × 64 items of each line.
+                    unsafe {
+                        let at = out.at.cast::<f64>().add(first);
+                        let rows = held.as_ptr().add(g * GROUP * across);
+                        (turns(isa))(rows, across, Panels { at, wide: self.wide, apart });
+                    }
+                }
+                continue;
+            }
             for j in 0..across {
                 let (at, _) = part(panels.start + j / self.wide, chunk, self.wide, self.deep);
                 for g in 0..self.tiles.groups() {

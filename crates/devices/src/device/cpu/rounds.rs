@@ -1,16 +1,24 @@
-//! Loops inside of a launch: rounds on pieces of a chunk that stay in L1, or, with care, one
-//! element after another by the scalar meaning.
+//! Loops inside of a launch.
+//!
+//! | a round | strategy |
+//! |---|---|
+//! | is one emitted loop | several rounds of a register's elements at once, states in registers |
+//! | anything else, and the last few | pieces of a chunk that stay in L1, instruction by instruction |
+//! | is suspect somewhere | with care, one element after another by the scalar meaning |
+//!
+//! Elements whose end has come leave their piece, and the others close up.
 
 use super::Fault;
 use super::chunk::{CHUNK, Env, Frame, number};
-use super::emit::Parts;
+use super::emit::{Round, TURNS};
 use super::program::{Inst, Rounds, Turn};
 use aplomb_values::prim::scalar::Fail;
 
 /// Bytes of a loop's registers, which stay in L1.
 const NEAR: usize = 32 << 10;
 
-/// Rounds of a loop from one look at the interrupt to the next.
+/// Rounds of a loop from one look at the interrupt to the next, some more where several are taken
+/// at once.
 const LOOK: u32 = 256;
 
 /// Elements of a loop's registers at a time, of which there are so many.
@@ -28,7 +36,7 @@ impl Frame {
         &mut self,
         env: &Env,
         rounds: &Rounds,
-        emitted: Option<&Parts>,
+        emitted: Option<&Round>,
         n: usize,
     ) -> bool {
         let mut inner = self.inner.take().unwrap_or_default();
@@ -40,7 +48,7 @@ impl Frame {
             program: &rounds.program,
             steps: &rounds.steps,
             sinks: &[],
-            parts: emitted,
+            parts: emitted.map(|round| &round.one),
             ..*env
         };
         let numbers: Vec<f64> = rounds.given.iter().copied().map(number).collect();
@@ -62,14 +70,33 @@ impl Frame {
                     unsafe { *to.add(j) = *source.add((at + j) * each) };
                 }
             }
-            for round in 0..rounds.body.count {
+            let many = emitted.and_then(|round| round.many.as_ref());
+            let mut round = 0;
+            while round < rounds.body.count {
+                let before = round;
+                let many = many.filter(|_| round + TURNS as u32 <= rounds.body.count);
+                round += if many.is_some() { TURNS as u32 } else { 1 };
                 // The run ends as interrupted: nobody looks at its values.
-                if round % LOOK == LOOK - 1 && env.stop.is_set() {
+                if before / LOOK != round / LOOK && env.stop.is_set() {
                     self.inner = Some(inner);
                     return true;
                 }
+                if let Some(many) = many {
+                    inner.fill_up(rounds.given.len(), m);
+                    if !inner.turned(&inside, many, m, done) {
+                        fine = false;
+                        break;
+                    }
+                    if until.is_some() && inner.any(done, m) {
+                        m = inner.leave(rounds, (done, &out), &mut places, m);
+                        if m == 0 {
+                            break;
+                        }
+                    }
+                    continue;
+                }
                 let well = match emitted {
-                    Some(parts) => inner.emitted(&inside, parts, 0, m),
+                    Some(round) => inner.emitted(&inside, &round.one, 0, m),
                     None => inner.pass(&inside, 0, m, false),
                 };
                 if !well {
@@ -114,6 +141,15 @@ impl Frame {
         let (from, to) = (self.at[from], self.own(to));
         // SAFETY: a register holds m numbers; two registers do not overlap, and both may be one.
         unsafe { std::ptr::copy(from, to, m) };
+    }
+
+    /// The last element of the first registers again and again, up to a whole line.
+    fn fill_up(&mut self, regs: usize, m: usize) {
+        for reg in 0..regs {
+            let own = self.at[reg].cast_mut();
+            // SAFETY: it is a register of this frame, which holds whole lines.
+            (m..m.next_multiple_of(8)).for_each(|j| unsafe { *own.add(j) = *own.add(m - 1) });
+        }
     }
 
     fn turn(&mut self, turn: Turn, m: usize) {

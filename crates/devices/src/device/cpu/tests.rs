@@ -2,7 +2,9 @@
 //! as a class.
 
 mod folds;
+mod loops;
 mod product;
+mod rows;
 mod scans;
 
 use super::emit::When;

@@ -2,7 +2,7 @@
 //!
 //! | operand | strategy |
 //! |---|---|
-//! | items of the axis before lie side by side | rows of that axis into 64 rows of partials |
+//! | items of the axis before lie side by side | rows of that axis into 64 rows of partials; by one emitted loop, where the body is one, which computes and adds |
 //!
 //! Its order is that of `prim::reduce`: element i of a block goes into partial i mod 64, and
 //! partials are halved. Which elements one partial gets, and in which order, does not hang on when
@@ -13,9 +13,10 @@
 
 use super::chunk::{CHUNK, Env};
 use super::cut::{ALONE_NS, CT, Fold};
-use super::emit;
+use super::emit::{self, Bin, Kind};
 use super::program::{Input, Work, lower};
 use super::share::{Tally, share};
+use super::typed::{lanes_of, nothing};
 use super::walk::Walk;
 use super::{Cpu, DeviceError, RunCtx};
 use aplomb_plans::plan::{Launch, Load, Step, What};
@@ -98,7 +99,14 @@ impl Turned {
         let (isa, domain, steps, guards) = (cpu.isa, &launch.domain, &launch.body, &launch.guards);
         let (stores, reduced) = (Vec::new(), Vec::new());
         let program = lower(Work { isa, domain, steps, guards, stores, keep, reduced }, inputs);
-        let emitted = emit::parts(&cpu.loops, &program, steps, &[], domain);
+        let emitted = emit::parts(&cpu.loops, &program, steps, &[], (domain, false));
+        let ways: Option<Vec<(Bin, Kind)>> = folds.iter().map(lanes_of).collect();
+        let laid = ways.as_ref().filter(|ways| ways.iter().all(|way| way.1 == Kind::F64)).and_then(
+            |ways| {
+                let ops: Vec<Bin> = ways.iter().map(|way| way.0).collect();
+                emit::rows(&cpu.loops, &program, steps, domain, &ops)
+            },
+        );
         let env = Env::new(isa, &program, steps, &[], ctx.interrupt).with(&emitted);
         let total = outer * extent * inner;
         let together = (program.ns + 0.1 * folds.len() as f64) * total as f64 > ALONE_NS;
@@ -123,14 +131,29 @@ impl Turned {
             let Ok(mut sums) = ctx.budget.filled(0.0, folds.len() * size) else {
                 return fine.store(false, Ordering::Relaxed);
             };
+            for (k, way) in ways.iter().flatten().enumerate().filter(|_| laid.is_some()) {
+                sums[k * size..][..size].fill(nothing(way.0));
+            }
             // Whole rows of the domain lie one behind the other.
-            let most = if tiles == 1 { (CHUNK / inner).max(1) } else { 1 };
+            let alike = laid.as_ref().is_some_and(|laid| !laid.numbers.is_empty());
+            let most = if tiles == 1 && !alike { (CHUNK / inner).max(1) } else { 1 };
             let mut at = 0;
             while at < places && fine.load(Ordering::Relaxed) && !ctx.interrupt.is_set() {
                 let lane = at % LANES;
                 let rows = most.min(places - at).min(LANES - lane);
                 let n = rows * columns;
-                frame.run(&env, (base * extent + first + at) * inner + column, n);
+                let start = (base * extent + first + at) * inner + column;
+                let to = sums.as_mut_ptr();
+                // SAFETY: there are rows of partials from this one on.
+                let to = (0..folds.len()).map(|k| unsafe { to.add(k * size + lane * columns) });
+                if let Some(laid) = &laid {
+                    if !frame.laid(&env, laid, (start, n), to) {
+                        return fine.store(false, Ordering::Relaxed);
+                    }
+                    at += rows;
+                    continue;
+                }
+                frame.run(&env, start, n);
                 for (k, (l, _)) in fast.iter().enumerate() {
                     let values = frame.kept(&env, k);
                     // SAFETY: the chunk holds n values, and there are rows of partials from this

@@ -5,19 +5,21 @@
 //! |---|---|
 //! | an input of whole numbers, read in order | folded where it lies, nothing is copied |
 //! | truths of a body that is one emitted loop, along rows | counted by the loop |
+//! | anything else of such a body along longer rows, of `+ × ⌈ ⌊` | into partial results by the loop, in registers |
 //!
 //! `narrow` has the loops. Short rows stay with `fold`, which takes a row a lane. An item in which
 //! something is suspect is folded again as any other.
 
 use super::Isa;
-use super::chunk::{Env, Frame};
+use super::chunk::{CHUNK, Env, Frame};
 use super::convert::Source;
 use super::cut::{Cut, Fold, Item};
-use super::emit::{self, Counter};
+use super::emit::{self, Bin, Counter, Kind, PARTIALS, Partials, Summer};
 use super::narrow::{Rows, Way, narrow};
 use super::program::{Input, Program};
 use aplomb_plans::plan::{Launch, What};
 use aplomb_values::array::DType;
+use aplomb_values::prim::op::Op;
 
 /// Rows shorter than this are no run that pays.
 const SHORT: usize = 64;
@@ -28,10 +30,53 @@ pub enum Typed {
     Inputs(Vec<(Way, Source, usize)>),
     /// Truths that an emitted loop counts.
     Truths(Vec<Way>, Counter),
+    /// Numbers that an emitted loop folds, in lanes of a kind.
+    Sums(Vec<(Bin, Kind)>, Summer),
 }
 
 // SAFETY: sources are not written while a launch runs.
 unsafe impl Sync for Typed {}
+
+/// A fold as lanes have it: f32 is added in f32, and whatever else is the same in both.
+pub fn lanes_of(fold: &Fold) -> Option<(Bin, Kind)> {
+    let op = match fold.of.op {
+        Op::Add => Bin::Add,
+        Op::Mul => Bin::Mul,
+        Op::Max => Bin::Max,
+        Op::Min => Bin::Min,
+        _ => return None,
+    };
+    let short = fold.of.dtype == DType::F32 && op != Bin::Mul;
+    (fold.fast.is_some() && fold.end.is_some())
+        .then_some((op, if short { Kind::F32 } else { Kind::F64 }))
+}
+
+/// A partial result into which nothing was folded, which any number changes to itself.
+pub fn nothing(op: Bin) -> f64 {
+    match op {
+        Bin::Mul => 1.0,
+        Bin::Max => f64::NEG_INFINITY,
+        Bin::Min => f64::INFINITY,
+        _ => -0.0,
+    }
+}
+
+fn empty((op, kind): (Bin, Kind)) -> Partials {
+    let none = nothing(op);
+    let half = u64::from((none as f32).to_bits());
+    Partials([if kind == Kind::F32 { f64::from_bits(half << 32 | half) } else { none }; PARTIALS])
+}
+
+/// Partial results as f64.
+fn widened(sums: &Partials, kind: Kind) -> [f64; PARTIALS] {
+    if kind != Kind::F32 {
+        return sums.0;
+    }
+    std::array::from_fn(|k| {
+        let both = sums.0[k / 2].to_bits();
+        f64::from(f32::from_bits((both >> (k % 2 * 32)) as u32))
+    })
+}
 
 impl Typed {
     /// None: they have none, or their rows are short.
@@ -65,9 +110,18 @@ impl Typed {
             DType::Bool => Way::of(fold.of.op, DType::Bool),
             _ => None,
         };
-        let ways = folds.iter().map(way).collect::<Option<Vec<_>>>()?;
-        let counter = emit::truths(loops, program, &launch.body, &launch.domain)?;
-        Some(Typed::Truths(ways, counter))
+        if let Some(ways) = folds.iter().map(way).collect::<Option<Vec<_>>>()
+            && let Some(counter) = emit::truths(loops, program, &launch.body, &launch.domain)
+        {
+            return Some(Typed::Truths(ways, counter));
+        }
+        // Shorter rows go several to a chunk.
+        if cut.extent < CHUNK {
+            return None;
+        }
+        let ways = folds.iter().map(lanes_of).collect::<Option<Vec<_>>>()?;
+        let summer = emit::sums(loops, program, &launch.body, &launch.domain, &ways)?;
+        Some(Typed::Sums(ways, summer))
     }
 
     /// The partial results of an item; false: something is suspect.
@@ -120,6 +174,29 @@ impl Typed {
                     at += n;
                 }
                 true
+            }
+            Typed::Sums(ways, Summer { segment, stride }) => {
+                let mut sums = std::mem::take(&mut frame.partials);
+                sums.clear();
+                sums.extend(ways.iter().map(|way| empty(*way)));
+                let mut run = |at: usize| {
+                    let n = (*stride).min(item.places - at);
+                    frame.folded(env, segment, (item.base + item.first + at, n), &mut sums)
+                };
+                let all = (0..item.places).step_by(*stride).all(&mut run);
+                let fine = |(fold, (sums, (_, kind))): (&Fold, (&Partials, &(Bin, Kind)))| {
+                    let held = widened(sums, *kind);
+                    let Some(end) = fold.end else { return false };
+                    // SAFETY: so many partials; the result is this item's.
+                    unsafe {
+                        let out = fold.out.add(item.to);
+                        (end.rows)(out, held.as_ptr(), 1, PARTIALS.min(item.places));
+                        (*out).is_finite()
+                    }
+                };
+                let all = all && folds.iter().zip(sums.iter().zip(ways)).all(fine);
+                frame.partials = sums;
+                all
             }
         }
     }

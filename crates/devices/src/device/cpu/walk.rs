@@ -180,6 +180,19 @@ impl Walk {
         Some(self.offset.c)
     }
 
+    /// Along a row it is the same element.
+    pub fn is_alike(&self) -> bool {
+        let last = self.extents.len().checked_sub(1);
+        self.tests.is_empty() && last.is_none_or(|last| !self.offset.mentions(last))
+    }
+
+    /// Along a row each element is the next one of the source.
+    pub fn is_straight(&self) -> bool {
+        let last = self.extents.len().checked_sub(1);
+        let one = |last| self.offset.is_affine() && self.offset.coefficient(last) == 1;
+        self.tests.is_empty() && self.pattern.is_none() && last.is_some_and(one)
+    }
+
     /// The one fill of all tests, if it is one.
     pub fn fill(&self) -> Option<f64> {
         let first = self.tests.first()?.fill;

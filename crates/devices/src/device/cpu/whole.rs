@@ -4,7 +4,7 @@
 //! | what | shared out by |
 //! |---|---|
 //! | ordered fold | lines |
-//! | segments | segments |
+//! | segments | segments; a fold of `+ × ⌈ ⌊` by the loop of a row |
 //! | scatter | see there |
 //! | library | see there; rows in order: `rows` |
 //!
@@ -12,15 +12,17 @@
 
 use super::convert::{Sink, Source, converts};
 use super::fold::Finals;
+use super::loops::{Loops, loops};
 use super::map::{Outputs, body_into};
 use super::program::{Input, one};
 use super::share::{Tally, each_unit};
-use super::{Cpu, DeviceError, Fault, Held, RunCtx, library, rows, scatter};
+use super::{Cpu, DeviceError, Fault, Held, Isa, RunCtx, library, rows, scatter};
 use crate::pool::{PoolBuffer, lock};
 use aplomb_plans::plan::{Finish, Launch, Plan, ValueId, What};
 use aplomb_values::array::{DType, around, elements};
 use aplomb_values::dag::Whole;
-use aplomb_values::prim::reduce;
+use aplomb_values::prim::op::Op;
+use aplomb_values::prim::reduce::{self, is_single};
 use aplomb_values::prim::scalar::Fail;
 use aplomb_values::prim::whole::{Given, Line, segment};
 use std::sync::Mutex;
@@ -221,6 +223,28 @@ fn uniform(launch: &Launch, inputs: &[Input], value: ValueId) -> Option<f64> {
     }
 }
 
+/// The fold of a row of numbers, by a loop.
+struct Row(Loops);
+
+impl Row {
+    /// None: the operation has no such loop, or adds f32, whose order is another.
+    fn of(isa: Isa, op: Op, dtype: DType) -> Option<Row> {
+        let folds = matches!(op, Op::Add | Op::Mul | Op::Max | Op::Min) && !is_single(op, dtype);
+        loops(isa, op, 0.0).filter(|_| folds).map(Row)
+    }
+
+    /// None: there are no numbers, or more than a block, or the result is not finite.
+    fn fold(&self, items: &[f64]) -> Option<f64> {
+        let n = items.len();
+        if !(1..=reduce::BLOCK).contains(&n) {
+            return None;
+        }
+        let mut value = 0.0;
+        // SAFETY: so many numbers, and one result.
+        unsafe { (self.0.rows)(&mut value, items.as_ptr(), 1, n) }.then_some(value)
+    }
+}
+
 struct Parts<'a> {
     finish: &'a Finish,
     given: &'a [Given<'a>],
@@ -236,6 +260,14 @@ impl Parts<'_> {
         let mut first = lock(&self.first);
         let Finish { site, node, .. } = *self.finish;
         Fault { site, index: index as u64, fail, node }.keep_least(&mut first);
+    }
+
+    /// The fold of the k-th segment.
+    fn fold(&self, op: Op, items: &[f64], k: usize) -> f64 {
+        reduce::fold(op, 0.0, items, true, self.finish.dtype).unwrap_or_else(|fail| {
+            self.fail(k, fail);
+            0.0
+        })
     }
 
     /// On how many threads.
@@ -260,20 +292,19 @@ impl Parts<'_> {
                     }
                 })
             }
-            Whole::Segmented { op } => self.each(cpu, ctx, n, given[1].items.len(), &|range| {
-                for k in range {
-                    let (from, to) = segment(given[0].items, k);
-                    let sum =
-                        reduce::fold(*op, 0.0, &given[1].items[from..to], true, self.finish.dtype);
-                    put(
-                        k,
-                        sum.unwrap_or_else(|fail| {
-                            self.fail(k, fail);
-                            0.0
-                        }),
-                    );
-                }
-            }),
+            Whole::Segmented { op } => {
+                let row = Row::of(cpu.isa, *op, self.finish.dtype);
+                self.each(cpu, ctx, n, given[1].items.len(), &|range| {
+                    for k in range {
+                        let (from, to) = segment(given[0].items, k);
+                        let items = &given[1].items[from..to];
+                        match row.as_ref().and_then(|row| row.fold(items)) {
+                            Some(value) => put(k, value),
+                            None => put(k, self.fold(*op, items, k)),
+                        }
+                    }
+                })
+            }
             what @ Whole::Scatter { .. } => {
                 given[0].items.iter().enumerate().for_each(|(k, x)| put(k, *x));
                 let fail = |k, fail| self.fail(k, fail);

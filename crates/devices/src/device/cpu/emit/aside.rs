@@ -1,10 +1,14 @@
 //! Memory of one thread for what a loop reads and writes elsewhere.
 
+use super::tape::PARTIALS;
+
 /// Inputs that are not in order, and the rest of a round.
 #[derive(Default)]
 pub struct Aside {
     /// The table of a call.
     pub words: Vec<u64>,
+    /// Its constants, where some of them are the call's own.
+    pub consts: Vec<u64>,
     /// The inputs of a chunk, one behind the other.
     pub lines: Vec<Line>,
     /// For each of these, the item that all of it is, by its place in the source, and how many
@@ -14,7 +18,14 @@ pub struct Aside {
     pub whose: usize,
     /// For the last, incomplete round: one line an input or output.
     pub rest: Vec<Line>,
+    /// Partial results, of which that round has some.
+    pub turned: Vec<Partials>,
 }
+
+/// The partial results of a fold.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+pub struct Partials(pub [f64; PARTIALS]);
 
 /// Elements of a register, and of an input that is put together.
 pub const CHUNK: usize = 1024;

@@ -11,8 +11,12 @@
 //! that find room stay in registers for the whole loop, others are operands in memory, which the
 //! machine broadcasts.
 
+mod checked;
+mod folds;
+mod turns;
+
 use super::forms::{self, Lanes, Size};
-use super::tape::{Act, Bin, Cmp, Expr, Id, Kind, Tape};
+use super::tape::{Act, Cmp, Expr, Id, Kind, PARTIALS, Tape};
 use aplomb_values::array::DType;
 use iced_x86::{Code, Encoder, IcedError, Instruction, MemoryOperand, Register};
 
@@ -58,7 +62,7 @@ type Done<T = ()> = Result<T, NoCode>;
 /// The instructions of a tape.
 pub fn code(tape: &Tape) -> Done<Vec<u8>> {
     let mut loops = Loop::new(tape);
-    loops.hoist();
+    loops.hoist()?;
     loops.all()?;
     Ok(loops.encoder.take_buffer())
 }
@@ -93,6 +97,13 @@ struct Loop<'a> {
     pinned: Vec<Id>,
     slots: u32,
     checks: bool,
+    /// The turn that is written, and how many there are.
+    turn: usize,
+    turns: usize,
+    /// The registers of each output's partial results, where they have some.
+    sums: Vec<Option<u8>>,
+    /// Jumps out of the turns, each by the place behind it.
+    ways_out: Vec<usize>,
 }
 
 fn at(base: Register, bytes: usize) -> MemoryOperand {
@@ -108,14 +119,13 @@ impl<'a> Loop<'a> {
                 Act::Make(id) => {
                     tape.nodes[id as usize].operands().for_each(|a| uses[a as usize].push(k as u32))
                 }
-                Act::Suspect(id) | Act::Store(_, id) | Act::Count(_, id) => {
-                    uses[id as usize].push(k as u32)
-                }
+                act => act.reads(&tape.turns).for_each(|a| uses[a as usize].push(k as u32)),
             }
         }
         let checks = tape.acts.iter().any(
             |a| matches!(a, Act::Make(id) if matches!(tape.nodes[*id as usize], Expr::Checked(..))),
         );
+        let folds = tape.acts.iter().any(|act| matches!(act, Act::Fold(..)));
         Loop {
             tape,
             lanes: Lanes(tape.lanes),
@@ -129,6 +139,10 @@ impl<'a> Loop<'a> {
             pinned: Vec::new(),
             slots: 0,
             checks,
+            turn: 0,
+            turns: if folds { PARTIALS / tape.lanes } else { tape.turns.count.max(1) },
+            sums: tape.outs.iter().map(|_| None).collect(),
+            ways_out: Vec::new(),
         }
     }
 
@@ -168,9 +182,9 @@ impl<'a> Loop<'a> {
         })
     }
 
-    /// Constants that stay in registers: as many as the values of a round leave room for, those
-    /// first that are read most.
-    fn hoist(&mut self) {
+    /// Gives registers to what stays in them: states, partial results of folds, then constants, as
+    /// many as the values of a round leave room for, those first that are read most.
+    fn hoist(&mut self) -> Done {
         let values = |id: &Id| !self.is_mask(*id) && !matches!(self.node(*id), Expr::Const(..));
         let (mut live, mut most): (Vec<Id>, usize) = (Vec::new(), 0);
         for (k, act) in self.tape.acts.iter().enumerate() {
@@ -183,18 +197,36 @@ impl<'a> Loop<'a> {
             live.retain(|id| self.uses[*id as usize].first().is_some_and(|last| *last > k as u32));
         }
         // Two for what a step needs on its way.
-        let room = 32_usize.saturating_sub(most + 2 + usize::from(self.checks));
+        let mut room = 32_usize.saturating_sub(most + 2 + usize::from(self.checks));
+        let mut free = OVERFLOWN + 1 - u8::from(self.checks);
+        for (state, _) in &self.tape.turns.next {
+            room = room.checked_sub(1).ok_or(NoCode)?;
+            free -= 1;
+            self.held |= 1 << free;
+            self.own(*state, free);
+        }
+        for act in &self.tape.acts {
+            if let Act::Fold(slot, ..) = act
+                && room >= self.turns
+            {
+                room -= self.turns;
+                free -= self.turns as u8;
+                (0..self.turns).for_each(|turn| self.held |= 1 << (usize::from(free) + turn));
+                self.sums[*slot as usize] = Some(free);
+            }
+        }
         let mut consts: Vec<Id> = (0..self.tape.nodes.len() as Id)
             .filter(|id| matches!(self.node(*id), Expr::Const(..)))
             .filter(|id| !self.uses[*id as usize].is_empty())
             .collect();
         consts.sort_by_key(|id| std::cmp::Reverse(self.uses[*id as usize].len()));
         for (k, id) in consts.into_iter().take(room).enumerate() {
-            let register = OVERFLOWN - u8::from(self.checks) - k as u8;
+            let register = free - 1 - k as u8;
             self.held |= 1 << register;
             self.vectors[usize::from(register)] = Some(id);
             self.places[id as usize].register = Some(register);
         }
+        Ok(())
     }
 
     fn all(&mut self) -> Done {
@@ -210,14 +242,36 @@ impl<'a> Loop<'a> {
         let consts: Vec<(u8, Id)> = (0..32)
             .filter(|r| self.held >> r & 1 == 1)
             .filter_map(|r| Some((r, self.vectors[usize::from(r)]?)))
+            .filter(|(_, id)| matches!(self.node(*id), Expr::Const(..)))
             .collect();
-        for k in 0..self.tape.acts.len() {
-            self.act(k)?;
+        let mut room = 0;
+        self.enter()?;
+        for turn in 0..self.turns {
+            self.turn = turn;
+            for k in 0..self.tape.acts.len() {
+                self.act(k)?;
+            }
+            room = room.max(self.slots * 64);
+            self.afresh();
+            if turn + 1 < self.turns && self.tape.turns.count == 0 {
+                self.step()?;
+                self.way_out(Code::Jae_rel32_64)?;
+            }
         }
-        let round = self.encoder.take_buffer();
+        let mut end = self.bytes;
+        self.exit()?;
+        self.step()?;
+        self.put(Instruction::with_branch(Code::Jb_rel32_64, 0))?;
+        if self.tape.turns.count == 0 {
+            end = self.bytes;
+        }
+        let mut round = self.encoder.take_buffer();
+        for from in std::mem::take(&mut self.ways_out) {
+            let far = (end - from) as i32;
+            round[from - 4..from].copy_from_slice(&far.to_le_bytes());
+        }
         self.encoder.set_buffer(before.0);
         self.bytes = before.1;
-        let room = self.slots * 64;
         if room > 0 {
             self.put(Instruction::with2(Code::Sub_rm64_imm32, Register::RSP, room as i32))?;
         }
@@ -236,14 +290,12 @@ impl<'a> Loop<'a> {
         for (register, id) in consts {
             self.broadcast(id, register)?;
         }
-        let top = self.bytes;
+        self.partials(true)?;
         for byte in &round {
             self.encoder.write_u8(*byte);
         }
         self.bytes += round.len();
-        self.put(Instruction::with2(Code::Add_rm64_imm32, INDEX, self.lanes.0 as i32))?;
-        self.put(Instruction::with2(Code::Cmp_r64_rm64, INDEX, at(TABLE, 0)))?;
-        self.put(Instruction::with_branch(Code::Jb_rel32_64, top as u64))?;
+        self.partials(false)?;
         self.put(Instruction::with2(Code::VEX_Kmovq_r64_kr, Register::RAX, suspect))?;
         if self.checks {
             self.overflown()?;
@@ -258,29 +310,46 @@ impl<'a> Loop<'a> {
         self.emit(Instruction::with(Code::Retnq))
     }
 
-    /// The signs of what overflowed, beside what was suspect.
-    fn overflown(&mut self) -> Done {
-        let (code, size) = match self.lanes.0 {
-            8 => (Code::EVEX_Vpmovd2m_kr_ymm, Size::Ymm),
-            _ => (Code::EVEX_Vpmovd2m_kr_zmm, Size::Zmm),
-        };
-        let (mask, word) = (Register::K1, Register::RDX);
-        self.put(Instruction::with2(code, mask, size.register(OVERFLOWN)))?;
-        self.put(Instruction::with2(Code::VEX_Kmovq_r64_kr, word, mask))?;
-        self.put(Instruction::with2(Code::Or_r64_rm64, Register::RAX, word))
+    /// On to the elements of the next register, and whether there are some.
+    fn step(&mut self) -> Done {
+        self.put(Instruction::with2(Code::Add_rm64_imm32, INDEX, self.lanes.0 as i32))?;
+        self.put(Instruction::with2(Code::Cmp_r64_rm64, INDEX, at(TABLE, 0)))
+    }
+
+    /// A jump out of the turns.
+    fn way_out(&mut self, code: Code) -> Done {
+        self.put(Instruction::with_branch(code, 0))?;
+        self.ways_out.push(self.bytes);
+        Ok(())
+    }
+
+    /// No value is anywhere but those that stay.
+    fn afresh(&mut self) {
+        self.slots = 0;
+        self.masks = [None; 8];
+        for (k, own) in self.vectors.iter_mut().enumerate() {
+            *own = own.filter(|_| self.held >> k & 1 == 1);
+        }
+        for id in 0..self.places.len() {
+            let register = self.places[id].register.filter(|_| self.stays(id as Id));
+            self.places[id] = Place { register, slot: None };
+        }
     }
 
     /// The memory of element `INDEX` of the k-th pointer, of items of so many bytes.
     fn item(&mut self, k: usize, bytes: usize) -> Done<MemoryOperand> {
-        let base = match POINTERS.get(k) {
-            Some(register) => *register,
-            None => {
-                let from = at(TABLE, (HEAD + k) * 8);
-                self.put(Instruction::with2(Code::Mov_r64_rm64, SPARE, from))?;
-                SPARE
-            }
-        };
+        let base = self.pointer(k)?;
         Ok(MemoryOperand::new(base, INDEX, bytes as u32, 0, 0, false, Register::None))
+    }
+
+    /// A register that holds the k-th pointer.
+    fn pointer(&mut self, k: usize) -> Done<Register> {
+        if let Some(register) = POINTERS.get(k) {
+            return Ok(*register);
+        }
+        let from = at(TABLE, (HEAD + k) * 8);
+        self.put(Instruction::with2(Code::Mov_r64_rm64, SPARE, from))?;
+        Ok(SPARE)
     }
 
     fn slot(slot: u32) -> MemoryOperand {
@@ -301,7 +370,8 @@ impl<'a> Loop<'a> {
 
     /// A register that is free from now on, masks and vectors apart.
     fn take(&mut self, mask: bool, now: usize) -> Done<u8> {
-        let (from, to) = if mask { (1, SUSPECT) } else { (0, 32) };
+        let masks = SUSPECT - u8::from(self.tape.turns.until.is_some());
+        let (from, to) = if mask { (1, masks) } else { (0, 32) };
         let who = |l: &Self, k: u8| {
             if mask { l.masks[usize::from(k)] } else { l.vectors[usize::from(k)] }
         };
@@ -422,6 +492,12 @@ impl<'a> Loop<'a> {
         self.next_use(id, now).is_none()
     }
 
+    /// It is in a register that no other value may take.
+    fn stays(&self, id: Id) -> bool {
+        let register = self.places[id as usize].register;
+        !self.is_mask(id) && register.is_some_and(|register| self.held >> register & 1 == 1)
+    }
+
     /// Registers of operands that die here are free for the result of one instruction, which reads
     /// before it writes.
     fn release(&mut self, now: usize) {
@@ -468,11 +544,15 @@ impl<'a> Loop<'a> {
             Act::Suspect(id) => {
                 use Code::*;
                 let mask = self.mask(id, now)?;
+                let mask = self.among_active(mask, now)?;
                 let all = Register::K0 + u32::from(SUSPECT);
                 self.put(Instruction::with3(VEX_Korq_kr_kr_kr, all, all, mask))?;
             }
             Act::Store(slot, id) => self.store(slot as usize, id, now)?,
             Act::Count(slot, id) => self.count(slot as usize, id, now)?,
+            Act::Fold(slot, op, id) => self.fold(slot as usize, op, id, now)?,
+            Act::Onto(slot, op, id) => self.onto(slot as usize, op, id, now)?,
+            Act::Turn => self.turned(now)?,
         }
         self.release(now);
         Ok(())
@@ -602,7 +682,7 @@ impl<'a> Loop<'a> {
         // A constant is best the last operand.
         let (a, b) = if constant(self, a) { (b, a) } else { (a, b) };
         let ends = |l: &Self, x: Id, others: [Id; 2]| {
-            !constant(l, x) && !others.contains(&x) && l.dies(x, now)
+            !constant(l, x) && !others.contains(&x) && !l.stays(x) && l.dies(x, now)
         };
         let (code, to, x, y) = match () {
             () if ends(self, a, [b, c]) => (factor, a, b, c),
@@ -627,41 +707,6 @@ impl<'a> Loop<'a> {
         self.forget(to, register);
         self.own(id, register);
         Ok(())
-    }
-
-    /// A sum or difference, and the sign of what overflowed: that of a sum differs from both
-    /// operands', that of a difference from the first's while those differ.
-    fn checked(&mut self, id: Id, op: Bin, a: Id, b: Id, now: usize) -> Done {
-        use Code::*;
-        let code = forms::bin(op, Kind::Int, self.lanes).ok_or(NoCode)?;
-        let (x, y) = (self.vector(a, now)?, self.vector(b, now)?);
-        let size = self.size(id);
-        let register = self.take(false, now)?;
-        self.own(id, register);
-        self.pinned.push(id);
-        let to = size.register(register);
-        self.three(code, to, x, Last::In(y))?;
-        let aside = size.register(self.take(false, now)?);
-        let (xor, both, either) = match size {
-            Size::Zmm => (
-                EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32,
-                EVEX_Vpternlogd_zmm_k1z_zmm_zmmm512b32_imm8,
-                EVEX_Vpord_zmm_k1z_zmm_zmmm512b32,
-            ),
-            _ => (
-                EVEX_Vpxord_ymm_k1z_ymm_ymmm256b32,
-                EVEX_Vpternlogd_ymm_k1z_ymm_ymmm256b32_imm8,
-                EVEX_Vpord_ymm_k1z_ymm_ymmm256b32,
-            ),
-        };
-        let (first, second) = if op == Bin::Add { (to, y) } else { (y, to) };
-        self.three(xor, aside, x, Last::In(first))?;
-        // The first and (the second differs from the third).
-        let other = if op == Bin::Add { second } else { x };
-        let third = to;
-        self.four(both, aside, other, Last::In(third), 0x60)?;
-        let all = size.register(OVERFLOWN);
-        self.three(either, all, all, Last::In(aside))
     }
 
     /// An element of an input into a register.

@@ -20,7 +20,7 @@
 //! Equal tapes are one code, whatever launch they come from; numbers are data. A tape is compiled
 //! when a launch is long enough to pay for it at once, or when it has run before.
 //!
-//! Not here: AVX2 (its machines run the chunk VM), folds in registers, loops with an end.
+//! Not here: AVX2 (its machines run the chunk VM), folds beside stores.
 
 mod aside;
 mod code;
@@ -33,7 +33,11 @@ mod tape;
 #[cfg(test)]
 mod tests;
 
-pub use aside::{Aside, CHUNK, HOLDING, Line};
+pub use aside::{Aside, CHUNK, HOLDING, Line, Partials};
 pub use code::HEAD;
 pub use registry::{Registry, When};
-pub use segments::{Counter, Feed, Goal, Part, Parts, Segment, parts, tests, truths};
+pub use segments::{
+    Counter, Feed, Goal, Part, Parts, Round, Segment, Summer, TURNS, parts, rows, sums, tests,
+    truths,
+};
+pub use tape::{Act, Bin, Kind, PARTIALS, broadcast};

@@ -6,6 +6,9 @@
 //! open, unless it reads what that makes or writes what that reads; then the segment ends. What a
 //! later segment, the machine or a fold reads of a segment goes through a register of the chunk,
 //! as f64.
+//!
+//! An input whose item changes from row to row alone is no input where runs never leave a row: it
+//! is a number, that each call brings along with the constants.
 
 use super::super::convert::Sink;
 use super::super::program::{Arg, Do, Inst, Program, Run};
@@ -13,7 +16,7 @@ use super::super::walk::Walk;
 use super::aside::{CHUNK, WIDE};
 use super::record::{How, Val};
 use super::registry::{Loop, Registry};
-use super::tape::{Builder, Cmp, Kind, Out, Pattern, kind_of};
+use super::tape::{Bin, Builder, Cmp, Id, Kind, Out, Pattern, Turns, kind_of};
 use aplomb_plans::plan::Step;
 use aplomb_values::array::DType;
 use aplomb_values::prim::op::Op;
@@ -48,7 +51,17 @@ pub struct Segment {
     pub code: Arc<Loop>,
     pub consts: Vec<Pattern>,
     pub feeds: Vec<Feed>,
+    pub numbers: Vec<Number>,
     pub goals: Vec<Goal>,
+}
+
+/// An input of which a run has one item: its place among the constants, and its kind there.
+#[derive(Clone, Copy)]
+pub struct Number {
+    pub input: usize,
+    pub slot: usize,
+    pub kind: Kind,
+    id: Id,
 }
 
 /// One part of a program.
@@ -66,8 +79,18 @@ pub struct Parts {
     /// Elements that may run at once.
     pub stride: usize,
     /// The rounds of loops that are one segment each, by the loop's instruction.
-    pub rounds: BTreeMap<usize, Parts>,
+    pub rounds: BTreeMap<usize, Round>,
 }
+
+/// A round of a loop.
+pub struct Round {
+    pub one: Parts,
+    /// `TURNS` rounds at once, whose states are registers: the first of the program's.
+    pub many: Option<Segment>,
+}
+
+/// Rounds that an element takes in registers before the next one does.
+pub const TURNS: usize = 8;
 
 /// A value of the open tape in a register.
 #[derive(Clone, Copy)]
@@ -83,6 +106,7 @@ struct Cutter<'a> {
     in_place: bool,
     tape: Builder,
     feeds: Vec<Feed>,
+    numbers: Vec<Number>,
     goals: Vec<Goal>,
     held: BTreeMap<usize, Held>,
     parts: Vec<Part>,
@@ -98,15 +122,39 @@ pub struct Counter {
     pub stride: usize,
 }
 
-/// A program over a domain in parts; None: nothing of it is emitted, or not yet.
+/// A segment that folds: its outputs are the partial results of each value that the program keeps.
+pub struct Summer {
+    pub segment: Segment,
+    /// Elements that may run at once.
+    pub stride: usize,
+}
+
+/// The fate of the values that a program keeps.
+#[derive(Clone, Copy)]
+enum Ends<'a> {
+    /// Registers of the chunk.
+    Kept,
+    /// Truths, that are counted.
+    Counted,
+    /// Partial results, by operations in lanes of a kind.
+    Folded(&'a [(Bin, Kind)]),
+    /// Rows of results, onto which each is folded in lanes of f64.
+    Laid(&'a [Bin]),
+    /// So many states of a loop, whose values these are after a round.
+    Turned(usize),
+}
+
+/// A program over a domain in parts; None: nothing of it is emitted, or not yet. `by_rows`: runs
+/// end where long rows do.
 pub fn parts(
     registry: &Registry,
     program: &Program,
     steps: &[Step],
     sinks: &[Sink],
-    domain: &[usize],
+    (domain, by_rows): (&[usize], bool),
 ) -> Option<Parts> {
-    Given::of(registry, program, steps, sinks, domain)?.parts()
+    let given = Given::of(registry, program, steps, sinks, domain)?;
+    Given { by_rows: by_rows && given.row != usize::MAX, ..given }.parts()
 }
 
 /// A program that keeps truths alone, as one segment that counts them; None: it is none.
@@ -117,15 +165,44 @@ pub fn truths(
     domain: &[usize],
 ) -> Option<Counter> {
     let given = Given::of(registry, program, steps, &[], domain)?;
-    let (segment, _) = Given { truths: true, ..given }.whole(false)?;
+    let (segment, _) = Given { ends: Ends::Counted, by_rows: true, ..given }.whole(false)?;
     let goal = |reg: &usize| {
         let own = |goal: &Goal| matches!(goal, Goal::Register { of, .. } if of == reg);
         segment.goals.iter().position(own)
     };
     let goals = program.kept.iter().map(goal).collect::<Option<_>>()?;
-    let ordered = |feed: &Feed| matches!(feed, Feed::Input(k) if program.inputs[*k].flat.is_some());
-    let stride = if segment.feeds.iter().all(ordered) { WIDE } else { CHUNK };
+    let stride = if segment.feeds.iter().all(|f| program.is_piece(f)) { WIDE } else { CHUNK };
     Some(Counter { segment, goals, stride })
+}
+
+/// A program along rows as one segment that folds all that it keeps; None: it is none.
+pub fn sums(
+    registry: &Registry,
+    program: &Program,
+    steps: &[Step],
+    domain: &[usize],
+    folds: &[(Bin, Kind)],
+) -> Option<Summer> {
+    let given = Given::of(registry, program, steps, &[], domain)?;
+    let (segment, _) = Given { ends: Ends::Folded(folds), by_rows: true, ..given }.whole(false)?;
+    let piece = |feed: &Feed| program.is_piece(feed);
+    let stride = if segment.feeds.iter().all(piece) { usize::MAX } else { CHUNK };
+    Some(Summer { segment, stride })
+}
+
+/// A program along rows as one segment that folds all that it keeps onto rows of results; None: it
+/// is none.
+pub fn rows(
+    registry: &Registry,
+    program: &Program,
+    steps: &[Step],
+    domain: &[usize],
+    folds: &[Bin],
+) -> Option<Segment> {
+    let given = Given::of(registry, program, steps, &[], domain)?;
+    let by_rows = given.row != usize::MAX;
+    let (segment, _) = Given { ends: Ends::Laid(folds), by_rows, ..given }.whole(false)?;
+    Some(segment)
 }
 
 /// A program that is to be cut, and what is known of its surroundings.
@@ -139,8 +216,9 @@ struct Given<'a> {
     registry: &'a Registry,
     /// A loop is compiled though it is met for the first time.
     ready: bool,
-    /// Truths alone are kept, and counted.
-    truths: bool,
+    ends: Ends<'a>,
+    /// Runs end where rows do.
+    by_rows: bool,
 }
 
 impl<'a> Given<'a> {
@@ -155,7 +233,8 @@ impl<'a> Given<'a> {
         let elements: usize = domain.iter().product();
         let ready = registry.pays(program.ns * elements as f64)?;
         let row = program.row(domain);
-        Some(Given { program, steps, sinks, row, registry, ready, truths: false })
+        let (ends, by_rows) = (Ends::Kept, false);
+        Some(Given { program, steps, sinks, row, registry, ready, ends, by_rows })
     }
 
     fn parts(self) -> Option<Parts> {
@@ -166,7 +245,7 @@ impl<'a> Given<'a> {
         cutter.flush(self.program.insts.len())?;
         let stride = cutter.stride();
         let Cutter { parts, regs, .. } = cutter;
-        let rounds: BTreeMap<usize, Parts> = self
+        let rounds: BTreeMap<usize, Round> = self
             .program
             .insts
             .iter()
@@ -179,12 +258,15 @@ impl<'a> Given<'a> {
 
     /// A round of a loop, if all of it is one segment. It writes into the program's own registers,
     /// whose memory the next round may exchange: what a round keeps lies in none that it is given.
-    fn round(self, k: usize, inst: &'a Inst) -> Option<(usize, Parts)> {
+    fn round(self, k: usize, inst: &'a Inst) -> Option<(usize, Round)> {
         let Do::Loop(rounds) = &inst.act else { return None };
         let (program, steps) = (&rounds.program, rounds.steps.as_slice());
-        let (one, regs) = Given { program, steps, sinks: &[], ..self }.whole(true)?;
+        let given = Given { program, steps, sinks: &[], by_rows: false, ..self };
+        let (one, regs) = given.whole(true)?;
         let parts = vec![Part::Segment(one)];
-        Some((k, Parts { parts, regs, stride: CHUNK, rounds: BTreeMap::new() }))
+        let one = Parts { parts, regs, stride: CHUNK, rounds: BTreeMap::new() };
+        let many = Given { ends: Ends::Turned(rounds.body.next.len()), ..given }.whole(true);
+        Some((k, Round { one, many: many.map(|(many, _)| many) }))
     }
 
     /// The whole program as one segment, and the registers with those that it fills.
@@ -206,11 +288,21 @@ impl<'a> Given<'a> {
             in_place,
             tape: Builder::default(),
             feeds: Vec::new(),
+            numbers: Vec::new(),
             goals: Vec::new(),
             held: BTreeMap::new(),
             parts: Vec::new(),
             regs: self.program.regs,
         }
+    }
+}
+
+impl Program {
+    /// Along a row, what a segment is fed lies one behind the other in its source.
+    fn is_piece(&self, feed: &Feed) -> bool {
+        let Feed::Input(k) = feed else { return false };
+        let input = &self.inputs[*k];
+        input.flat.is_some() || input.walk.is_straight()
     }
 }
 
@@ -282,6 +374,22 @@ impl Cutter<'_> {
         Some(Val::Of(self.tape.element(slot, kind)))
     }
 
+    /// An input as a number of each call, if runs have one item of it.
+    fn number(&mut self, input: usize) -> Option<Val> {
+        let known = self.numbers.iter().find(|number| number.input == input);
+        if let Some(number) = known {
+            return Some(Val::Of(number.id));
+        }
+        let of = &self.given.program.inputs[input];
+        let kind = kind_of(of.source.dtype).filter(|kind| *kind != Kind::Mask)?;
+        if !self.given.by_rows || !of.walk.is_alike() {
+            return None;
+        }
+        let (id, slot) = self.tape.given(of.source.dtype, kind);
+        self.numbers.push(Number { input, slot, kind, id });
+        Some(Val::Of(id))
+    }
+
     fn operand(&mut self, arg: Arg) -> Option<Val> {
         match arg {
             Arg::One(x) => Some(Val::Number(x)),
@@ -309,7 +417,10 @@ impl Cutter<'_> {
         match &inst.act {
             Do::Load(input) => {
                 let dtype = self.given.program.inputs[*input].source.dtype;
-                let val = self.feed(Feed::Input(*input), dtype)?;
+                let val = match self.number(*input) {
+                    Some(val) => val,
+                    None => self.feed(Feed::Input(*input), dtype)?,
+                };
                 self.hold(inst.out, val, Some(k));
             }
             Do::Fill(x) => self.hold(inst.out, Val::Number(*x), None),
@@ -471,16 +582,38 @@ impl Cutter<'_> {
     /// The open segment ends before instruction k.
     fn flush(&mut self, k: usize) -> Option<()> {
         let held = std::mem::take(&mut self.held);
+        if let Ends::Folded(folds) = self.given.ends {
+            for (reg, (op, kind)) in self.given.program.kept.iter().zip(folds) {
+                let id = self.tape.value(held.get(reg)?.val, *kind);
+                let dtype = if *kind == Kind::F32 { DType::F32 } else { DType::F64 };
+                let slot = self.tape.output(Out { dtype, stream: false });
+                self.tape.fold(slot, *op, id);
+            }
+            return self.closed();
+        }
+        if let Ends::Laid(folds) = self.given.ends {
+            for (reg, op) in self.given.program.kept.iter().zip(folds) {
+                let id = self.tape.value(held.get(reg)?.val, Kind::F64);
+                let slot = self.tape.output(Out { dtype: DType::F64, stream: false });
+                self.tape.onto(slot, *op, id);
+            }
+            return self.closed();
+        }
+        if let Ends::Turned(states) = self.given.ends {
+            self.turned(&held, states)?;
+            return self.closed();
+        }
+        let counts = matches!(self.given.ends, Ends::Counted);
         let live: Vec<(usize, Held)> =
             held.into_iter().filter(|(reg, _)| self.lives(*reg, k)).collect();
         for (reg, held) in live {
             let fed = self.feeds.contains(&Feed::Register(reg));
-            match held.load.filter(|_| !fed && !self.given.truths) {
+            match held.load.filter(|_| !fed && !counts) {
                 // As it lies in its source, without a copy.
                 Some(load) => self.parts.push(Part::Machine(load)),
                 None => {
                     let slot = self.tape.output(Out { dtype: DType::F64, stream: false });
-                    if self.given.truths {
+                    if counts {
                         let mask = self.tape.value(held.val, Kind::Mask);
                         self.tape.count(slot, mask);
                     } else {
@@ -493,13 +626,43 @@ impl Cutter<'_> {
                 }
             }
         }
+        self.closed()
+    }
+
+    /// A round's values become the states, which are the first registers.
+    fn turned(&mut self, held: &BTreeMap<usize, Held>, states: usize) -> Option<()> {
+        let kept = &self.given.program.kept;
+        let value = |cutter: &mut Self, reg: usize, kind: Kind| {
+            let val = match held.get(&reg) {
+                Some(held) => held.val,
+                None => cutter.feed(Feed::Register(reg), DType::F64)?,
+            };
+            Some(cutter.tape.value(val, kind))
+        };
+        let mut turns = Turns { count: TURNS, ..Turns::default() };
+        for (state, reg) in kept.iter().enumerate().take(states) {
+            let Val::Of(own) = self.feed(Feed::Register(state), DType::F64)? else { return None };
+            turns.next.push((own, value(self, *reg, Kind::F64)?));
+        }
+        if let Some(reg) = kept.get(states) {
+            let until = value(self, *reg, Kind::Mask)?;
+            turns.until = Some((until, self.tape.f64(1.0)));
+            self.tape.output(Out { dtype: DType::F64, stream: false });
+        }
+        self.tape.turn(turns);
+        Some(())
+    }
+
+    /// The segment with its code.
+    fn closed(&mut self) -> Option<()> {
         let (tape, consts) = std::mem::take(&mut self.tape).finish();
         let (feeds, goals) = (std::mem::take(&mut self.feeds), std::mem::take(&mut self.goals));
+        let numbers = std::mem::take(&mut self.numbers);
         if tape.acts.is_empty() {
             return Some(());
         }
         let code = self.given.registry.code(tape, self.given.ready)?;
-        self.parts.push(Part::Segment(Segment { code, consts, feeds, goals }));
+        self.parts.push(Part::Segment(Segment { code, consts, feeds, numbers, goals }));
         Some(())
     }
 }

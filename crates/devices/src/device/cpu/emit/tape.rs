@@ -14,6 +14,7 @@
 //! | i8, booleans | 64 | i8 | 64 bits |
 
 use aplomb_values::array::DType;
+use aplomb_values::prim::reduce::LANES;
 use aplomb_values::prim::scalar::lane::Lane;
 use std::collections::HashMap;
 
@@ -138,7 +139,33 @@ pub enum Act {
     Store(u32, Id),
     /// The elements in which a mask holds are added to the k-th output, which is one number.
     Count(u32, Id),
+    /// The elements of the k-th output, each folded with one of these.
+    Onto(u32, Bin, Id),
+    /// The end of a round: next values become states (`Tape::turns`).
+    Turn,
+    /// Folded into the k-th output, which is a block's partial results: as many as `PARTIALS`,
+    /// element i into partial i mod that.
+    Fold(u32, Bin, Id),
 }
+
+impl Act {
+    /// The values that it reads, if it makes none.
+    pub fn reads(self, turns: &Turns) -> impl Iterator<Item = Id> + '_ {
+        let one = match self {
+            Act::Make(_) | Act::Turn => None,
+            Act::Suspect(id)
+            | Act::Store(_, id)
+            | Act::Count(_, id)
+            | Act::Fold(_, _, id)
+            | Act::Onto(_, _, id) => Some(id),
+        };
+        let all = (self == Act::Turn).then(|| turns.operands());
+        one.into_iter().chain(all.into_iter().flatten())
+    }
+}
+
+/// Partial results of a fold, which stand side by side.
+pub const PARTIALS: usize = LANES;
 
 /// An output: its items, and whether they go past the caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -157,6 +184,25 @@ pub struct Tape {
     pub outs: Vec<Out>,
     /// Elements of a round.
     pub lanes: usize,
+    pub turns: Turns,
+}
+
+/// The rounds that elements take in registers, of a tape that is a round of a loop: as many as
+/// `count`, where it is not 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Turns {
+    pub count: usize,
+    /// The element of each state, which is an input and an output, and its next value.
+    pub next: Vec<(Id, Id)>,
+    /// Whether a round is an element's last, and the number 1, which the first output then is.
+    pub until: Option<(Id, Id)>,
+}
+
+impl Turns {
+    /// The values that the end of a round reads.
+    pub fn operands(&self) -> impl Iterator<Item = Id> + '_ {
+        self.next.iter().map(|(_, next)| *next).chain(self.until.map(|(until, _)| until))
+    }
 }
 
 /// A number that a tape reads: its pattern, as 64 bits that are broadcast in its kind's width.
@@ -169,10 +215,12 @@ pub struct Builder {
     /// The interval of each whole number.
     spans: Vec<(i64, i64)>,
     known: HashMap<Expr, Id>,
-    consts: Vec<(Kind, u64)>,
+    /// None: a number of its own for each call.
+    consts: Vec<(Kind, Option<u64>)>,
     acts: Vec<Act>,
     ins: Vec<DType>,
     outs: Vec<Out>,
+    turns: Turns,
 }
 
 const I32: (i64, i64) = (i32::MIN as i64, i32::MAX as i64);
@@ -214,6 +262,16 @@ pub fn kind_of(dtype: DType) -> Option<Kind> {
         DType::F64 => Kind::F64,
         DType::Complex | DType::Nested => return None,
     })
+}
+
+/// The pattern of a number in so many lanes: its bits, in all of 64.
+pub fn broadcast(kind: Kind, bits: u64, lanes: usize) -> Pattern {
+    match (kind, 64 / lanes) {
+        (Kind::Int, 1) => (bits & 0xff) * 0x0101_0101_0101_0101,
+        (Kind::Int, 2) => (bits & 0xffff) * 0x0001_0001_0001_0001,
+        (Kind::Int, _) => (bits & 0xffff_ffff) * 0x0000_0001_0000_0001,
+        _ => bits,
+    }
 }
 
 impl Builder {
@@ -271,6 +329,20 @@ impl Builder {
         self.acts.push(Act::Count(slot, mask));
     }
 
+    pub fn fold(&mut self, slot: u32, op: Bin, id: Id) {
+        self.acts.push(Act::Fold(slot, op, id));
+    }
+
+    pub fn onto(&mut self, slot: u32, op: Bin, id: Id) {
+        self.acts.push(Act::Onto(slot, op, id));
+    }
+
+    /// The tape is a round, of which so many are taken in registers.
+    pub fn turn(&mut self, turns: Turns) {
+        self.turns = turns;
+        self.acts.push(Act::Turn);
+    }
+
     pub fn suspect(&mut self, mask: Id) {
         if self.node(mask) != Expr::Never {
             self.acts.push(Act::Suspect(mask));
@@ -278,14 +350,21 @@ impl Builder {
     }
 
     fn constant(&mut self, kind: Kind, bits: u64, span: (i64, i64)) -> Id {
-        let slot = match self.consts.iter().position(|c| *c == (kind, bits)) {
+        let slot = match self.consts.iter().position(|c| *c == (kind, Some(bits))) {
             Some(known) => known,
             None => {
-                self.consts.push((kind, bits));
+                self.consts.push((kind, Some(bits)));
                 self.consts.len() - 1
             }
         };
         self.put(Expr::Const(slot as u32, kind), span)
+    }
+
+    /// A number that each call brings along, of an item's type; and its place among the constants.
+    pub fn given(&mut self, dtype: DType, kind: Kind) -> (Id, usize) {
+        let slot = self.consts.len();
+        self.consts.push((kind, None));
+        (self.put(Expr::Const(slot as u32, kind), span_of(dtype)), slot)
     }
 
     pub fn f64(&mut self, x: f64) -> Id {
@@ -315,7 +394,7 @@ impl Builder {
     /// The pattern of a constant of f64.
     fn bits_of(&self, id: Id) -> Option<u64> {
         match self.node(id) {
-            Expr::Const(slot, Kind::F64) => Some(self.consts[slot as usize].1),
+            Expr::Const(slot, Kind::F64) => self.consts[slot as usize].1,
             _ => None,
         }
     }
@@ -330,7 +409,7 @@ impl Builder {
 
     fn is(&self, id: Id, x: i32) -> bool {
         let Expr::Const(slot, kind) = self.node(id) else { return false };
-        let bits = self.consts[slot as usize].1;
+        let Some(bits) = self.consts[slot as usize].1 else { return false };
         match kind {
             Kind::F64 => bits == f64::from(x).to_bits(),
             Kind::F32 => bits as u32 == (x as f32).to_bits(),
@@ -545,20 +624,15 @@ impl Builder {
                 Act::Make(id) => {
                     self.node(id).operands().for_each(|a| used[a as usize] = true);
                 }
-                Act::Suspect(id) | Act::Store(_, id) | Act::Count(_, id) => {
-                    used[id as usize] = true
-                }
+                act => act.reads(&self.turns).for_each(|id| used[id as usize] = true),
             }
             acts.push(*act);
         }
         acts.reverse();
         let lanes = self.lanes(&acts);
-        let width = 64 / lanes;
-        let pattern = |(kind, bits): &(Kind, u64)| match (kind, width) {
-            (Kind::Int, 1) => (bits & 0xff) * 0x0101_0101_0101_0101,
-            (Kind::Int, 2) => (bits & 0xffff) * 0x0001_0001_0001_0001,
-            (Kind::Int, _) => (bits & 0xffff_ffff) * 0x0000_0001_0000_0001,
-            _ => *bits,
+        let pattern = |(kind, bits): &(Kind, Option<u64>)| match bits {
+            Some(bits) => broadcast(*kind, *bits, lanes),
+            None => 0,
         };
         let consts = self.consts.iter().map(pattern).collect();
         let mut ins: Vec<Option<DType>> = self.ins.iter().map(|_| None).collect();
@@ -569,7 +643,13 @@ impl Builder {
                 ins[slot as usize] = Some(self.ins[slot as usize]);
             }
         }
-        (Tape { nodes: self.nodes, acts, ins, outs: self.outs, lanes }, consts)
+        for (state, _) in &self.turns.next {
+            if let Expr::In(slot, _) = self.node(*state) {
+                ins[slot as usize] = Some(self.ins[slot as usize]);
+            }
+        }
+        let (nodes, outs, turns) = (self.nodes, self.outs, self.turns);
+        (Tape { nodes, acts, ins, outs, lanes, turns }, consts)
     }
 
     /// Elements of a round: what the widest value leaves room for.
@@ -598,7 +678,9 @@ impl Builder {
             },
             // Items are cut off when they are stored, not widened.
             Act::Store(slot, _) => self.outs[slot as usize].dtype.size(),
-            Act::Suspect(_) | Act::Count(..) => 1,
+            // States are f64.
+            Act::Turn => 8,
+            Act::Suspect(_) | Act::Count(..) | Act::Fold(..) | Act::Onto(..) => 1,
         };
         64 / acts.iter().map(width).fold(1, usize::max)
     }

@@ -1,0 +1,242 @@
+//! Small products one after the other: `A(+.×⍤2)B`, and whatever else folds a few products of
+//! numbers in memory.
+//!
+//! | operands | strategy | measured, 200 000 products of 4 by 4 |
+//! |---|---|---|
+//! | f64 of which one does not change along the columns, where the other's lie side by side | a register is the results of so many columns; the products of one are folded in registers | see docs/PERFORMANCE.md |
+//!
+//! Its order is that of `prim::reduce`: of so few elements each is a partial result of its own, and
+//! these are halved. Lanes are results that know nothing of each other. A result that shows ∞ or
+//! NaN leaves all of it to `fold`. Not here: operands that are computed, or of other types.
+
+use super::cut::{ALONE_NS, Fold};
+use super::lanes::Wide;
+#[cfg(target_arch = "x86_64")]
+use super::lanes::{V4, V8};
+use super::loops::plain;
+use super::program::Input;
+use super::share::{Tally, each_unit};
+use super::{Cpu, DeviceError, Isa, RunCtx};
+use aplomb_plans::plan::{Kind, Launch, Step, ValueId, What};
+use aplomb_values::array::{DType, Shape as Extents};
+use aplomb_values::dag::ix::{Ix, linear};
+use aplomb_values::prim::op::Op;
+use aplomb_values::prim::reduce::halve;
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Elements of a fold at most: their products are registers.
+const DEEP: usize = 16;
+/// Columns from which on a register pays.
+const FEW: usize = 4;
+/// Products to a unit.
+const UNIT: usize = 1 << 15;
+/// A product and its part of the fold.
+const ONE_NS: f64 = 0.1;
+
+/// An operand: where it begins, and its steps along the axes.
+struct Side {
+    at: *const f64,
+    first: i64,
+    steps: Vec<i64>,
+}
+
+// SAFETY: nobody writes it while the launch runs.
+unsafe impl Sync for Side {}
+
+/// Rows of results, whose operands are so many f64 apart.
+#[derive(Clone, Copy)]
+struct Shape {
+    rows: usize,
+    columns: usize,
+    deep: usize,
+    /// From row to row, and along the fold.
+    left: (i64, i64),
+    right: (i64, i64),
+}
+
+/// The results of rows, one behind the other. Safety: the operands lie there.
+type Rows = unsafe fn(left: *const f64, right: *const f64, shape: Shape, out: *mut f64);
+
+/// A launch that is such products.
+pub struct Batch {
+    left: Side,
+    right: Side,
+    /// The axes before that of the rows.
+    outer: Extents,
+    shape: Shape,
+}
+
+impl Batch {
+    /// None: the launch is something else.
+    pub fn of(launch: &Launch, inputs: &[Input]) -> Option<Batch> {
+        let rank = launch.domain.len();
+        let [reduction] = launch.reductions.as_slice() else { return None };
+        let &[.., columns, deep] = launch.domain.as_slice() else { return None };
+        let simple = launch.kind == Kind::Reduce
+            && launch.axis == Some(rank - 1)
+            && launch.stores.is_empty()
+            && launch.body.len() == 3
+            && launch.body.iter().all(|step| step.from.guard.is_none());
+        let sums = reduction.op == Op::Add && reduction.dtype == DType::F64;
+        if !simple || !sums || rank < 3 || columns < FEW || !(2..=DEEP).contains(&deep) {
+            return None;
+        }
+        let Step { what: What::Op { op: Op::Mul, args, .. }, dtype: DType::F64, .. } =
+            launch.body.get(reduction.value as usize)?
+        else {
+            return None;
+        };
+        let &[x, y] = args.as_slice() else { return None };
+        let side = |v: ValueId| {
+            let What::Load(k) = launch.body.get(v as usize)?.what else { return None };
+            let (load, input) = (launch.loads.get(k as usize)?, inputs.get(k as usize)?);
+            let at: Ix = linear(&load.read.ix, &input.shape, &launch.domain);
+            let (least, most) = at.range(&launch.domain);
+            let inside = least >= 0 && most < input.source.len as i64;
+            let fine = load.read.tests.is_empty() && at.is_affine() && inside;
+            (fine && input.source.dtype == DType::F64).then(|| Side {
+                at: input.source.at.cast(),
+                first: at.c,
+                steps: (0..rank).map(|axis| at.coefficient(axis)).collect(),
+            })
+        };
+        let (x, y) = (side(x)?, side(y)?);
+        let along = |side: &Side| side.steps[rank - 2];
+        let (left, right) = if along(&x) == 0 { (x, y) } else { (y, x) };
+        if along(&left) != 0 || along(&right) != 1 {
+            return None;
+        }
+        let steps = |side: &Side| (side.steps[rank - 3], side.steps[rank - 1]);
+        let (rows, outer) = (launch.domain[rank - 3], launch.domain[..rank - 3].into());
+        let shape = Shape { rows, columns, deep, left: steps(&left), right: steps(&right) };
+        Some(Batch { left, right, outer, shape })
+    }
+
+    /// None: some result is not finite.
+    pub fn run(
+        &self,
+        cpu: &mut Cpu,
+        fold: &Fold,
+        ctx: &RunCtx,
+    ) -> Result<Option<Tally>, DeviceError> {
+        let Shape { rows, columns, deep, .. } = self.shape;
+        let all = self.outer.iter().product::<usize>() * rows;
+        let unit = (UNIT / (columns * deep)).max(1);
+        let together = (all * columns * deep) as f64 * ONE_NS > ALONE_NS;
+        let (of_rows, fine) = (of_rows(cpu.isa, deep), AtomicBool::new(true));
+        let (units, finite) = (all.div_ceil(unit), plain(cpu.isa));
+        let threads = each_unit(&mut cpu.threads, units, together, ctx, &|k, _| {
+            let (mut row, end) = (k * unit, ((k + 1) * unit).min(all));
+            // SAFETY: the operands' places lie in their sources, which `of` looked at; the results
+            // are this unit's.
+            unsafe {
+                let out = fold.out.add(row * columns);
+                while row < end {
+                    let (outer, first) = (row / rows, row % rows);
+                    let rows = (rows - first).min(end - row);
+                    let at = |side: &Side| side.at.offset(self.place(side, outer, first) as isize);
+                    let shape = Shape { rows, ..self.shape };
+                    of_rows(at(&self.left), at(&self.right), shape, fold.out.add(row * columns));
+                    row += rows;
+                }
+                if !(finite.all_finite)(out, (end - k * unit) * columns) {
+                    fine.store(false, Ordering::Relaxed);
+                }
+            }
+        })?;
+        Ok(fine.into_inner().then(|| Tally { threads, ..Tally::default() }))
+    }
+
+    /// The place of an operand's first element of a row.
+    fn place(&self, side: &Side, outer: usize, row: usize) -> i64 {
+        let mut rest = outer;
+        let mut at = side.first + side.steps[self.outer.len()] * row as i64;
+        for (n, step) in self.outer.iter().zip(&side.steps).rev() {
+            at += step * (rest % n) as i64;
+            rest /= n;
+        }
+        at
+    }
+}
+
+/// Results of a row from one column on, as many as fill registers; the next column.
+#[inline(always)]
+unsafe fn columns<L: Wide, const K: usize>(
+    left: *const f64,
+    right: *const f64,
+    shape: Shape,
+    out: *mut f64,
+    mut column: usize,
+) -> usize {
+    // SAFETY: the caller's.
+    unsafe {
+        while column + L::N <= shape.columns {
+            let mut part = [L::splat(0.0); K];
+            // A number that is known where K is one.
+            let n = if K == DEEP { shape.deep } else { K };
+            for (k, part) in part[..n].iter_mut().enumerate() {
+                let x = *left.offset(k as isize * shape.left.1 as isize);
+                let y = right.offset(k as isize * shape.right.1 as isize).add(column);
+                *part = L::splat(x).mul(L::load(y));
+            }
+            let Ok(()) = halve::<_, Infallible>(&mut part[..n], |x, y| Ok(x.add(y)));
+            part[0].store(out.add(column));
+            column += L::N;
+        }
+    }
+    column
+}
+
+macro_rules! instances {
+    ($name:ident, [$($lane:ty),+] $(, $feature:literal)?) => {
+        mod $name {
+            use super::*;
+
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn rows<const K: usize>(
+                left: *const f64, right: *const f64, shape: Shape, out: *mut f64,
+            ) {
+                // SAFETY: the caller's.
+                unsafe {
+                    for r in 0..shape.rows {
+                        let left = left.offset(r as isize * shape.left.0 as isize);
+                        let right = right.offset(r as isize * shape.right.0 as isize);
+                        let out = out.add(r * shape.columns);
+                        let column = 0;
+                        $(let column = columns::<$lane, K>(left, right, shape, out, column);)+
+                        debug_assert_eq!(column, shape.columns);
+                    }
+                }
+            }
+
+            pub const ALL: [Rows; DEEP + 1] = {
+                let mut all: [Rows; DEEP + 1] = [rows::<DEEP>; DEEP + 1];
+                all[2] = rows::<2>;
+                all[3] = rows::<3>;
+                all[4] = rows::<4>;
+                all[6] = rows::<6>;
+                all[8] = rows::<8>;
+                all
+            };
+        }
+    };
+}
+
+instances!(portable, [f64]);
+#[cfg(target_arch = "x86_64")]
+instances!(avx2, [V4, f64], "avx2,fma,bmi2");
+#[cfg(target_arch = "x86_64")]
+instances!(avx512, [V8, V4, f64], "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,bmi2");
+
+/// The loop of an instruction set, for so many products.
+fn of_rows(isa: Isa, deep: usize) -> Rows {
+    let all = match isa {
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => avx512::ALL,
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => avx2::ALL,
+        _ => portable::ALL,
+    };
+    all[deep]
+}
