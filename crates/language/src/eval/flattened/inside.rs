@@ -67,8 +67,21 @@ impl Flat<'_, '_> {
         let mut start = 0;
         for end in ends {
             ticks.tick()?;
-            let own = (start..end).map(|k| made.item(k as usize)).collect();
-            out.push(self.ev.cx.collect(&[(end - start) as usize], own, None)?);
+            let m = (end - start) as usize;
+            let cut = match made.pieces() {
+                Some(all) => {
+                    let places: Vec<u32> = (start..end).collect();
+                    all.taken(&places, self.ev.cx.budget())?.map(|some| some.items(&[m]))
+                }
+                None => None,
+            };
+            out.push(match cut {
+                Some(cut) => cut,
+                None => {
+                    let own = (start..end).map(|k| made.item(k as usize)).collect();
+                    self.ev.cx.collect(&[m], own, None)?
+                }
+            });
             start = end;
         }
         finished(self.ev, &list(n), out, Array::num(0.0)).map(|a| Some(self.each_of(a)))
@@ -110,6 +123,21 @@ impl Flat<'_, '_> {
             let items = crate::functions::shape::reshaped(&mut self.ev.cx, &node, &[n * m])?;
             let ends = (1..=n).map(|k| (k * m) as u32).collect();
             return Ok(Some(Inside { items, ends }));
+        }
+        let cells: Option<Vec<Array>> =
+            a.in_turn().map(|cell| Some(cell).filter(|cell| cell.pieces().is_some())).collect();
+        if let Some(cells) = cells {
+            let all: Vec<&Ragged> = cells.iter().filter_map(Array::pieces).collect();
+            let mut ends = self.ev.cx.budget().room(n)?;
+            let mut end = 0;
+            ends.extend(all.iter().map(|pieces| {
+                end += pieces.count() as u32;
+                end
+            }));
+            if let Some(all) = Ragged::joined(&all, self.ev.cx.budget())? {
+                let m = all.count();
+                return Ok(Some(Inside { items: all.items(&[m]), ends }));
+            }
         }
         let (mut out, mut ends) = (Vec::new(), self.ev.cx.budget().room(n)?);
         let mut ticks = self.ev.cx.budget().ticks();
