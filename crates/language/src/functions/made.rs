@@ -29,7 +29,7 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
             copies(cx, x, y)
         }
         ('⍴' | '/' | '⌿', Some(x)) if known(x) && known(y) && y.rank() == 0 && x.rank() > 0 => {
-            let all = super::shape::reshaped(cx, y, x.shape())?;
+            let all = super::shape::fill(cx, y, x.shape())?;
             copies(cx, x, &all)
         }
         ('↑' | '↓', Some(x)) if known(x) && x.rank() > 0 && y.rank() == 0 && !known(y) => {
@@ -70,7 +70,7 @@ fn opened(cx: &mut Cx<'_>, items: &Array) -> Result<Option<Array>> {
 }
 
 /// `k⊃¨Y` and `K⊃¨Y` of arrays that stand one by one. None: a number is no place of its item.
-fn picked(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array>> {
+pub fn picked(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array>> {
     if !x.is_plain() || x.is_char() {
         return Ok(None);
     }

@@ -393,6 +393,27 @@ fn graded(cx: &Cx<'_>, r: &Ragged, down: bool) -> Result<Option<Ragged>> {
     Ok(r.with(cx.vector(places)?))
 }
 
+/// The items of each piece at the same places: rows, or for a single place a vector. None: some
+/// piece has no such place, which is told where it stands. Errors: WS FULL.
+pub fn at_places(cx: &Cx<'_>, r: &Ragged, at: &Array) -> Result<Option<Array>> {
+    let Some(held) = storage(r.flat()) else { return Ok(None) };
+    let io = cx.sys.settings.io;
+    let steps: Vec<f64> = at.in_turn().filter_map(|k| k.number_at(0)).map(|k| k - io).collect();
+    let mut places: Vec<u32> = cx.budget().room(r.count().saturating_mul(steps.len()))?;
+    for range in (0..r.count()).map(|k| r.range(k)) {
+        if steps.iter().any(|&k| k < 0.0 || k >= range.len() as f64) {
+            return Ok(None);
+        }
+        places.extend(steps.iter().map(|&k| range.start as u32 + k as u32));
+    }
+    let Some(made) = Buf::picked(held, &places, cx.budget())? else { return Ok(None) };
+    let made = Arc::new(made);
+    Ok(Some(match at.rank() {
+        0 => Array::dense([r.count()].as_slice(), made),
+        _ => Array::rows(Array::dense([r.count(), steps.len()].as_slice(), made), 1),
+    }))
+}
+
 /// Pieces indexed by pieces of whole numbers, `⍵[⍋⍵]` of each. None: an index is none of its
 /// piece, which is told where it stands. Errors: WS FULL, INTERRUPT.
 pub fn indexed(cx: &Cx<'_>, base: &Ragged, at: &Ragged) -> Result<Option<Ragged>> {
