@@ -42,7 +42,8 @@ impl Eval<'_> {
             let call = Rc::new(Call { frame, alpha, omega, names });
             flat.calls.push(call.clone());
             for part in parts {
-                let ins = part.code.code.ins[part.range.clone()].to_vec();
+                let steps = part.code.code.ins.iter().skip(part.range.start);
+                let ins = steps.take(part.range.len()).cloned().collect();
                 let code = Code { ins, gives: Gives::Array, assigns: part.names };
                 let Flow::Value(v) = flat.code(&call, &code, false)? else {
                     return refuse("a part has no value");

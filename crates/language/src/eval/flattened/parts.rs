@@ -311,7 +311,7 @@ impl Flat<'_, '_> {
             let v = crate::functions::pieces::at_places(&self.ev.cx, pieces, i)?;
             return Ok(v.map(|v| self.each_of(v)));
         }
-        let mut items = Vec::with_capacity(i.len());
+        let mut items = Vec::new();
         for k in i.in_turn() {
             match made::picked(&mut self.ev.cx, &k, &a)? {
                 Some(list) => items.push(self.each_of(list)),

@@ -1,4 +1,4 @@
-//! What a body does with its item alone, done for all items before the first call.
+//! Work that a body does on its item alone, done for all items before the first call.
 //!
 //! A body that changes an outer name, and one that folds, run call after call, in registers. But a
 //! text that is looked up, a row that is taken apart, is no matter of registers. A *part* is a

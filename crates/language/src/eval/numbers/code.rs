@@ -79,7 +79,7 @@ pub(super) struct Maker<'e, 'h> {
     literals: Vec<u16>,
     /// The classes of the program's lists.
     pub classes: Vec<Class>,
-    /// What the first function gets instead of an argument, and its places.
+    /// The parts that the first function gets instead of an argument, and their places.
     pub ahead: Option<(Ahead, Rc<[Place]>)>,
     effects: bool,
 }

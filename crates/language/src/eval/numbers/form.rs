@@ -223,7 +223,7 @@ pub struct Items {
     form: Form,
     /// The numbers of all, where each has so many and they lie one behind the other.
     flat: Option<(Vec<f64>, usize)>,
-    /// What stands for each item instead of itself: an item of each of these.
+    /// Vectors of which an item each stands for the item itself.
     parts: Vec<Items>,
 }
 
