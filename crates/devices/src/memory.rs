@@ -58,6 +58,13 @@ thread_local! {
 /// Bytes from which on a block's pages are to be huge, and those of a small page.
 const LARGE: usize = 4 << 20;
 const PAGE: usize = 4 << 10;
+/// Bytes that the program's allocator has taken, and the most of them since its pages were last
+/// given back.
+static NOW: AtomicIsize = AtomicIsize::new(0);
+static MOST: AtomicIsize = AtomicIsize::new(0);
+
+/// Bytes that the allocator may keep for the next request.
+const KEPT: isize = 32 << 20;
 
 /// Bytes from which on a thread tells what it took.
 const TOLD: isize = 1 << 16;
@@ -81,7 +88,9 @@ impl Counting {
                 true => own.set(sum),
                 false => {
                     own.set(0);
-                    self.0.fetch_add(sum, Relaxed);
+                    let now = self.0.fetch_add(sum, Relaxed) + sum;
+                    NOW.store(now, Relaxed);
+                    MOST.fetch_max(now, Relaxed);
                 }
             }
         });
@@ -147,12 +156,26 @@ pub fn resident() -> Option<u64> {
 
 /// The same after what was given back to the allocator is given back to the machine.
 pub fn trimmed() -> u64 {
+    trim();
+    resident().unwrap_or(0)
+}
+
+/// The end of a request: pages that the allocator keeps go back to the machine where the request
+/// gave back much. A request that took little pays two loads.
+pub fn give_back() {
+    let now = NOW.load(Relaxed);
+    if MOST.load(Relaxed) - now > KEPT {
+        MOST.store(now, Relaxed);
+        trim();
+    }
+}
+
+fn trim() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: glibc's allocator looks for free pages under its own locks.
     unsafe {
         libc::malloc_trim(0);
     }
-    resident().unwrap_or(0)
 }
 
 fn address_space() -> Option<u64> {

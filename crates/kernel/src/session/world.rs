@@ -160,6 +160,7 @@ impl Core {
         }
         self.interrupt.unbound();
         self.watchdog.arm(None, &self.interrupt);
+        aplomb_devices::memory::give_back();
     }
 
     /// An interrupt that came from the watchdog is LIMIT ERROR or WS FULL.

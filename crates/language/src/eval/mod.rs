@@ -31,6 +31,7 @@ pub mod system;
 pub mod tape;
 mod tradfn;
 mod trees;
+mod turns;
 pub mod value;
 mod ways;
 pub mod work;

@@ -17,12 +17,10 @@ use crate::syntax::resolve::{Code, Do, FExpr, Gives, Ins, Joint};
 use crate::syntax::token::Word;
 use crate::syntax::{Ast, Sym, Symbols};
 use aplomb_ground::error::{Error, Kind, Result, domain, limit, syntax, untraced, value};
-use aplomb_ground::span::{Place, Source, Span};
+use aplomb_ground::span::Span;
 use aplomb_values::array::{Array, DType, Data};
 use aplomb_values::prim::op::Op;
-use std::collections::VecDeque;
 use std::rc::{Rc, Weak};
-use std::sync::Arc;
 
 /// The store of names and stacks, which lasts from statement to statement.
 pub struct Store {
@@ -493,46 +491,14 @@ impl<'h> Eval<'h> {
         outcome.map_err(Error::left_function)
     }
 
-    fn turns(&mut self, f: Rc<Func>, x: Option<Array>, y: Array) -> Result<Outcome> {
-        let (guards, mut told) = (self.st.handlers.len(), None);
-        let outcome = self.go_round(f, x, y, guards, &mut told);
-        self.unguarded(guards);
-        if let Some(before) = told {
-            self.cx.sys.error = before;
-        }
-        outcome
-    }
-
-    fn go_round(
-        &mut self,
-        mut f: Rc<Func>,
-        mut x: Option<Array>,
-        mut y: Array,
-        guards: usize,
-        told: &mut Option<Option<Rc<Error>>>,
-    ) -> Result<Outcome> {
-        let (depth, stack) = (self.st.depth, self.st.stack.len());
-        let mut passed = Passed::default();
-        loop {
-            let mut outcome = self.turn(f, x, y, guards);
-            let call = loop {
-                match outcome {
-                    Ok(Outcome::Tail(call)) => break call,
-                    Err(e) if self.st.handlers.len() > guards => {
-                        self.st.depth = depth;
-                        self.st.stack.truncate(stack);
-                        outcome = self.caught(guards, e, told);
-                    }
-                    done => return done.map_err(|e| passed.told(e)),
-                }
-            };
-            passed.pass(self.cx.sys.source.as_ref(), self.cx.sys.span);
-            (f, x, y) = *call;
-        }
-    }
-
     /// One call of a dfn.
-    fn turn(&mut self, f: Rc<Func>, x: Option<Array>, y: Array, guards: usize) -> Result<Outcome> {
+    pub(super) fn turn(
+        &mut self,
+        f: Rc<Func>,
+        x: Option<Array>,
+        y: Array,
+        guards: usize,
+    ) -> Result<Outcome> {
         self.cx.host.interrupt().check()?;
         self.cx.count_call();
         let Some(closure) = f.closure().cloned() else {
@@ -717,35 +683,6 @@ impl<'h> Eval<'h> {
             Some(1) => Ok(Holds::Yes),
             _ => Err(wrong()),
         }
-    }
-}
-
-/// The places of the last calls that a call of a dfn went on with: they take no depth, and an error
-/// tells of them as of others.
-#[derive(Default)]
-struct Passed(VecDeque<Place>);
-
-impl Passed {
-    /// Places that are kept.
-    const MOST: usize = 20;
-
-    /// A call goes on with another, which stands here.
-    fn pass(&mut self, source: Option<&Arc<Source>>, span: Span) {
-        let Some(source) = source else { return };
-        let again = |p: &Place| p.span == span && Arc::ptr_eq(&p.source, source);
-        if self.0.back().is_some_and(again) {
-            return;
-        }
-        if self.0.len() == Passed::MOST {
-            self.0.pop_front();
-        }
-        self.0.push_back(Place::new(source, span));
-    }
-
-    fn told(&self, e: Error) -> Error {
-        let quiet = !e.has_place() || matches!(e.kind(), Kind::Interrupt);
-        let places = self.0.iter().rev().filter(|_| !quiet).cloned();
-        places.take(Passed::MOST.saturating_sub(e.parts().calls.len())).fold(e, Error::called_from)
     }
 }
 

@@ -271,6 +271,20 @@ pub fn runs(cx: &mut Cx<'_>, a: &Array, cell: usize) -> Result<Option<Ragged>> {
     Ragged::of_runs(&runs, budget)
 }
 
+/// Many short vectors that stand one by one, as pieces of one: a pass over these is worth the copy.
+/// None: they are few, long, or no such vectors. Errors: WS FULL, INTERRUPT.
+pub fn gathered(cx: &mut Cx<'_>, a: &Array) -> Result<Option<Array>> {
+    /// The least number of them, and the items of one, on average at most.
+    const WORTH: (usize, usize) = (64, 64);
+    let Data::Items(items) = a.data() else { return Ok(None) };
+    let Some(all) = items.listed().filter(|all| all.len() >= WORTH.0) else { return Ok(None) };
+    let vectors = all.iter().all(|item| item.rank() == 1 && storage(item).is_some());
+    if !vectors || all.iter().map(Array::len).sum::<usize>() > WORTH.1 * all.len() {
+        return Ok(None);
+    }
+    Ok(runs(cx, a, 0)?.map(|pieces| pieces.items(a.shape())))
+}
+
 /// An array in pieces of one size, computed if it is pending: `why` says for what. None: there is
 /// no piece, or they hold too much.
 pub fn cut_up(

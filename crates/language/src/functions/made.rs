@@ -20,11 +20,17 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
             None if known(y) && y.is_char() && y.rank() > 0 => run_digits(cx, y),
             None => Ok(None),
         },
+        ('⊃', None) => one_of_each(cx, y, |item, _| (item.rank() > 0).then_some(0)),
+        ('⊃', Some(x)) if x.rank() == 0 || x.shape() == y.shape() => picked(cx, x, y),
         ('⍳', Some(x)) if x.rank() == 0 => sought(cx, x, y, first_places),
         ('∊', Some(x)) if y.rank() == 0 => sought(cx, y, x, |cx, y, x| found(cx, x, y)),
         ('⍕', None) if known(y) && !y.is_char() && y.rank() > 0 => texts(cx, y),
         ('⍴' | '/' | '⌿', Some(x)) if known(x) && known(y) && x.shape() == y.shape() => {
             copies(cx, x, y)
+        }
+        ('⍴' | '/' | '⌿', Some(x)) if known(x) && known(y) && y.rank() == 0 && x.rank() > 0 => {
+            let all = super::shape::fill(cx, y, x.shape())?;
+            copies(cx, x, &all)
         }
         ('↑' | '↓', Some(x)) if known(x) && x.rank() > 0 && y.rank() == 0 && !known(y) => {
             let whole = y.disclosed();
@@ -45,16 +51,55 @@ fn sought(
     items: &Array,
     search: impl FnOnce(&mut Cx<'_>, &Array, &Array) -> Result<Array>,
 ) -> Result<Option<Array>> {
-    let (list, Data::Items(all)) = (list.disclosed(), items.data()) else { return Ok(None) };
-    let wrapped = |a: &Array| a.rank() == 0 && !a.is_simple_scalar() && a.pending().is_none();
-    let Some(all) = all.listed().filter(|all| all.iter().all(wrapped)) else { return Ok(None) };
+    let list = list.disclosed();
     if list.rank() != 1 || list.frame().is_some() || items.rank() == 0 {
         return Ok(None);
     }
-    let mut wanted = cx.budget().room(all.len())?;
-    wanted.extend(all.iter().map(Array::disclosed));
-    let wanted = cx.collect(items.shape(), wanted, None)?;
+    let Some(wanted) = opened(cx, items)? else { return Ok(None) };
     search(cx, &list, &wanted).map(Some)
+}
+
+/// The arrays that the items of an array enclose, each one. None: one of them encloses none.
+fn opened(cx: &mut Cx<'_>, items: &Array) -> Result<Option<Array>> {
+    let Data::Items(all) = items.data() else { return Ok(None) };
+    let wrapped = |a: &Array| a.rank() == 0 && !a.is_simple_scalar() && a.pending().is_none();
+    let Some(all) = all.listed().filter(|all| all.iter().all(wrapped)) else { return Ok(None) };
+    let mut out = cx.budget().room(all.len())?;
+    out.extend(all.iter().map(Array::disclosed));
+    cx.collect(items.shape(), out, None).map(Some)
+}
+
+/// `k⊃¨Y` and `K⊃¨Y` of arrays that stand one by one. None: a number is no place of its item.
+pub fn picked(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array>> {
+    if !x.is_plain() || x.is_char() {
+        return Ok(None);
+    }
+    let (one, io) = (x.rank() == 0, cx.sys.settings.io);
+    one_of_each(cx, y, |item, k| {
+        let at = x.number_at(if one { 0 } else { k })? - io;
+        (item.rank() == 1 && at >= 0.0 && at.fract() == 0.0).then_some(at as usize)
+    })
+}
+
+/// One item of each of the arrays that stand in an array, as it stands there. None: one of them has
+/// none at its place, or they are parts of one array, which are read as that.
+fn one_of_each(
+    cx: &mut Cx<'_>,
+    y: &Array,
+    place: impl Fn(&Array, usize) -> Option<usize>,
+) -> Result<Option<Array>> {
+    let Data::Items(items) = y.data() else { return Ok(None) };
+    let Some(all) = items.listed().filter(|all| !all.is_empty()) else { return Ok(None) };
+    let (mut out, mut ticks) = (cx.budget().room(all.len())?, cx.budget().ticks());
+    for (k, item) in all.iter().enumerate() {
+        ticks.tick()?;
+        let here = item.pending().is_none() && item.frame().is_none();
+        match place(item, k).filter(|&at| here && at < item.len()) {
+            Some(at) => out.push(item.item(at)),
+            None => return Ok(None),
+        }
+    }
+    cx.collect(y.shape(), out, None).map(Some)
 }
 
 /// Whole counts, none below 0. None: some are others.

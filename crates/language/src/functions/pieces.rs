@@ -87,6 +87,9 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
         ('⍋' | '⍒', None, Side::Pieces(r)) => graded(cx, &r, p.glyph == '⍒')?,
         ('⊃', None, Side::Pieces(r)) => return firsts(cx, &r, shape),
         ('/' | '⌿', Some(Side::Pieces(m)), Side::Pieces(r)) => kept(cx, &m, &r)?,
+        ('⊂' | '⊆', Some(Side::Pieces(m)), Side::Pieces(r)) => {
+            return parted(cx, &m, &r, shape, p.glyph == '⊆');
+        }
         ('↓', Some(Side::One(k)), Side::Pieces(r)) => match one_whole(&k) {
             Some(k) => dropped(cx, &r, |_| k)?,
             None => None,
@@ -192,6 +195,42 @@ fn kept(cx: &Cx<'_>, mask: &Ragged, r: &Ragged) -> Result<Option<Ragged>> {
     picked(cx, r, r.flat(), places, |range, places| {
         places.extend(range.filter(|&k| mask_items[k as usize] != 0))
     })
+}
+
+/// Parts of each piece by marks of the same lengths: `⊆` keeps runs of 1, `⊂` cuts before each 1.
+/// None: they are other marks, or a piece has no part.
+fn parted(
+    cx: &mut Cx<'_>,
+    marks: &Ragged,
+    r: &Ragged,
+    shape: &[usize],
+    runs: bool,
+) -> Result<Option<Array>> {
+    let Some(View::Bool(of)) = storage(marks.flat()).map(|s| s.view()) else { return Ok(None) };
+    let Some(held) = storage(r.flat()).filter(|_| marks.ends() == r.ends()) else {
+        return Ok(None);
+    };
+    let (mut out, mut ticks) = (cx.budget().room(r.count())?, cx.budget().ticks());
+    for range in (0..r.count()).map(|k| r.range(k)) {
+        ticks.tick()?;
+        let mut parts: Vec<(_, Range<usize>)> = Vec::new();
+        let mut open = false;
+        for k in range {
+            let begins = of[k] != 0 && !(runs && open);
+            open = of[k] != 0 || !runs && open;
+            if begins {
+                parts.push((held, k..k + 1));
+            } else if let Some((_, last)) = parts.last_mut().filter(|_| open) {
+                last.end = k + 1;
+            }
+        }
+        let n = parts.len();
+        match Ragged::of_runs(&parts, cx.budget())? {
+            Some(made) => out.push(made.items(&[n])),
+            None => return Ok(None),
+        }
+    }
+    cx.collect(shape, out, None).map(Some)
 }
 
 /// Each value of each piece once, where it is first: whole numbers and characters.
@@ -352,6 +391,27 @@ fn graded(cx: &Cx<'_>, r: &Ragged, down: bool) -> Result<Option<Ragged>> {
         places.extend(order.iter().map(|cell| cell.at() as f64 + io));
     }
     Ok(r.with(cx.vector(places)?))
+}
+
+/// The items of each piece at the same places: rows, or for a single place a vector. None: some
+/// piece has no such place, which is told where it stands. Errors: WS FULL.
+pub fn at_places(cx: &Cx<'_>, r: &Ragged, at: &Array) -> Result<Option<Array>> {
+    let Some(held) = storage(r.flat()) else { return Ok(None) };
+    let io = cx.sys.settings.io;
+    let steps: Vec<f64> = at.in_turn().filter_map(|k| k.number_at(0)).map(|k| k - io).collect();
+    let mut places: Vec<u32> = cx.budget().room(r.count().saturating_mul(steps.len()))?;
+    for range in (0..r.count()).map(|k| r.range(k)) {
+        if steps.iter().any(|&k| k < 0.0 || k >= range.len() as f64) {
+            return Ok(None);
+        }
+        places.extend(steps.iter().map(|&k| range.start as u32 + k as u32));
+    }
+    let Some(made) = Buf::picked(held, &places, cx.budget())? else { return Ok(None) };
+    let made = Arc::new(made);
+    Ok(Some(match at.rank() {
+        0 => Array::dense([r.count()].as_slice(), made),
+        _ => Array::rows(Array::dense([r.count(), steps.len()].as_slice(), made), 1),
+    }))
 }
 
 /// Pieces indexed by pieces of whole numbers, `⍵[⍋⍵]` of each. None: an index is none of its

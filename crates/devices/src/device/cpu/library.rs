@@ -130,7 +130,9 @@ pub fn run(
                 sorted(cpu, ctx, n, &cell, &by_digits, &Cell::cmp, &put)
             } else {
                 let order = |a: &Cell, b: &Cell| grading.order(a, b);
-                let sort = |run: &mut [Cell], _: &mut [Cell]| run.sort_unstable_by(order);
+                let sort = |run: &mut [Cell], _: &mut [Cell], _: &dyn Fn() -> bool| {
+                    run.sort_unstable_by(order)
+                };
                 sorted(cpu, ctx, n, &cell, &sort, &order, &put)
             }
         }

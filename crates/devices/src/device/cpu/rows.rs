@@ -134,7 +134,7 @@ impl Rows {
         if self.of.is_sort() && !odd {
             let mut keys: Vec<u64> = row.iter().map(|x| order_key(*x) ^ flip).collect();
             let mut spare = keys.clone();
-            by_digits(&mut keys, &mut spare);
+            by_digits(&mut keys, &mut spare, &|| false);
             out.iter_mut().zip(keys).for_each(|(out, key)| *out = ordered(key ^ flip));
             return;
         }
@@ -142,7 +142,7 @@ impl Rows {
         let grading = Grading::new(Given { items: row, shape: &shape }, self.of.is_down());
         let mut cells: Vec<_> = (0..row.len()).map(|k| grading.cell(k)).collect();
         let mut spare = cells.clone();
-        by_digits(&mut cells, &mut spare);
+        by_digits(&mut cells, &mut spare, &|| false);
         for (out, cell) in out.iter_mut().zip(cells) {
             let at = cell.at();
             *out = if self.of.is_sort() { row[at] } else { at as f64 + self.origin };

@@ -45,8 +45,9 @@ macro_rules! keyed {
 }
 keyed!(u32, u64);
 
-/// A run in ascending order of the items' places, by key; `spare` is as long.
-pub fn by_digits<T: Keyed>(run: &mut [T], spare: &mut [T]) {
+/// A run in ascending order of the items' places, by key; `spare` is as long. Between two passes it
+/// may be told to stop; then nobody reads the run.
+pub fn by_digits<T: Keyed>(run: &mut [T], spare: &mut [T], stops: &dyn Fn() -> bool) {
     if run.len() < DIGITS {
         return run.sort_unstable();
     }
@@ -60,6 +61,9 @@ pub fn by_digits<T: Keyed>(run: &mut [T], spare: &mut [T]) {
     for (byte, count) in counts.iter_mut().enumerate() {
         if count[from[0].digit(byte)] == from.len() {
             continue;
+        }
+        if stops() {
+            return;
         }
         let mut next = 0;
         // The number of items with a digit becomes the place of the first of them.
@@ -80,13 +84,13 @@ pub fn by_digits<T: Keyed>(run: &mut [T], spare: &mut [T]) {
 }
 
 /// The items 0…n in order, each given to `put` with its place. `sort` orders a run as `order` says;
-/// it is given as much memory again.
+/// it is given as much memory again, and whether somebody interrupts.
 pub fn sorted<T: Copy + Send + Sync>(
     cpu: &mut Cpu,
     ctx: &RunCtx,
     n: usize,
     item: &(impl Fn(usize) -> T + Sync),
-    sort: &(impl Fn(&mut [T], &mut [T]) + Sync),
+    sort: &(impl Fn(&mut [T], &mut [T], &dyn Fn() -> bool) + Sync),
     order: &(impl Fn(&T, &T) -> Ordering + Sync),
     put: &(impl Fn(usize, &T) + Sync),
 ) -> Ran {
@@ -102,7 +106,7 @@ pub fn sorted<T: Copy + Send + Sync>(
         let range = first..(first + run).min(n);
         let (own, spare) = unsafe { (from.part(range.clone()), to.part(range)) };
         own.iter_mut().enumerate().for_each(|(k, own)| *own = item(first + k));
-        sort(own, spare);
+        sort(own, spare, &|| ctx.interrupt.is_set());
     })?;
     while run < n {
         each_unit(&mut cpu.threads, stretches, together, ctx, &|k, _| {

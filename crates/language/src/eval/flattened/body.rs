@@ -26,7 +26,7 @@ pub(super) struct Call {
 }
 
 /// The outcome of code.
-enum Flow {
+pub(super) enum Flow {
     Value(Cells),
     Tail(Rc<Func>, Option<Cells>, Cells),
     Nothing,
@@ -165,12 +165,17 @@ impl Flat<'_, '_> {
     }
 
     /// Code on a stack, right to left.
-    fn code(&mut self, call: &Rc<Call>, code: &Code, tail: bool) -> Result<Flow> {
+    pub(super) fn code(&mut self, call: &Rc<Call>, code: &Code, tail: bool) -> Result<Flow> {
         let mut stack: Vec<Cells> = Vec::new();
         let last = code.ins.len().wrapping_sub(1);
         let mut done = 0;
         for (k, ins) in code.ins.iter().enumerate() {
             if k < done {
+                continue;
+            }
+            if let Some((z, steps)) = self.enclosed(call, ins, &mut stack, &code.ins[k + 1..])? {
+                stack.push(z);
+                done = k + 1 + steps;
                 continue;
             }
             match &ins.what {

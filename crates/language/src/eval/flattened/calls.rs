@@ -31,6 +31,16 @@ pub(super) enum Ends {
 /// a tenth of that.
 const FEW: usize = 64;
 
+/// Whether what cells have are nested arrays, by the first.
+fn is_nested(y: &Cells) -> bool {
+    match y {
+        Cells::Each(a, _) if a.pieces().is_none() && a.split().is_none() => {
+            !a.is_uniform() && !a.is_empty() && !a.item(0).is_uniform()
+        }
+        _ => false,
+    }
+}
+
 /// A call that some cells make next.
 struct Round {
     f: Rc<Func>,
@@ -78,14 +88,16 @@ impl Flat<'_, '_> {
             Func::Op2(Oper::Prim(p), a, b) if matches!(p.glyph, '∘' | '⍥' | '⍤') => {
                 self.composed(f, p.glyph, (a, b), x, y)
             }
-            Func::Op1(Oper::Prim(p), Operand::F(g)) if p.glyph == '¨' && has_steps(g) => {
+            Func::Op1(Oper::Prim(p), Operand::F(g))
+                if p.glyph == '¨' && (has_steps(g) || is_nested(&y)) =>
+            {
                 match self.each_inside(g, x.as_ref(), &y)? {
                     Some(made) => Ok(made),
                     None => self.each(f, x, y),
                 }
             }
             _ if f.closure().is_some() => self.call_dfn(f, x, y),
-            Func::System(row) if !matches!(row.does, Does::Mapping(_)) => {
+            Func::System(row) if !matches!(row.does, Does::Mapping(_) | Does::Pure(_)) => {
                 refuse(format!("⎕{} is called once a cell", row.name))
             }
             _ => self.each(f, x, y),

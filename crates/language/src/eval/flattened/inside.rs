@@ -67,8 +67,22 @@ impl Flat<'_, '_> {
         let mut start = 0;
         for end in ends {
             ticks.tick()?;
-            let own = (start..end).map(|k| made.item(k as usize)).collect();
-            out.push(self.ev.cx.collect(&[(end - start) as usize], own, None)?);
+            let m = (end - start) as usize;
+            let cut = match made.pieces() {
+                Some(all) => {
+                    let mut places = self.ev.cx.budget().room(m)?;
+                    places.extend(start..end);
+                    all.taken(&places, self.ev.cx.budget())?.map(|some| some.items(&[m]))
+                }
+                None => None,
+            };
+            out.push(match cut {
+                Some(cut) => cut,
+                None => {
+                    let own = (start..end).map(|k| made.item(k as usize)).collect();
+                    self.ev.cx.collect(&[m], own, None)?
+                }
+            });
             start = end;
         }
         finished(self.ev, &list(n), out, Array::num(0.0)).map(|a| Some(self.each_of(a)))
@@ -111,6 +125,9 @@ impl Flat<'_, '_> {
             let ends = (1..=n).map(|k| (k * m) as u32).collect();
             return Ok(Some(Inside { items, ends }));
         }
+        if let Some(inside) = self.pieces_inside(&a)? {
+            return Ok(Some(inside));
+        }
         let (mut out, mut ends) = (Vec::new(), self.ev.cx.budget().room(n)?);
         let mut ticks = self.ev.cx.budget().ticks();
         for cell in a.in_turn() {
@@ -131,5 +148,25 @@ impl Flat<'_, '_> {
         let m = out.len();
         let items = finished(self.ev, &list(m), out, Array::num(0.0))?;
         Ok(Some(Inside { items, ends }))
+    }
+
+    /// The same where each cell has pieces. None: some have others.
+    fn pieces_inside(&mut self, a: &Array) -> Result<Option<Inside>> {
+        let (budget, n) = (self.ev.cx.budget(), a.len());
+        let mut cells = budget.room(n)?;
+        cells.extend(a.in_turn().take_while(|cell| cell.pieces().is_some()));
+        if cells.len() < n {
+            return Ok(None);
+        }
+        let (mut all, mut ends) = (budget.room(n)?, budget.room(n)?);
+        let mut end = 0;
+        for pieces in cells.iter().filter_map(Array::pieces) {
+            end += pieces.count() as u32;
+            ends.push(end);
+            all.push(pieces);
+        }
+        let Some(all) = Ragged::joined(&all, budget)? else { return Ok(None) };
+        let m = all.count();
+        Ok(Some(Inside { items: all.items(&[m]), ends }))
     }
 }

@@ -15,8 +15,10 @@
 //! dropped, and the cells run one by one until the first that fails by itself. It ends where they
 //! end: a round takes each cell one call further.
 
+mod ahead;
 mod body;
 mod calls;
+mod enclosed;
 mod inside;
 mod joins;
 mod parts;
@@ -25,6 +27,7 @@ use super::operators::reduce::stretch;
 use super::run::Eval;
 use super::scope::TOGETHER;
 use super::value::{Func, Oper, Operand};
+use crate::functions::groups::gathered;
 use aplomb_ground::error::{Kind, Result, bug, untraced};
 use aplomb_values::array::{Array, Shape, elements};
 use std::rc::Rc;
@@ -85,6 +88,14 @@ fn has_steps(f: &Func) -> bool {
     }
 }
 
+/// The function that `¨` gives the items of each cell to, where that has no steps itself.
+fn given_inside(f: &Func) -> Option<&Rc<Func>> {
+    match f {
+        Func::Op1(Oper::Prim(p), Operand::F(g)) if p.glyph == '¨' && !has_steps(g) => Some(g),
+        _ => None,
+    }
+}
+
 impl Eval<'_> {
     /// f of each item, or pair of items, of arguments that conform, step by step. None, and nothing
     /// has happened: it is refused, and `Sys::refused` says why.
@@ -97,7 +108,8 @@ impl Eval<'_> {
         steps: Steps,
     ) -> Result<Option<Array>> {
         let n = elements(shape);
-        if !has_steps(f) || !self.runs_together(n) {
+        let inside = given_inside(f).filter(|_| x.is_none());
+        if !has_steps(f) && inside.is_none() || !self.runs_together(n) {
             return Ok(None);
         }
         let depth = self.st.depth;
@@ -108,7 +120,13 @@ impl Eval<'_> {
             let mut flat = Flat { ev, n, steps, levels: Vec::new(), calls: Vec::new() };
             let y = flat.given(y)?;
             let x = x.map(|x| flat.given(x)).transpose()?;
-            let made = flat.call(f, x, y)?;
+            let made = match inside {
+                None => flat.call(f, x, y)?,
+                Some(g) => match flat.each_inside(g, None, &y)? {
+                    Some(made) => made,
+                    None => return refuse("the items of its cells are not at hand"),
+                },
+            };
             flat.array(&made)
         });
         drop(lowered);
@@ -192,6 +210,7 @@ impl Flat<'_, '_> {
             Some(rows) => Array::rows(self.ev.cx.ready(&rows.node, "each")?, rows.at),
             None => self.ev.cx.ready_outer(a)?,
         };
+        let a = gathered(&mut self.ev.cx, &a)?.map_or(a, |pieces| pieces);
         let list = crate::functions::shape::reshaped(&mut self.ev.cx, &a, &[self.n])?;
         Ok(Cells::Each(list, 0))
     }

@@ -2,7 +2,7 @@
 
 use super::{Cells, Flat, list, refuse};
 use crate::eval::operators::reduce::finished;
-use crate::functions::{join, select};
+use crate::functions::{join, made, select};
 use aplomb_ground::error::{Result, length};
 use aplomb_values::array::{Array, Ragged, Split, storage};
 use std::rc::Rc;
@@ -243,6 +243,12 @@ impl Flat<'_, '_> {
             let v = select::bracket(&mut self.ev.cx, a, &[Some(i.clone())])?;
             return Ok(self.each_of(v));
         }
+        // The same few places in each cell: what stands there, side by side.
+        if let (Cells::Each(a, _), [Some(Cells::Same(i))]) = (&base, at.as_slice())
+            && let Some(v) = self.at_places(a, i)?
+        {
+            return Ok(v);
+        }
         // And pieces: the items at all of their places, cut as these are.
         if let (Cells::Same(a), [Some(Cells::Each(i, _))]) = (&base, at.as_slice())
             && let Some(pieces) = i.pieces()
@@ -281,6 +287,45 @@ impl Flat<'_, '_> {
             out.push(z.settled());
         }
         finished(self.ev, &list(n), out, Array::num(0.0)).map(|a| self.each_of(a))
+    }
+
+    /// The items of each cell at the same places. None: the cells, or the places, are others.
+    fn at_places(&mut self, a: &Array, i: &Array) -> Result<Option<Cells>> {
+        /// More places are looked up cell by cell.
+        const FEW: usize = 16;
+        if !i.is_plain() || !i.dtype().is_integer() || i.rank() > 1 || !(1..=FEW).contains(&i.len())
+        {
+            return Ok(None);
+        }
+        let (rows, a) = (a.split().cloned(), self.ev.cx.ready_outer(a)?);
+        if let Some(rows) = rows {
+            let fits = rows.at == 1 && rows.cell().len() == 1;
+            let index = [None, Some(i.clone())];
+            return match fits.then(|| select::bracket(&mut self.ev.cx, &rows.node, &index)) {
+                None => Ok(None),
+                Some(v) if i.rank() == 0 => v.map(|v| Some(self.each_of(v))),
+                Some(v) => v.map(|v| Some(self.each_of(Array::rows(v, 1)))),
+            };
+        }
+        if let Some(pieces) = a.pieces() {
+            let v = crate::functions::pieces::at_places(&self.ev.cx, pieces, i)?;
+            return Ok(v.map(|v| self.each_of(v)));
+        }
+        let mut items = Vec::new();
+        for k in i.in_turn() {
+            match made::picked(&mut self.ev.cx, &k, &a)? {
+                Some(list) => items.push(self.each_of(list)),
+                None => return Ok(None),
+            }
+        }
+        match (i.rank(), items.pop()) {
+            (0, Some(item)) => Ok(Some(item)),
+            (_, Some(item)) => {
+                items.push(item);
+                self.strand(&items).map(Some)
+            }
+            (_, None) => Ok(None),
+        }
     }
 
     /// Ready, for its items.

@@ -137,6 +137,12 @@ impl Cx<'_> {
             let times = n / elements(&node.shape()[..at]).max(1);
             apart.push(Apart { split: Split { node, at }, times });
         }
+        if let ([one], None) = (apart.as_slice(), &standing)
+            && one.times == 1
+            && let Some(made) = self.over_scalars(what, &one.split)?
+        {
+            return Ok(made);
+        }
         let elements = apart.iter().map(|a| a.split.node.len()).fold(0, usize::max);
         let work = self.begin_work(elements);
         let ran: Option<Vec<bool>> = match &standing {
@@ -157,6 +163,26 @@ impl Cx<'_> {
         let made = made?.finish(&frame, ran.as_deref(), self)?;
         self.tell_work(work);
         Ok(Array::framed(made, frame.len()))
+    }
+
+    /// The same where cells are scalars and a pass makes a piece of each. None: there is none, or
+    /// the pieces differ in length.
+    fn over_scalars(&mut self, what: char, cells: &Split) -> Result<Option<Array>> {
+        let prim = crate::table::find(what).filter(|_| cells.cell().is_empty());
+        let Some(prim) = prim.filter(|_| !cells.node.is_empty()) else { return Ok(None) };
+        let n = cells.node.len();
+        let list = crate::functions::shape::reshaped(self, &cells.node, &[n])?;
+        let Some(made) = crate::functions::made::each(self, prim, None, &list)? else {
+            return Ok(None);
+        };
+        let Some(pieces) = made.pieces() else { return Ok(None) };
+        let length = pieces.range(0).len();
+        if (0..n).any(|k| pieces.range(k).len() != length) {
+            return Ok(None);
+        }
+        let full: Shape = cells.frame().iter().copied().chain([length]).collect();
+        let flat = crate::functions::shape::reshaped(self, pieces.flat(), &full)?;
+        Ok(Some(Array::framed(flat, cells.at)))
     }
 
     /// `A[…]` where the array or an index is a cell of some frame: one gather for all cells.

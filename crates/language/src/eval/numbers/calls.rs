@@ -2,6 +2,7 @@
 //! a call around that it sees, which are arguments more.
 
 use super::Scope;
+use super::ahead::Side;
 use super::code::{Body, Maker, Place, Step};
 use super::form::Form;
 use super::program::{Arg, Do, Function};
@@ -139,6 +140,15 @@ impl Maker<'_, '_> {
         let alpha = x.as_ref().map(|x| Place::of_form(x, &mut next));
         let seen = around.iter().map(|(sym, form)| (*sym, Place::of_form(form, &mut next)));
         let seen = seen.collect();
+        let (mut alpha, mut omega) = (alpha, Some(omega));
+        if let Some((ahead, places)) = self.ahead.as_mut().filter(|_| k == 0) {
+            let item = match ahead.side {
+                Side::Left => alpha.take(),
+                Side::Right => omega.take(),
+            };
+            let Some(Place::Tuple(parts)) = item else { return None };
+            *places = parts;
+        }
         let of = Function {
             steps: Vec::new(),
             registers: usize::from(next.0).max(2),
@@ -148,7 +158,7 @@ impl Maker<'_, '_> {
             scope,
             of,
             alpha,
-            omega: Some(omega),
+            omega,
             names: Vec::new(),
             seen,
             function: Some(k),

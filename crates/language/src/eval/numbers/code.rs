@@ -5,6 +5,7 @@
 //! the body's own is the place of its value; a guard is a jump over what it guards. Whatever has no
 //! such reading refuses the whole program: there is no half.
 
+use super::ahead::Ahead;
 use super::calls::Known;
 use super::form::{Class, Form, SHORT};
 use super::program::{Arg, Do, Function, List, OnList, Program};
@@ -78,17 +79,22 @@ pub(super) struct Maker<'e, 'h> {
     literals: Vec<u16>,
     /// The classes of the program's lists.
     pub classes: Vec<Class>,
+    /// The parts that the first function gets instead of an argument, and their places.
+    pub ahead: Option<(Ahead, Rc<[Place]>)>,
     effects: bool,
 }
 
-/// The program of a dfn on values of these forms. None: something in it is more.
+/// The program of a dfn on values of these forms, or on those of parts of its body. None: something
+/// in it is more.
 pub fn program(
     ev: &mut Eval<'_>,
     f: &Rc<Func>,
     (x, y): (Option<Form>, Form),
     effects: bool,
+    ahead: Option<Ahead>,
 ) -> Option<Program> {
     let mut maker = Maker::new(ev, effects);
+    maker.ahead = ahead.map(|ahead| (ahead, [].into()));
     let outer = f.closure()?.env.as_ref().map(Rc::as_ptr);
     maker.function(f, x, y, Vec::new(), outer)?;
     maker.functions()
@@ -98,7 +104,8 @@ impl<'e, 'h> Maker<'e, 'h> {
     pub fn new(ev: &'e mut Eval<'h>, effects: bool) -> Self {
         let program = Program { io: ev.cx.sys.settings.io, ..Program::default() };
         let (known, frames) = (Vec::new(), Vec::new());
-        Maker { ev, program, known, frames, literals: Vec::new(), classes: Vec::new(), effects }
+        let (literals, classes) = (Vec::new(), Vec::new());
+        Maker { ev, program, known, frames, literals, classes, ahead: None, effects }
     }
 
     /// The program, once all of its functions are read.
@@ -120,6 +127,14 @@ impl<'e, 'h> Maker<'e, 'h> {
                 Guard::None => {
                     let code = self.resolved(body, stmt.phrase)?;
                     if code.code.is_default() && body.alpha.is_some() {
+                        continue;
+                    }
+                    let ahead = self.ahead.as_ref().and_then(|(all, _)| all.names(&code.code.ins));
+                    if let Some(names) = ahead {
+                        last = None;
+                        for sym in names {
+                            frame.set(sym, Value::Array(Array::num(0.0)));
+                        }
                         continue;
                     }
                     match code.code.assigns {
@@ -193,7 +208,18 @@ impl<'e, 'h> Maker<'e, 'h> {
     pub fn steps(&mut self, body: &mut Body, ins: &[Ins], tail: bool) -> Option<Option<Place>> {
         let mut stack = Vec::new();
         body.assigns = ins.iter().any(|ins| ins.what.may_assign());
+        let mut done = 0;
         for (k, one) in ins.iter().enumerate() {
+            if k < done {
+                continue;
+            }
+            if let Some((all, places)) = &self.ahead
+                && let Some((part, length)) = all.part(one)
+            {
+                stack.push(places.get(part)?.clone());
+                done = k + length;
+                continue;
+            }
             let last = tail && k + 1 == ins.len();
             match self.step(body, &one.what, &mut stack, last)? {
                 Step::Gives(place) => stack.push(place),
@@ -484,9 +510,14 @@ impl Body {
 
     /// A register of its own.
     fn register(&mut self) -> Option<u16> {
-        let into = u16::try_from(self.of.registers).ok()?;
-        self.of.registers += 1;
-        Some(into)
+        self.registers(1)
+    }
+
+    /// So many registers, one behind the other.
+    pub fn registers(&mut self, n: usize) -> Option<u16> {
+        let first = u16::try_from(self.of.registers).ok()?;
+        self.of.registers += n;
+        Some(first)
     }
 
     /// The register of a place in a matrix, whose row and column are on the stack.

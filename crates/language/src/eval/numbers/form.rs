@@ -223,6 +223,8 @@ pub struct Items {
     form: Form,
     /// The numbers of all, where each has so many and they lie one behind the other.
     flat: Option<(Vec<f64>, usize)>,
+    /// Vectors of which an item each stands for the item itself.
+    parts: Vec<Items>,
 }
 
 impl Items {
@@ -245,13 +247,22 @@ impl Items {
                 (numbers.len() == all.len()).then_some((numbers, size))
             }
         };
-        Ok(Items { of, form, flat })
+        Ok(Items { of, form, flat, parts: Vec::new() })
+    }
+
+    /// Items for which others stand, one of each of several vectors of as many.
+    pub fn together(of: Array, parts: Vec<Items>) -> Items {
+        let form = Form::Tuple(parts.iter().map(|part| part.form.clone()).collect());
+        Items { of, form, flat: None, parts }
     }
 
     /// The k-th item's numbers and lists, behind those that are there. None: it has another form.
     #[inline]
     pub fn take(&self, k: usize, into: &mut Values) -> Option<()> {
         match &self.flat {
+            _ if !self.parts.is_empty() => {
+                self.parts.iter().try_for_each(|part| part.take(k, into))
+            }
             Some((numbers, size)) => {
                 let k = if self.of.len() == 1 { 0 } else { k };
                 into.numbers.extend_from_slice(numbers.get(k * size..(k + 1) * size)?);

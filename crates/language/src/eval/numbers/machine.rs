@@ -190,6 +190,13 @@ impl Machine {
                 Do::Copy { into, y } => {
                     self.registers[base + into as usize] = self.read(base, y);
                 }
+                Do::Pick { into, from, n, at: place } => {
+                    let place = self.read(base, place);
+                    let Ok(k) = scalar::place(place, self.io, n as usize, self.ct) else {
+                        return Ok(None);
+                    };
+                    self.registers[base + into as usize] = self.registers[base + from as usize + k];
+                }
                 Do::Unless { y, then } => {
                     let y = self.read(base, y);
                     let holds = match y {

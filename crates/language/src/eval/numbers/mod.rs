@@ -15,6 +15,7 @@
 //! then does it all its own way, and tells the error where it stands. So the machine knows no error
 //! but the interrupt.
 
+mod ahead;
 mod calls;
 mod code;
 mod form;
@@ -23,6 +24,8 @@ mod machine;
 mod program;
 mod runs;
 mod values;
+
+pub use ahead::Part;
 
 use super::env::Frame;
 use super::run::{At, Eval};
@@ -169,7 +172,7 @@ impl Eval<'_> {
         if refusals >= TRIES.0 || all >= TRIES.1 {
             return None;
         }
-        let program = code::program(self, f, forms.clone(), effects).map(Rc::new);
+        let program = code::program(self, f, forms.clone(), effects, None).map(Rc::new);
         let refusals = if program.is_none() { refusals + 1 } else { 0 };
         let (f, kept) = (f.clone(), program.clone());
         let made = Made { f, forms, effects, program: kept, refusals };

@@ -27,6 +27,8 @@ pub enum Do {
     Two { op: Op, into: u16, x: Arg, y: Arg },
     /// `into ← y`
     Copy { into: u16, y: Arg },
+    /// `into ← at⊃` so many registers from one on.
+    Pick { into: u16, from: u16, n: u16, at: Arg },
     /// Goes on at `then` unless y is 1.
     Unless { y: Arg, then: u32 },
     /// `into ← x f y`, or `f y`.
@@ -234,6 +236,17 @@ impl Program {
             f.steps.iter().filter(is_call).count()
         };
         self.code.iter().map(calls).sum()
+    }
+
+    /// Whether a function calls itself and waits for what that gives: how deep it goes, each item
+    /// says by itself.
+    pub fn waits_for_itself(&self) -> bool {
+        self.code.iter().enumerate().any(|(k, f)| {
+            f.steps.iter().any(|step| match step {
+                Do::Call { of, .. } | Do::CallOn { of, .. } => *of as usize == k,
+                _ => false,
+            })
+        })
     }
 }
 

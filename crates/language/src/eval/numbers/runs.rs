@@ -1,5 +1,7 @@
 //! Many calls in registers: on each of some items, folds from the right, powers.
 
+use super::ahead::Side;
+use super::code;
 use super::form::{Form, Items, Reader};
 use super::machine::{End, Machine, Told, Values, Way};
 use super::program::Program;
@@ -10,6 +12,9 @@ use aplomb_ground::error::Result;
 use aplomb_ground::limits::UNKNOWN;
 use aplomb_values::array::Array;
 use std::rc::Rc;
+
+/// Fewer items are not worth computing parts of a body for all of them.
+const MANY: usize = 64;
 
 /// Calls after which a state that is to be a vector is one.
 const GROWS: usize = 16;
@@ -75,14 +80,54 @@ impl Eval<'_> {
         let Some(program) = self.program(f, (fx.clone(), fy.clone()), true) else {
             return Ok(None);
         };
-        if ways && program.calls() < 2 && !program.names.iter().any(|name| name.changes) {
+        let changes = program.names.iter().any(|name| name.changes);
+        if ways && program.calls() < 2 && !program.waits_for_itself() && !changes {
             return Ok(None);
         }
-        let Some(gives) = program.gives.clone() else { return Ok(None) };
         let ready = |ev: &mut Self, a: &Array| crate::eval::operators::each::taken_apart(ev, a);
         let (x, y) = (x.map(|x| ready(self, x)).transpose()?, ready(self, y)?);
+        let y = Items::new(y, fy, self.cx.budget())?;
+        let x = match x.zip(fx) {
+            Some((x, fx)) => Some(Items::new(x, fx, self.cx.budget())?),
+            None => None,
+        };
+        self.calls_on(&program, x, &y, n)
+    }
+
+    /// The values of a dfn on each of some items, where it changes outer names and works with what
+    /// parts of its body make of an item. None: as of one call; nothing has happened.
+    pub fn each_ahead(
+        &mut self,
+        f: &Rc<Func>,
+        y: &Array,
+        shape: &[usize],
+    ) -> Result<Option<Array>> {
+        if y.len() < MANY || shape.len() != 1 || y.rank() != 1 || !self.runs_numbers() {
+            return Ok(None);
+        }
+        let y = crate::eval::operators::each::taken_apart(self, y)?;
+        let Some((ahead, items)) = self.ahead(f, &y, Side::Right)? else { return Ok(None) };
+        let forms = (None, items.form().clone());
+        let Some(program) = code::program(self, f, forms, true, Some(ahead)) else {
+            return Ok(None);
+        };
+        if !program.names.iter().any(|name| name.changes) {
+            return Ok(None);
+        }
+        self.calls_on(&program, None, &items, y.len())
+    }
+
+    /// A program's value on each of n items. None: it ended where only the evaluator goes on.
+    fn calls_on(
+        &mut self,
+        program: &Program,
+        x: Option<Items>,
+        y: &Items,
+        n: usize,
+    ) -> Result<Option<Array>> {
+        let Some(gives) = program.gives.clone() else { return Ok(None) };
         let mut allowance = COPIES.0 + COPIES.1.saturating_mul(n);
-        let Some(mut machine) = self.machine(&program, &mut allowance)? else { return Ok(None) };
+        let Some(mut machine) = self.machine(program, &mut allowance)? else { return Ok(None) };
         let work = self.cx.begin_work(n);
         let (numbers, lists) = gives.registers();
         let mut out = Values {
@@ -91,11 +136,6 @@ impl Eval<'_> {
         };
         let depth = self.room_for_calls();
         let mut ticks = self.cx.budget().ticks();
-        let y = Items::new(y, fy, self.cx.budget())?;
-        let x = match x.zip(fx) {
-            Some((x, fx)) => Some(Items::new(x, fx, self.cx.budget())?),
-            None => None,
-        };
         let rounds = self.cx.host.interrupt().rounds(n as u64);
         for k in 0..n {
             ticks.tick()?;
@@ -106,7 +146,7 @@ impl Eval<'_> {
             {
                 return Ok(None);
             }
-            match machine.call_on(&program, depth, (self.cx.budget(), None))? {
+            match machine.call_on(program, depth, (self.cx.budget(), None))? {
                 Some(End::Value(z)) => out.numbers.push(z),
                 Some(End::Passed) => {
                     out.numbers.append(&mut machine.passed.numbers);
@@ -115,7 +155,7 @@ impl Eval<'_> {
                 _ => return Ok(None),
             }
         }
-        self.give_back(&program, machine)?;
+        self.give_back(program, machine)?;
         self.warn_refused();
         self.cx.tell_work(work);
         self.st.shy = false;
@@ -133,6 +173,25 @@ impl Eval<'_> {
         let state = y.item(n - 1);
         let items = Items::new(y, form, self.cx.budget())?;
         self.goes_on(f, &Left::Items(items), state, n - 1)
+    }
+
+    /// The same where the function works with what parts of its body make of its left argument.
+    pub fn fold_ahead(&mut self, f: &Rc<Func>, y: &Array) -> Result<Option<Array>> {
+        let n = y.len();
+        if n < MANY || y.rank() != 1 || !self.runs_numbers() {
+            return Ok(None);
+        }
+        let y = crate::eval::operators::each::taken_apart(self, y)?;
+        let items = crate::eval::operators::reduce::stretch(self, &y, 0, n - 1)?;
+        let Some((ahead, items)) = self.ahead(f, &items, Side::Left)? else { return Ok(None) };
+        let state = y.item(n - 1);
+        let Some(form) = Form::of(&state) else { return Ok(None) };
+        let forms: Forms = (Some(items.form().clone()), form.clone());
+        let program = code::program(self, f, forms, true, Some(ahead));
+        match program.filter(|program| program.gives.as_ref() == Some(&form)) {
+            Some(program) => self.runs_on(f, &Left::Items(items), state, n - 1, (&program, form)),
+            None => Ok(None),
+        }
     }
 
     /// `(f⍣n)y`. None: as of one call.
@@ -169,10 +228,22 @@ impl Eval<'_> {
         if f.closure().is_none() || !self.runs_numbers() {
             return Ok(None);
         }
-        let mut state = self.cx.ready_outer(&state)?;
-        let mut first = 0;
+        let state = self.cx.ready_outer(&state)?;
         let Some(form) = Form::of(&state) else { return Ok(None) };
         let Some((program, form)) = self.steady(f, left.form(), form) else { return Ok(None) };
+        self.runs_on(f, left, state, n, (&program, form))
+    }
+
+    /// The calls of a program whose state keeps its form.
+    fn runs_on(
+        &mut self,
+        f: &Rc<Func>,
+        left: &Left,
+        mut state: Array,
+        n: usize,
+        (program, form): (&Program, Form),
+    ) -> Result<Option<Array>> {
+        let mut first = 0;
         // A scalar becomes a vector by a call, or a few, which nobody else sees.
         while form.has_lists() && state.rank() == 0 {
             if first == GROWS.min(n) || program.names.iter().any(|name| name.changes) {
@@ -186,7 +257,7 @@ impl Eval<'_> {
             (state, first) = (made, first + 1);
         }
         let mut allowance = COPIES.0 + COPIES.1.saturating_mul(n);
-        let Some(mut machine) = self.machine(&program, &mut allowance)? else { return Ok(None) };
+        let Some(mut machine) = self.machine(program, &mut allowance)? else { return Ok(None) };
         let work = self.cx.begin_work(n);
         let (depth, mut ticks) = (self.room_for_calls(), self.cx.budget().ticks());
         if form.take(&state, &mut machine.passed).is_none() {
@@ -203,13 +274,13 @@ impl Eval<'_> {
             if left.take(k, n, &mut machine.passed).is_none() {
                 return Ok(None);
             }
-            last = machine.call_on(&program, depth, (self.cx.budget(), None))?;
+            last = machine.call_on(program, depth, (self.cx.budget(), None))?;
             if !matches!(last, Some(End::Value(_) | End::Passed)) {
                 return Ok(None);
             }
         }
-        let made = self.value_of_call(&program, &mut machine, last)?;
-        self.give_back(&program, machine)?;
+        let made = self.value_of_call(program, &mut machine, last)?;
+        self.give_back(program, machine)?;
         self.cx.tell_work(work);
         self.st.shy = false;
         Ok(made)

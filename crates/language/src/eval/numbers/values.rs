@@ -321,7 +321,8 @@ impl Maker<'_, '_> {
         let known = self.known_number(&Place::Number(at));
         match y {
             Place::Tuple(items) => {
-                let k = known? - self.program.io;
+                let Some(known) = known else { return picked(body, &items, at) };
+                let k = known - self.program.io;
                 items.get(k as usize).filter(|_| k >= 0.0 && k.fract() == 0.0).cloned()
             }
             Place::List(of, class) => {
@@ -471,4 +472,16 @@ impl Maker<'_, '_> {
             _ => None,
         }
     }
+}
+
+/// One of some scalars of one class, by a number that is known when it runs.
+fn picked(body: &mut Body, items: &[Place], at: Arg) -> Option<Place> {
+    let Form::List(class) = Place::Tuple(items.into()).form()?.as_list()? else { return None };
+    let from = body.registers(items.len())?;
+    for (into, item) in (from..).zip(items) {
+        let (Place::Number(y) | Place::Char(y)) = item else { return None };
+        body.push(Do::Copy { into, y: *y })?;
+    }
+    let n = items.len() as u16;
+    body.made(class, |into| Do::Pick { into, from, n, at })
 }

@@ -6,6 +6,7 @@ use crate::eval::phrases::{folds, scans};
 use crate::eval::run::Eval;
 use crate::eval::scope::{TOGETHER, is_final};
 use crate::eval::value::{Func, Oper, Operand};
+use crate::functions::groups::gathered;
 use crate::functions::shape::Axis;
 use crate::functions::{made, pieces};
 use crate::table::Does;
@@ -50,6 +51,10 @@ pub fn each(
         return Ok(made);
     }
     let shape = conform(x, y)?;
+    // Many short vectors are pieces of one; one by one they go as they stand.
+    let gather = |ev: &mut Eval<'_>, a: &Array| gathered(&mut ev.cx, a);
+    let (left, right) = (x.map(|x| gather(ev, x)).transpose()?.flatten(), gather(ev, y)?);
+    let ((x0, y0), x, y) = ((x, y), left.as_ref().or(x), right.as_ref().map_or(y, |y| y));
     if let Some(z) = flat_pass(ev, &func, x, y)? {
         return Ok(z);
     }
@@ -72,12 +77,17 @@ pub fn each(
     if let Some(z) = ev.each_by_numbers(&func, x, y, &shape, true)? {
         return Ok(z);
     }
+    if x.is_none()
+        && let Some(z) = ev.each_ahead(&func, y, &shape)?
+    {
+        return Ok(z);
+    }
     if let Some(z) = ev.flattened(&func, x, y, &shape, Steps::All)? {
         return Ok(z);
     }
     match ev.each_by_numbers(&func, x, y, &shape, false)? {
         Some(z) => Ok(z),
-        None => each_item(ev, &func, x, y),
+        None => each_item(ev, &func, x0, y0),
     }
 }
 

@@ -218,10 +218,21 @@ impl Grouped<'_> {
     }
 }
 
+/// Does something for item after item, and hears of an interrupt meanwhile: each may be a place far
+/// from the one before.
+fn in_turn<T>(cx: &Cx<'_>, items: &[T], mut each: impl FnMut(&T)) -> Result<()> {
+    const LOOK: usize = 1 << 16;
+    for part in items.chunks(LOOK) {
+        cx.budget().check()?;
+        part.iter().for_each(&mut each);
+    }
+    Ok(())
+}
+
 /// The end of each group, once its members stand side by side.
 fn ends_of(cx: &Cx<'_>, of: &[u32], n: usize) -> Result<Vec<u32>> {
     let mut ends = cx.budget().filled(0u32, n)?;
-    of.iter().for_each(|&g| ends[g as usize] += 1);
+    in_turn(cx, of, |&g| ends[g as usize] += 1)?;
     for g in 1..n {
         ends[g] += ends[g - 1];
     }
@@ -233,11 +244,14 @@ fn placed<T: Copy>(cx: &Cx<'_>, items: &[T], zero: T, of: &[u32], ends: &[u32]) 
     let mut next = cx.budget().filled(0u32, ends.len())?;
     next[1..].copy_from_slice(&ends[..ends.len() - 1]);
     let mut out = cx.budget().filled(zero, items.len())?;
-    for (&x, &g) in items.iter().zip(of) {
+    let mut items = items.iter();
+    in_turn(cx, of, |&g| {
         let at = &mut next[g as usize];
-        out[*at as usize] = x;
+        if let Some(&x) = items.next() {
+            out[*at as usize] = x;
+        }
         *at += 1;
-    }
+    })?;
     Ok(out)
 }
 
@@ -300,7 +314,7 @@ fn counted(
         return cells::along(&mut ev.cx, keys, 0, &picks);
     }
     let mut counts = ev.cx.budget().filled(0.0, n)?;
-    of.iter().for_each(|&g| counts[g as usize] += 1.0);
+    in_turn(&ev.cx, of, |&g| counts[g as usize] += 1.0)?;
     let shape: &[usize] = if flat && what == Counts::Only { &[n] } else { &[n, 1] };
     let counts = Array::numbers(shape, counts, ev.cx.budget())?;
     if what == Counts::Only {

@@ -174,6 +174,11 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
     {
         return made.enclosed();
     }
+    if prim(f).is_none()
+        && let Some(made) = ev.fold_ahead(func, y)?
+    {
+        return made.enclosed();
+    }
     let y = ev.cx.ready_outer(y)?;
     if glyph == Some(',') && y.rank() == 1 {
         let _items = ev.cx.budget().charge_elements(n, 2 * size_of::<Array>())?;
@@ -277,8 +282,8 @@ pub fn fold_each(ev: &mut Eval<'_>, func: &Rc<Func>, y: &Array, axis: usize) -> 
     let mut shape: Shape = y.shape().into();
     shape.remove(axis);
     let mut out = ev.cx.budget().room(outer * inner)?;
-    for o in 0..outer {
-        for i in 0..inner {
+    ev.one_by_one(outer * inner * (n - 1), |ev| {
+        for (o, i) in (0..outer).flat_map(|o| (0..inner).map(move |i| (o, i))) {
             ev.cx.host.interrupt().check()?;
             let mut sum = y.item((o * n + n - 1) * inner + i);
             for k in (0..n - 1).rev() {
@@ -286,7 +291,8 @@ pub fn fold_each(ev: &mut Eval<'_>, func: &Rc<Func>, y: &Array, axis: usize) -> 
             }
             out.push(sum);
         }
-    }
+        Ok(())
+    })?;
     finished(ev, &shape, out, y.prototype())
 }
 

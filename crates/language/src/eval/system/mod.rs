@@ -86,6 +86,8 @@ pub enum Does {
     /// A function that does the same to each character or number of Y by itself, and never fails on
     /// one: all cells of a frame are one argument.
     Mapping(Call),
+    /// A function of its arguments alone, without any effect.
+    Pure(Call),
     /// A dyadic operator.
     Operator(Call),
 }
@@ -158,7 +160,7 @@ impl Row {
     pub fn class(&self) -> Class {
         match self.does {
             Does::Constant(_) | Does::Live(_) | Does::Variable { .. } | Does::Traps => Class::Array,
-            Does::Function(_) | Does::Bare(_) | Does::Mapping(_) => Class::Func,
+            Does::Function(_) | Does::Bare(_) | Does::Mapping(_) | Does::Pure(_) => Class::Func,
             Does::Operator(_) => Class::Dyadic,
         }
     }
@@ -195,6 +197,16 @@ const fn mapping(
     call: Call,
 ) -> Row {
     Row { name, help, example, options: &[], does: Does::Mapping(call) }
+}
+
+/// A function of its arguments alone.
+const fn pure(
+    name: &'static str,
+    help: &'static str,
+    example: (&'static str, &'static str),
+    call: Call,
+) -> Row {
+    Row { name, help, example, options: &[], does: Does::Pure(call) }
 }
 
 /// A function that ⍠ gives options.
@@ -373,13 +385,13 @@ impl Eval<'_> {
             })?;
             return Ok(z.map_or(Outcome::Nothing, |z| Outcome::Array(Array::framed(z, at))));
         }
-        if !matches!(row.does, Does::Mapping(_)) || self.cx.sys.scope.is_framed() {
+        if !matches!(row.does, Does::Mapping(_) | Does::Pure(_)) || self.cx.sys.scope.is_framed() {
             self.cx.unframed("a system function")?;
         }
-        let (Does::Function(call) | Does::Bare(call) | Does::Mapping(call) | Does::Operator(call)) =
-            row.does
-        else {
-            return Err(syntax(format!("⎕{} is no function", row.name)));
+        let call = match row.does {
+            Does::Function(call) | Does::Bare(call) | Does::Operator(call) => call,
+            Does::Mapping(call) | Does::Pure(call) => call,
+            _ => return Err(syntax(format!("⎕{} is no function", row.name))),
         };
         let y = self.cx.ready(y, "system function")?;
         let x = x.map(|x| self.cx.ready(x, "system function")).transpose()?;

@@ -1,6 +1,6 @@
 //! Text and storage: ⎕UCS ⎕C ⎕VFI ⎕DR ⎕AS.
 
-use super::{Args, Row, bytes, function, mapping, misused};
+use super::{Args, Row, bytes, function, mapping, misused, pure};
 use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
 use aplomb_ground::error::{Result, domain, rank, syntax};
@@ -8,7 +8,7 @@ use aplomb_values::array::{Array, Buf, DType, Data};
 use std::sync::Arc;
 
 pub static ROWS: &[Row] = &[
-    function(
+    pure(
         "UCS",
         "Characters to code points and back; 'UTF-8'⎕UCS Y, and UTF-16 and UTF-32, to code units \
          and back.",
@@ -21,7 +21,7 @@ pub static ROWS: &[Row] = &[
         ("1⎕C'shout'", "SHOUT"),
         case,
     ),
-    function(
+    pure(
         "VFI",
         "Which words of a text are numbers, and the numbers; X are the separators.",
         ("⎕VFI'12 3.5 x'", " 1 1 0  12 3.5 0 "),

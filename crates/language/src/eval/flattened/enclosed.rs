@@ -1,0 +1,75 @@
+//! `V⍳⊂⍵`, `(⊂⍵)∊V` and `Q[⊂⍵]`, V and Q the same in all cells: one search, one choice for all.
+//!
+//! What ⊂ makes of each cell would be a scalar that holds an array, only for the function behind it
+//! to open it again.
+
+use super::body::Call;
+use super::{Cells, Flat};
+use crate::functions::{search, select};
+use crate::syntax::resolve::{Do, FExpr, Ins};
+use aplomb_ground::error::Result;
+use aplomb_values::array::Array;
+
+/// The glyph of a primitive that a step calls.
+fn called(ins: &Ins, dyadic: bool) -> Option<char> {
+    match (&ins.what, dyadic) {
+        (Do::Monad(FExpr::Prim(p)), false) | (Do::Dyad(FExpr::Prim(p)), true) => Some(p.glyph),
+        _ => None,
+    }
+}
+
+impl Flat<'_, '_> {
+    /// A step that encloses what each cell has, and the steps behind it: their value, and their
+    /// number. None: they are no such steps.
+    pub(super) fn enclosed(
+        &mut self,
+        call: &Call,
+        ins: &Ins,
+        stack: &mut Vec<Cells>,
+        behind: &[Ins],
+    ) -> Result<Option<(Cells, usize)>> {
+        if called(ins, false) != Some('⊂') {
+            return Ok(None);
+        }
+        let Some(Cells::Each(..)) = stack.last() else { return Ok(None) };
+        if let [next, ..] = behind
+            && called(next, true) == Some('∊')
+            && let [.., Cells::Same(list), _] = stack.as_slice()
+            && list.rank() == 1
+        {
+            let list = list.clone();
+            let Some(items) = self.top(stack)? else { return Ok(None) };
+            stack.truncate(stack.len() - 2);
+            let z = search::found(&mut self.ev.cx, &items, &list)?;
+            return Ok(Some((self.each_of(z), 1)));
+        }
+        let [whole, next, ..] = behind else { return Ok(None) };
+        let is_index = matches!(&next.what, Do::Index(present) if present[..] == [true]);
+        if called(next, true) != Some('⍳') && !is_index {
+            return Ok(None);
+        }
+        let whole = match &whole.what {
+            Do::Const(a) => a.clone(),
+            Do::Name(sym) => match self.named(call, *sym)? {
+                Cells::Same(a) => a,
+                Cells::Each(..) => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        let fits = if is_index { whole.is_uniform() } else { whole.rank() == 1 };
+        let Some(items) = self.top(stack)?.filter(|_| fits) else { return Ok(None) };
+        stack.pop();
+        let z = match is_index {
+            true => select::bracket(&mut self.ev.cx, &whole, &[Some(items)])?,
+            false => search::first_places(&mut self.ev.cx, &whole, &items)?,
+        };
+        Ok(Some((self.each_of(z), 2)))
+    }
+
+    /// The cells on top of the stack as a ready vector. None: they are the same in all.
+    fn top(&mut self, stack: &[Cells]) -> Result<Option<Array>> {
+        let Some(top @ Cells::Each(..)) = stack.last() else { return Ok(None) };
+        let Cells::Each(a, _) = self.here(top)? else { return Ok(None) };
+        self.ev.cx.ready_outer(&a).map(Some)
+    }
+}
