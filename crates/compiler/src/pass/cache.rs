@@ -10,7 +10,6 @@
 //! first. Tests and debug builds compile each hit again and compare.
 
 use super::hash::{Map, Mix};
-use super::schedule::flips::Flips;
 use super::{Answer, Compiled, NoClock, Observer, Options, compile, verify};
 use aplomb_ground::error::{Result, internal};
 use aplomb_ground::trace::Trace;
@@ -112,7 +111,6 @@ impl PlanCache {
                 number: Some(entry.number),
                 trace: Trace::default(),
                 flips: Vec::new(),
-                settled: Flips::default(),
                 assumptions: Vec::new(),
             };
             if cfg!(debug_assertions) {

@@ -86,8 +86,7 @@ impl Log {
         }
         if priced {
             let (recorded, own) = (&self.recorded, &self.options);
-            let plan = (&*told.plan, told.settled);
-            price::all(recorded, own, plan, &told.flips, &mut trace.decisions, clock);
+            price::all(recorded, own, &told.plan, &told.flips, &mut trace.decisions, clock);
         }
         Ok((trace, told.plan))
     }

@@ -36,7 +36,6 @@ mod push_down;
 mod record;
 mod rules;
 mod schedule;
-mod settle;
 mod shape_uses;
 mod sharing;
 mod simplify;
@@ -269,8 +268,6 @@ pub struct Compiled {
     pub trace: Trace,
     /// The same: decisions that the planner can make the other way.
     flips: Vec<(usize, schedule::flips::Flip)>,
-    /// The choices that were made the other way for the whole plan's sake.
-    settled: schedule::flips::Flips,
     /// The answers about the graph's scalars that the plan rests on.
     assumptions: Vec<Assumption>,
 }
@@ -299,16 +296,6 @@ pub fn compile(
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Result<Compiled> {
-    let compiled = once(recorded, options, observer)?;
-    let flips = settle::flips(recorded, options, &compiled, observer.interrupt())?;
-    if flips.is_empty() {
-        return Ok(compiled);
-    }
-    once(recorded, &Options { flips, ..options.clone() }, observer)
-}
-
-/// The passes, once, with the choices that the options flip.
-fn once(recorded: &Recorded, options: &Options, observer: &mut dyn Observer) -> Result<Compiled> {
     let mut work = Work::new(recorded, options, observer.interrupt());
     for (k, pass) in PIPELINE.iter().enumerate() {
         observer.begin(pass.name);
@@ -342,17 +329,7 @@ fn once(recorded: &Recorded, options: &Options, observer: &mut dyn Observer) -> 
     }
     let assumptions = assumptions(&work);
     let moved = plan.moved();
-    let settled = options.flips;
-    Ok(Compiled {
-        plan: Rc::new(plan),
-        answers,
-        moved,
-        number: None,
-        trace,
-        flips,
-        settled,
-        assumptions,
-    })
+    Ok(Compiled { plan: Rc::new(plan), answers, moved, number: None, trace, flips, assumptions })
 }
 
 /// The questions that passes asked about the graph's own scalars, with their answers. One that a

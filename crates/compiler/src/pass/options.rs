@@ -28,11 +28,6 @@ pub static SWITCHES: &[Switch] = &[
         says: "runs what follows a fold, or feeds it, in its launch",
         row: "ACC-20",
     },
-    Switch {
-        name: "settle",
-        says: "makes choices the other way where the whole plan is faster so",
-        row: "own:settle",
-    },
     Switch { name: "outputs", says: "lets a launch write several arrays", row: "ACL-35" },
     Switch { name: "exp-sharing", says: "computes equal values of a launch once", row: "ACC-33" },
 ];
@@ -212,7 +207,7 @@ pub struct Options {
     pub order: Order,
     /// The resources that one launch may need (ACL-33).
     pub limits: LaunchLimits,
-    /// Choices of the planner that are made the other way, to be priced or for the plan's sake.
+    /// Choices of the planner that are made the other way, to be priced.
     pub(super) flips: Flips,
     /// Keep the whole record, not only the plan.
     pub trace: bool,

@@ -7,7 +7,7 @@
 use super::cost::LAUNCH_NS;
 use super::decide::Decision;
 use super::schedule::flips::{Flip, Flips, Way};
-use super::{Observer, Options, once};
+use super::{Observer, Options, compile};
 use aplomb_ground::trace::{DecisionRecord, PlanCost};
 use aplomb_plans::plan::Plan;
 use aplomb_values::dag::{NodeId, Recorded};
@@ -44,13 +44,12 @@ pub fn of(plan: &Plan) -> PlanCost {
     cost
 }
 
-/// Prices the decisions of one evaluation whose `flips` are known, and which of them are `settled`
-/// the other way already: for each the plan as it is and
+/// Prices the decisions of one evaluation whose `flips` are known: for each the plan as it is and
 /// the one that the other way makes. None of the second: it makes the same, or there was no room.
 pub fn all(
     recorded: &Recorded,
     options: &Options,
-    (own, settled): (&Plan, Flips),
+    own: &Plan,
     flips: &[(usize, Flip)],
     decisions: &mut [DecisionRecord],
     observer: &mut dyn Observer,
@@ -61,9 +60,9 @@ pub fn all(
         let d = &mut decisions[*k];
         let mut priced = || {
             left = left.checked_sub(recorded.dag.len().max(1))?;
-            let flips = settled.and(*flip)?;
+            let flips = Flips::default().and(*flip)?;
             let options = Options { flips, trace: false, ..options.clone() };
-            let plan = once(recorded, &options, observer).ok()?.plan;
+            let plan = compile(recorded, &options, observer).ok()?.plan;
             Some(of(&plan)).filter(|other| *other != own)
         };
         let other = known.entry(*flip).or_insert_with(&mut priced).clone();
@@ -83,9 +82,7 @@ fn judged(own: &PlanCost, other: &PlanCost, said: &str) -> String {
         _ if !by_cost => said.into(),
         false => "dearer".into(),
         true if said == "dearer" => {
-            "rule: each choice is made for its node; a whole plan is settled where trying takes less \
-             than half of a run"
-                .into()
+            "rule: each choice is made for its node, and the whole plan is not settled".into()
         }
         true => said.into(),
     }

@@ -365,7 +365,7 @@ impl Lowering<'_> {
         inner.out.push(self.place_let(t.folded, format!("({})(k + d)", int.cuda())));
         let sum = |k: usize| format!("t{k}[a * {own} + b]");
         let added = match sums {
-            Sums::Blocks => |k: usize, own: u32| format!("s{k}[a * {own} + b]"),
+            Sums::Blocks => |k: usize, own: u32| format!("y{k}[a * {own} + b]"),
             _ => |k: usize, own: u32| format!("t{k}[a * {own} + b]"),
         };
         self.sums(t, &given, &|k| added(k, own), &mut inner)?;
@@ -440,13 +440,13 @@ impl Lowering<'_> {
             return Err(bug!("places of a product are no loop"));
         };
         let block = reduce::ROWS;
-        out.extend(local('s', Type::F32));
+        out.extend(local('y', Type::F32));
         let whole: Vec<Stmt> = (0..launch.reductions.len())
-            .map(|k| set(&format!("t{k}[s]"), &format!("t{k}[s] + (double)s{k}[s]")))
+            .map(|k| set(&format!("t{k}[s]"), &format!("t{k}[s] + (double)y{k}[s]")))
             .collect();
         let end = format!("{to} - h < {block} ? {to} : h + {block}");
         let rounds = vec![
-            zero('s')?,
+            zero('y')?,
             self.let_("end", Type::U64, end),
             Stmt::For { name, from: "h".into(), to: "end".into(), step, body },
             unroll("s", count, whole),

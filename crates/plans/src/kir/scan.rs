@@ -43,8 +43,10 @@ impl Lowering<'_> {
         let fits =
             |items: &u32| self.launch.reductions.len() as u32 * THREADS * (items + 1) * 8 <= SHARED;
         let size = |of: BufId| self.plan.buffer(of).dtype.size();
-        let is_narrow = self.launch.loads.iter().all(|l| size(l.buf) <= 4)
-            && self.launch.stores.iter().all(|s| size(s.buf) <= 4);
+        let launch = self.launch;
+        let written = || launch.stores.iter().chain(&launch.after_stores).map(|s| s.buf);
+        let moved = || launch.loads.iter().map(|l| l.buf).chain(written());
+        let is_narrow = !launch.loads.is_empty() && moved().all(|buf| size(buf) <= 4);
         let usual = if is_narrow { 2 * ITEMS } else { ITEMS };
         let wanted = self.tuning.items.map_or(usual, |k| k.next_power_of_two().clamp(1, 2 * ITEMS));
         let items = [16, 8, 4, 2, 1].into_iter().filter(|k| *k <= wanted).find(fits);

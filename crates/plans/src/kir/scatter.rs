@@ -135,7 +135,7 @@ impl Lowering<'_> {
         self.launch.domain.iter().map(|n| *n as u64).product()
     }
 
-    /// The body at element `i` with its stores, where it goes (`u0`) and its value.
+    /// The body at element `i` with its stores, where it goes (`goes`) and its value.
     fn sent(&mut self, finish: &Finish) -> Result<(Body, String)> {
         let Whole::Scatter { read, along, origin, .. } = &finish.what else {
             return Err(bug!("no scatter"));
@@ -150,7 +150,7 @@ impl Lowering<'_> {
         let spots = Spots { along, places: &places, origin: *origin, bad: &bad };
         let at = self.moved(read, &finish.shape, &spots, At::point(&axes, &domain))?;
         body.out.push(Stmt::Let {
-            name: "u0".into(),
+            name: "goes".into(),
             of: Type::U32,
             is: format!("(u32)({at})"),
             node: Some(finish.node),
@@ -176,7 +176,7 @@ impl Lowering<'_> {
         if value != body.values[finish.fed[0] as usize] {
             body.out.push(Stmt::Do(value));
         }
-        body.out.push(Stmt::Do("atomicMax(winner + u0, (u32)i + 1)".into()));
+        body.out.push(Stmt::Do("atomicMax(winner + goes, (u32)i + 1)".into()));
         let elements = self.elements();
         let code = self.spread(&Way::all(), body.out)?;
         let kernel = self.kernel(code, Spread::Threads, elements);
@@ -185,13 +185,13 @@ impl Lowering<'_> {
         self.shared("winner", Type::U32, places);
         let there = self.item(base, "o")?;
         let (mut body, value) = self.element(finish)?;
-        let mut taken = vec![self.let_("i", Type::U64, "u0 - 1".into())];
+        let mut taken = vec![self.let_("i", Type::U64, "goes - 1".into())];
         taken.append(&mut body.out);
         taken.push(Stmt::Set { name: "t0".into(), is: value, node: Some(finish.node) });
         let line = vec![
-            self.let_("u0", Type::U32, "winner[o]".into()),
+            self.let_("goes", Type::U32, "winner[o]".into()),
             self.let_("t0", Type::F64, there),
-            Stmt::If("u0 > 0".into(), taken),
+            Stmt::If("goes > 0".into(), taken),
         ];
         self.results(line)
     }
@@ -207,12 +207,13 @@ impl Lowering<'_> {
             if summed { (EXACT / elements as f64).floor() } else { EXACT },
         );
         let bad = self.bad(finish.site, "i")?;
-        body.out.push(self.let_("u1", Type::I64, format!("tally_whole({value}, {most}, {bad})")));
+        body.out.push(self.let_("adds", Type::I64, format!("tally_whole({value}, {most}, {bad})")));
         let code = if summed && places <= FEW {
             let bins = self.number('m', Type::U32, places as f64);
             self.tally_near(finish, &bins, body)?
         } else {
-            body.out.push(Stmt::Do(by.update.replace("{at}", "sums + u0").replace("{v}", "u1")));
+            body.out
+                .push(Stmt::Do(by.update.replace("{at}", "sums + goes").replace("{v}", "adds")));
             self.spread(&Way::all(), body.out)?
         };
         let kernel = self.kernel(code, Spread::Threads, elements);
@@ -221,9 +222,9 @@ impl Lowering<'_> {
         self.shared("sums", Type::U64, places);
         let (there, most) = (self.item(base, "o")?, self.number('p', Type::F64, EXACT));
         let bad = self.bad(finish.site, "o")?;
-        let last = by.last.replace("{base}", "u1").replace("{v}", "(i64)sums[o]");
+        let last = by.last.replace("{base}", "adds").replace("{v}", "(i64)sums[o]");
         let line = vec![
-            self.let_("u1", Type::I64, format!("tally_whole({there}, {most}, {bad})")),
+            self.let_("adds", Type::I64, format!("tally_whole({there}, {most}, {bad})")),
             Stmt::Let {
                 name: "t0".into(),
                 of: Type::F64,
@@ -246,14 +247,14 @@ impl Lowering<'_> {
             true => {
                 let copies = if places * WARPS <= FEW { WARPS } else { 1 };
                 let own = match copies {
-                    1 => "u0".to_string(),
-                    _ => format!("threadIdx.x / 32 * {bins} + u0"),
+                    1 => "goes".to_string(),
+                    _ => format!("threadIdx.x / 32 * {bins} + goes"),
                 };
-                let add = format!("atomicAdd(low + {own}, (u32)u1)");
+                let add = format!("atomicAdd(low + {own}, (u32)adds)");
                 (vec![shared("low")], add, Some(copies))
             }
             false => {
-                let add = "tally_add(low + u0, high + u0, u1)".to_string();
+                let add = "tally_add(low + goes, high + goes, adds)".to_string();
                 (vec![shared("low"), shared("high")], add, None)
             }
         };
@@ -281,7 +282,7 @@ impl Lowering<'_> {
         self.shared("sums", Type::F64, places);
         let (mut body, value) = self.sent(finish)?;
         body.out.push(Stmt::Note("In whatever order the threads come.".into()));
-        body.out.push(Stmt::Do(format!("atomicAdd(sums + u0, (double)({value}))")));
+        body.out.push(Stmt::Do(format!("atomicAdd(sums + goes, (double)({value}))")));
         let code = self.spread(&Way::all(), body.out)?;
         self.kernel(code, Spread::Threads, elements).clears.push(("sums".into(), 0));
 
@@ -289,11 +290,11 @@ impl Lowering<'_> {
         let there = self.item(base, "o")?;
         let sign = if op == Op::Add { "+" } else { "-" };
         let line = vec![
-            self.let_("u1", Type::F64, there),
+            self.let_("adds", Type::F64, there),
             Stmt::Let {
                 name: "t0".into(),
                 of: Type::F64,
-                is: format!("sums[o] == 0.0 ? u1 : u1 {sign} sums[o]"),
+                is: format!("sums[o] == 0.0 ? adds : adds {sign} sums[o]"),
                 node: Some(finish.node),
             },
         ];
@@ -309,7 +310,7 @@ impl Lowering<'_> {
         if value != body.values[finish.fed[0] as usize] {
             body.out.push(Stmt::Do(value));
         }
-        body.out.push(super::lower::store("key0", "i", "u0"));
+        body.out.push(super::lower::store("key0", "i", "goes"));
         body.out.push(super::lower::store("item0", "i", "(u32)i"));
         self.kernel(vec![stride("i", "n", body.out)], Spread::Threads, elements);
         self.sort(sorted);
@@ -341,12 +342,12 @@ impl Lowering<'_> {
         let line = vec![
             Stmt::Note("The elements that go here, in their order.".into()),
             self.let_("t0", Type::F64, there),
-            self.let_("u0", Type::U64, lower("(u32)o")),
-            self.let_("u1", Type::U64, lower("(u32)o + 1")),
+            self.let_("goes", Type::U64, lower("(u32)o")),
+            self.let_("adds", Type::U64, lower("(u32)o + 1")),
             Stmt::For {
                 name: "j".into(),
-                from: "u0".into(),
-                to: "u1".into(),
+                from: "goes".into(),
+                to: "adds".into(),
                 step: "1".into(),
                 body: step,
             },

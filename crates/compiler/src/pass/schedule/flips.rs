@@ -17,17 +17,6 @@ pub enum Way {
     Together,
 }
 
-impl Way {
-    fn opposite(self) -> Way {
-        match self {
-            Way::Store => Way::Inline,
-            Way::Inline => Way::Store,
-            Way::Apart => Way::Together,
-            Way::Together => Way::Apart,
-        }
-    }
-}
-
 /// A choice about a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Flip {
@@ -38,16 +27,14 @@ pub struct Flip {
 /// The number of choices that are made the other way at once, at most.
 pub const MOST: usize = 8;
 
-/// The choices that are made the other way; none unless somebody prices or settles them.
+/// The choices that are made the other way; none unless somebody prices them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Flips([Option<Flip>; MOST]);
 
 impl Flips {
-    /// One more; one that says the opposite of the same node goes. None: there is no room.
+    /// One more. None: there is no room.
     pub fn and(mut self, flip: Flip) -> Option<Flips> {
-        let back = Flip { way: flip.way.opposite(), ..flip };
-        let free = |f: &&mut Option<Flip>| f.is_none() || **f == Some(back);
-        *self.0.iter_mut().find(free)? = Some(flip);
+        *self.0.iter_mut().find(|f| f.is_none())? = Some(flip);
         Some(self)
     }
 
