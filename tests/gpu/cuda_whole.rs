@@ -175,7 +175,7 @@ fn sums_in_any_order_are_as_near_as_their_rounding() {
     both.each(&lines.map(|line| format!("({line}),+/⍬")));
     assert_eq!(both.told().0.lines, 3, "the last one fails");
     let (text, kernels) = last_text(&mut both.gpu, lines[0]);
-    assert!(text.contains("atomicAdd(sums + u0, (double)(") && kernels == 2, "{kernels}: {text}");
+    assert!(text.contains("atomicAdd(sums + goes, (double)(") && kernels == 2, "{kernels}: {text}");
     let why = |s: &mut Session| devices::ran_on(s, lines[0]).pop().map(|r| r.1).unwrap_or_default();
     assert!(
         why(&mut both.gpu)

@@ -41,6 +41,7 @@ mod seeds;
 mod seeds_compiler;
 mod spellings;
 mod stories;
+mod tiles;
 mod traces;
 
 #[global_allocator]
