@@ -387,8 +387,8 @@ pub enum Command {
     Kernel(KernelCommand),
     /// Times a workload
     Bench(BenchArgs),
-    /// What a GPU's memory gives by how threads lie beside what they read, and what the model
-    /// expects; without a GPU the model alone
+    /// A GPU's memory, measured by how threads lie beside what they read, and the model of it;
+    /// without a GPU the model alone
     Microbench(MicroArgs),
     /// Every shape of launch, computed twice; with --cuda on the GPU and the CPU
     Selftest {

@@ -13,6 +13,7 @@ use aplomb_kernel::files;
 use aplomb_plans::micro::{Fit, Point, points};
 use aplomb_plans::occupancy::{BYTES_PER_US, CYCLE_NS, PROCESSORS};
 use aplomb_viz::tables::grid;
+use aplomb_viz::why::wrapped;
 use serde_json::{Value, json};
 
 /// The points with what is known of each.
@@ -68,7 +69,7 @@ pub fn run(settings: Settings, args: MicroArgs) -> i32 {
 }
 
 impl Found {
-    /// What the model expects of each point.
+    /// Each point with the model's figure.
     fn expected(&self) -> impl Iterator<Item = (Point, f64)> {
         self.points.iter().map(|p| (*p, self.fit.expected(*p)))
     }
@@ -79,7 +80,7 @@ impl Found {
         self.expected().enumerate().map(move |(k, (point, model))| (point, model, measured(k)))
     }
 
-    /// What was measured of a point where there is something; else what the model expects.
+    /// The measured figure of a point where there is one; else the model's.
     fn known(&self, wanted: Point) -> Option<f64> {
         let found = self.all().find(|(point, _, _)| *point == wanted);
         found.map(|(_, model, measured)| measured.unwrap_or(model))
@@ -153,7 +154,8 @@ impl Found {
             "device": self.device.as_ref().ok(),
             "why": self.device.as_ref().err(),
             "fit": {
-                "gb_per_s": self.fit.rate, "lines_gb_per_s": self.fit.line, "start_ns": self.fit.start, "request_ns": self.fit.request,
+                "gb_per_s": self.fit.rate, "lines_gb_per_s": self.fit.line,
+                "start_ns": self.fit.start, "request_ns": self.fit.request,
             },
             "layout": [], "stride": [], "banks": [],
         });
@@ -218,12 +220,18 @@ impl Found {
         let strided = apart("there", worst(|p| matches!(p, Point::Stride { .. })));
         let banked = apart("there", worst(|p| matches!(p, Point::Banks { .. })));
         let Fit { rate, start, request, .. } = self.fit;
-        Ok(format!(
-            "{head}\nGlobal memory, GB/s that are asked for, by how a block's items are dealt out to its \
-             threads\n\n{layouts}\nBy stride: {rate:.0} GB/s side by side{strided}\n\n{strides}\n\
-             Shared memory by stride: a warp's read takes {start:.2} + {request:.2} × n ns, where n \
-             threads meet in a bank{banked}\n\n{banks}"
-        ))
+        let says = |text: String| wrapped(&text, 2, across);
+        let dealt = says(
+            "Global memory, GB/s that are asked for, by how a block's items are dealt out to its \
+             threads"
+                .into(),
+        );
+        let by_stride = says(format!("By stride: {rate:.0} GB/s side by side{strided}"));
+        let shared = says(format!(
+            "Shared memory by stride: a warp's read takes {start:.2} + {request:.2} × n ns, where \
+             n threads meet in a bank{banked}"
+        ));
+        Ok(format!("{head}\n{dealt}\n\n{layouts}\n{by_stride}\n\n{strides}\n{shared}\n\n{banks}"))
     }
 }
 

@@ -407,15 +407,15 @@ fn nothing_shipped_may_panic_on_purpose() {
 const DEFAULTS: &[(&str, usize)] = &[
     ("ground", 10),
     ("values", 35),
-    ("plans", 8),
-    ("compiler", 34),
+    ("plans", 10),
+    ("compiler", 35),
     ("language", 61),
-    ("devices", 46),
-    ("charts", 0),
+    ("devices", 49),
+    ("charts", 1),
     ("export", 0),
     ("kernel", 59),
     ("viz", 68),
-    ("src", 54),
+    ("src", 57),
 ];
 
 const DEFAULTING: &[&str] =
@@ -447,7 +447,7 @@ const SIZED: &[(&str, usize)] = &[
     ("plans", 11),
     ("compiler", 41),
     ("language", 117),
-    ("devices", 26),
+    ("devices", 27),
     ("charts", 8),
     ("export", 4),
     ("kernel", 31),

@@ -104,8 +104,8 @@ impl Global {
         (last + 1).next_multiple_of(self.lane.min(self.step).max(1))
     }
 
-    /// Bytes that move for each byte that is read. What a block reads in the end moves once: a cache
-    /// keeps what a warp leaves of it.
+    /// Bytes that move for each byte that is read. All that a block reads in the end moves once: a
+    /// cache keeps what a warp leaves of it.
     pub fn moved(self) -> u64 {
         let whole = self.lane.min(self.step) == 1;
         if whole { 1 } else { self.lane.clamp(1, FETCH / ITEM) }
@@ -132,14 +132,15 @@ fn degree(stride: u64) -> f64 {
     conflicts(stride as usize, BANKS) as f64
 }
 
-/// What the model is fitted to.
+/// The constants of the model, fitted to a device.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fit {
     /// Bytes that memory moves in a nanosecond: 10⁹ bytes in a second.
     pub rate: f64,
     /// Bytes that warps read in a nanosecond where each read meets one line of the first cache.
     pub line: f64,
-    /// Nanoseconds of a warp's read of shared memory whatever its conflicts: C(n) = start + request × n.
+    /// Nanoseconds of a warp's read of shared memory whatever its conflicts: C(n) = start +
+    /// request × n.
     pub start: f64,
     /// Nanoseconds for each request of such a read.
     pub request: f64,
@@ -160,11 +161,11 @@ impl Fit {
         let all = || points.iter().zip(measured);
         let whole = |p: &Point| matches!(p, Point::Stride { stride: 1, .. });
         let rate = all().filter(|(p, _)| whole(p)).map(|(_, m)| *m).fold(0.0, f64::max);
-        let stretches = all().filter_map(|(p, m)| match p {
+        let mut stretches = all().filter_map(|(p, m)| match p {
             Point::Layout { is_block: true, .. } => Some(m * p.global()?.lines() as f64),
             _ => None,
         });
-        let by_lines = stretches.last()?;
+        let by_lines = stretches.next_back()?;
         let line: Vec<(f64, f64)> = all()
             .filter_map(|(p, m)| match p {
                 Point::Banks { stride } => Some((degree(*stride), *m)),
@@ -177,7 +178,7 @@ impl Fit {
         let over: f64 = line.iter().map(|p| (p.0 - x) * (p.1 - y)).sum();
         let under: f64 = line.iter().map(|p| (p.0 - x).powi(2)).sum();
         let request = over / under;
-        (rate > 0.0 && request.is_finite()).then(|| Fit {
+        (rate > 0.0 && request.is_finite()).then_some(Fit {
             rate,
             line: by_lines,
             start: y - request * x,
@@ -185,7 +186,7 @@ impl Fit {
         })
     }
 
-    /// What the model expects: of global memory the bytes that are read in a nanosecond, of shared
+    /// The model's figure: of global memory the bytes that are read in a nanosecond, of shared
     /// memory the nanoseconds of a warp's read.
     pub fn expected(&self, point: Point) -> f64 {
         match (point, point.global()) {

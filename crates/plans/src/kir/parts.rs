@@ -32,8 +32,8 @@ pub(super) fn are_few(domain: &[usize], axis: usize, results: u64) -> bool {
     }
 }
 
-/// Whether a fold along the last axis reads most of its items so that neighbours in memory belong to
-/// neighbouring results: threads then follow the results (BAS-13, `(⍉A)+.×w`).
+/// Whether a fold along the last axis reads most of its items so that neighbours in memory belong
+/// to neighbouring results: threads then follow the results (BAS-13, `(⍉A)+.×w`).
 pub(super) fn crosses(plan: &Plan, launch: &Launch) -> bool {
     let last = launch.domain.len().wrapping_sub(1);
     let is_last = launch.kind == Kind::Reduce && launch.axis == Some(last) && last > 0;

@@ -1,14 +1,15 @@
 //! Folds whose operands repeat: products `f.g` and folds of all pairs, tile by tile through shared
 //! memory.
 //!
-//! Rows: ACC-06, BAS-07, BAS-22. In a domain of three axes, two of which have results, a step of the body
-//! that needs only a row and a place of the folded axis is the *left* operand's, one that needs
-//! only a column and such a place the *right* one's: a block computes both once for a tile of
+//! Rows: ACC-06, BAS-07, BAS-22. In a domain of three axes, two of which have results, a step of
+//! the body that needs only a row and a place of the folded axis is the *left* operand's, one that
+//! needs only a column and such a place the *right* one's: a block computes both once for a tile of
 //! results (64×64 unless a tuner found better, `sizes`) and keeps them in shared memory, 16 places
-//! at a time; the other steps run in the innermost loop, 16 results a thread. So what stands before the product is done once an item, and
-//! what follows in the same launch. With two axes a block has 256 rows, and the right operand 256
-//! places. Sums are f64, those of f32 f32 for 256 places and then f64, in the order of the folded axis. Places beyond the edges
-//! repeat the last one and count nowhere, so nothing is asked of f and g.
+//! at a time; the other steps run in the innermost loop, 16 results a thread. So what stands before
+//! the product is done once an item, and what follows in the same launch. With two axes a block has
+//! 256 rows, and the right operand 256 places. Sums are f64, those of f32 f32 for 256 places and
+//! then f64, in the order of the folded axis. Places beyond the edges repeat the last one and count
+//! nowhere, so nothing is asked of f and g.
 
 use super::fold::{fold_text, unit};
 use super::lower::{At, Body, Lowering, set};

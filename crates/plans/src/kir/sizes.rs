@@ -348,7 +348,7 @@ mod tests {
             all.iter().find(|r| r.size == size).map(|r| r.us).expect("a size")
         };
         assert!(us(256, 32) < us(256, 128), "64 blocks against 4");
-        assert!(us(8192, 128) <= us(8192, 32) * 1.2, "loads count where all are busy");
+        assert!(us(8192, 64) <= us(8192, 32), "loads count where all are busy");
     }
 
     fn rows_of(n: u64) -> Vec<Row> {

@@ -21,7 +21,7 @@ const ROUNDS: u64 = 4096;
 const BLOCKS: u32 = 8;
 
 impl Cuda {
-    /// What is found at each of `points`, in the unit of `micro::Fit::expected`; None where an
+    /// The figures of `points`, in the unit of `micro::Fit::expected`; None where an
     /// interrupt came first. Errors: what the device says.
     pub fn microbench(
         &mut self,

@@ -238,14 +238,16 @@ impl Program {
         self.code.iter().map(calls).sum()
     }
 
-    /// Whether a function calls itself and waits for what that gives: how deep it goes, each item
-    /// says by itself.
-    pub fn waits_for_itself(&self) -> bool {
+    /// Whether a function waits for a call of itself and picks one of some values by a place: how
+    /// deep it goes each item says by itself, and steps for all items would make all the values.
+    pub fn goes_its_own_way(&self) -> bool {
         self.code.iter().enumerate().any(|(k, f)| {
-            f.steps.iter().any(|step| match step {
+            let waits = |step: &Do| match step {
                 Do::Call { of, .. } | Do::CallOn { of, .. } => *of as usize == k,
                 _ => false,
-            })
+            };
+            let picks = |step: &Do| matches!(step, Do::Pick { .. });
+            f.steps.iter().any(waits) && f.steps.iter().any(picks)
         })
     }
 }

@@ -81,7 +81,7 @@ impl Eval<'_> {
             return Ok(None);
         };
         let changes = program.names.iter().any(|name| name.changes);
-        if ways && program.calls() < 2 && !program.waits_for_itself() && !changes {
+        if ways && program.calls() < 2 && !program.goes_its_own_way() && !changes {
             return Ok(None);
         }
         let ready = |ev: &mut Self, a: &Array| crate::eval::operators::each::taken_apart(ev, a);
