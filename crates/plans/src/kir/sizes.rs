@@ -342,13 +342,13 @@ mod tests {
 
     #[test]
     fn few_tiles_leave_multiprocessors_idle() {
-        let us = |n: u64, rows: u32| {
-            let size = TileSize { rows, columns: rows, deep: 16, own: 4 };
+        let us = |n: u64, rows: u32, own: u32| {
+            let size = TileSize { rows, columns: rows, deep: 16, own };
             let all = rows_of(n);
             all.iter().find(|r| r.size == size).map(|r| r.us).expect("a size")
         };
-        assert!(us(256, 32) < us(256, 64), "64 blocks against 16");
-        let apart = us(8192, 64) / us(8192, 32);
+        assert!(us(256, 64, 4) < us(256, 128, 8), "16 blocks against 4 of as many threads");
+        let apart = us(8192, 64, 4) / us(8192, 32, 4);
         assert!((0.98..1.02).contains(&apart), "shared memory bounds both where all are busy");
     }
 
