@@ -30,25 +30,27 @@ struct Found {
 pub fn run(settings: Settings, args: MicroArgs) -> i32 {
     on_session(settings, move |session| {
         let interrupt = session.interrupt();
-        let (points, published) =
-            (points(), Fit::published(BYTES_PER_US / 1e3, CYCLE_NS, PROCESSORS));
+        let points = points();
         let devices = session.core().devices();
         devices.want(Wanted::Cuda);
         let found = match devices.find() {
             Err(says) => {
-                Found { device: Err(says.to_string()), points, measured: None, fit: published }
+                let fit = Fit::published(BYTES_PER_US / 1e3, CYCLE_NS, PROCESSORS);
+                Found { device: Err(says.to_string()), points, measured: None, fit }
             }
             Ok(gpu) => match gpu.microbench(&points, &interrupt) {
                 Err(says) => return failed(&format!("microbench: {says}")),
                 Ok(None) => return INTERRUPTED,
                 Ok(Some(measured)) => {
-                    let fit = Fit::to(&points, &measured).unwrap_or(published);
+                    let Some(fit) = Fit::to(&points, &measured) else {
+                        return failed("microbench: the model fits nothing that was measured");
+                    };
                     Found { device: Ok(gpu.name()), points, measured: Some(measured), fit }
                 }
             },
         };
         if let Some(path) = &args.out {
-            let drawn = found.strides().and_then(|chart| Drawing::of(&chart)?.svg());
+            let drawn = Drawing::of(&found.strides()).and_then(|drawing| drawing.svg());
             let written = drawn.and_then(|svg| {
                 files::write_file(path, svg.as_bytes(), &interrupt)
                     .map_err(|e| e.parts().says.clone())
@@ -69,15 +71,12 @@ pub fn run(settings: Settings, args: MicroArgs) -> i32 {
 }
 
 impl Found {
-    /// Each point with the model's figure.
-    fn expected(&self) -> impl Iterator<Item = (Point, f64)> {
-        self.points.iter().map(|p| (*p, self.fit.expected(*p)))
-    }
-
     /// Each point with what the model expects and what was measured.
     fn all(&self) -> impl Iterator<Item = (Point, f64, Option<f64>)> {
         let measured = |k: usize| self.measured.as_ref()?.get(k).copied();
-        self.expected().enumerate().map(move |(k, (point, model))| (point, model, measured(k)))
+        let told =
+            move |(k, point): (usize, &Point)| (*point, self.fit.expected(*point), measured(k));
+        self.points.iter().enumerate().map(told)
     }
 
     /// The measured figure of a point where there is one; else the model's.
@@ -100,7 +99,7 @@ impl Found {
     }
 
     /// Bandwidth over strides: a line for each size of blocks, and the model's.
-    fn strides(&self) -> Result<Chart, String> {
+    fn strides(&self) -> Chart {
         let mut series: Vec<Series> = Vec::new();
         let mut add = |name: String, x: u64, y: f64| {
             let at = match series.iter().position(|s| s.name == name) {
@@ -127,7 +126,7 @@ impl Found {
             Ok(name) => format!("Bandwidth by stride: {name}"),
             Err(_) => "Bandwidth by stride: the model".into(),
         };
-        Ok(Chart {
+        Chart {
             kind: Kind::Lines,
             title,
             names: ["items between neighbouring threads".into(), "GB/s that are asked for".into()],
@@ -136,7 +135,7 @@ impl Found {
             series,
             size: [760, 480],
             theme: Theme::default(),
-        })
+        }
     }
 
     fn json(&self) -> Value {
@@ -205,7 +204,7 @@ impl Found {
         let across = width().clamp(40, 100);
         let picture =
             |chart: &Chart| Drawing::of(chart)?.text(across, 16, colours(&std::io::stdout()));
-        let (strides, banks) = (picture(&self.strides()?)?, picture(&banks)?);
+        let (strides, banks) = (picture(&self.strides())?, picture(&banks)?);
         let worst = |is: fn(&Point) -> bool| {
             let apart = self.all().filter(|(p, _, _)| is(p));
             apart

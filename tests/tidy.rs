@@ -410,12 +410,12 @@ const DEFAULTS: &[(&str, usize)] = &[
     ("plans", 10),
     ("compiler", 35),
     ("language", 61),
-    ("devices", 49),
-    ("charts", 1),
+    ("devices", 48),
+    ("charts", 0),
     ("export", 0),
     ("kernel", 59),
     ("viz", 68),
-    ("src", 57),
+    ("src", 56),
 ];
 
 const DEFAULTING: &[&str] =

@@ -67,8 +67,11 @@ pub static TERMINAL: Look = Look {
 /// A number on an axis, as APL writes it; between powers of ten, of an axis of logarithms, three
 /// digits say enough.
 pub fn number(v: f64, log: bool) -> String {
-    let short = |v: f64| format!("{v:.2e}").parse().unwrap_or(v);
-    let v = if log { short(10f64.powf(v)) } else { v };
+    let short = |power: f64| {
+        let last = power.floor() - 2.0;
+        10f64.powf(power - last).round() * 10f64.powf(last)
+    };
+    let v = if log { short(v) } else { v };
     let plain = v == 0.0 || (1e-3..1e6).contains(&v.abs());
     let text = if plain { format!("{:.6}", v) } else { format!("{v:.3e}") };
     let (mantissa, exponent) = match text.split_once('e') {

@@ -499,9 +499,12 @@ pub struct TuningRecord {
     /// Whether the launch's text has it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub chosen: bool,
-    /// Its CUDA text, for who asks a compiler for its registers.
+    /// The CUDA text of it, for who asks a compiler for registers.
     #[serde(skip)]
     pub text: Option<Cuda>,
+    /// Registers by the model, for who asks the rules again.
+    #[serde(skip)]
+    pub guessed: u32,
 }
 
 fn is_none(n: &u64) -> bool {

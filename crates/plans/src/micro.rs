@@ -66,6 +66,18 @@ pub enum Point {
     },
 }
 
+/// The memory that a point reads, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// Global memory.
+    Global(Global),
+    /// Shared memory.
+    Shared {
+        /// Words from a thread to its neighbour.
+        stride: u64,
+    },
+}
+
 /// All that is measured, in the order in which it is told.
 pub fn points() -> Vec<Point> {
     let layouts = [2048, 4096, 8192, 16_384, 32_768]
@@ -79,19 +91,19 @@ pub fn points() -> Vec<Point> {
 }
 
 impl Point {
-    /// The reads of a point of global memory. None: it is one of shared memory.
-    pub fn global(self) -> Option<Global> {
+    /// The reads of its threads.
+    pub fn reads(self) -> Reads {
         match self {
             Point::Layout { items, is_block } => {
                 let (threads, each) = (THREADS, items / THREADS);
                 let (lane, step) = if is_block { (each, 1) } else { (1, threads) };
-                Some(Global { threads, lane, step, each })
+                Reads::Global(Global { threads, lane, step, each })
             }
             Point::Stride { stride, threads } => {
                 let (lane, step) = (stride, stride * threads);
-                Some(Global { threads, lane, step, each: EACH })
+                Reads::Global(Global { threads, lane, step, each: EACH })
             }
-            Point::Banks { .. } => None,
+            Point::Banks { stride } => Reads::Shared { stride },
         }
     }
 }
@@ -162,7 +174,10 @@ impl Fit {
         let whole = |p: &Point| matches!(p, Point::Stride { stride: 1, .. });
         let rate = all().filter(|(p, _)| whole(p)).map(|(_, m)| *m).fold(0.0, f64::max);
         let mut stretches = all().filter_map(|(p, m)| match p {
-            Point::Layout { is_block: true, .. } => Some(m * p.global()?.lines() as f64),
+            Point::Layout { is_block: true, .. } => match p.reads() {
+                Reads::Global(global) => Some(m * global.lines() as f64),
+                Reads::Shared { .. } => None,
+            },
             _ => None,
         });
         let by_lines = stretches.next_back()?;
@@ -189,12 +204,11 @@ impl Fit {
     /// The model's figure: of global memory the bytes that are read in a nanosecond, of shared
     /// memory the nanoseconds of a warp's read.
     pub fn expected(&self, point: Point) -> f64 {
-        match (point, point.global()) {
-            (_, Some(global)) => {
+        match point.reads() {
+            Reads::Global(global) => {
                 (self.rate / global.moved() as f64).min(self.line / global.lines() as f64)
             }
-            (Point::Banks { stride }, _) => self.start + self.request * degree(stride),
-            (Point::Layout { .. } | Point::Stride { .. }, None) => self.rate,
+            Reads::Shared { stride } => self.start + self.request * degree(stride),
         }
     }
 }
@@ -203,6 +217,13 @@ impl Fit {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+
+    fn global(point: Point) -> Global {
+        match point.reads() {
+            Reads::Global(global) => global,
+            Reads::Shared { .. } => panic!("{point:?} reads no global memory"),
+        }
+    }
 
     /// The places of a region that its block reads.
     fn places(g: Global) -> Vec<u64> {
@@ -213,7 +234,7 @@ mod tests {
     #[test]
     fn bas_02_both_layouts_read_every_item_of_a_block_once() {
         let layouts = points().into_iter().filter_map(|p| match p {
-            Point::Layout { items, is_block } => Some((items, is_block, p.global()?)),
+            Point::Layout { items, is_block } => Some((items, is_block, global(p))),
             _ => None,
         });
         let mut seen = 0;
@@ -232,12 +253,13 @@ mod tests {
 
     #[test]
     fn bas_03_seven_strides_by_five_sizes_of_blocks() {
-        let strides: Vec<_> =
-            points().into_iter().filter(|p| matches!(p, Point::Stride { .. })).collect();
+        let strides = points().into_iter().filter_map(|p| match p {
+            Point::Stride { stride, threads } => Some((stride, threads, global(p))),
+            _ => None,
+        });
+        let strides: Vec<(u64, u64, Global)> = strides.collect();
         assert_eq!(strides.len(), 7 * 5);
-        for point in strides {
-            let Point::Stride { stride, threads } = point else { continue };
-            let global = point.global().expect("of global memory");
+        for (stride, threads, global) in strides {
             let met: BTreeSet<u64> = places(global).into_iter().collect();
             assert_eq!(met, (0..threads * EACH).map(|k| k * stride).collect());
             assert_eq!(global.region(), threads * EACH * stride, "regions do not meet");

@@ -25,6 +25,8 @@ pub struct Multiprocessor {
 
 /// Bytes that memory moves in a microsecond. H200: 4.3 TB/s (NVIDIA's data sheet).
 pub const BYTES_PER_US: f64 = 4.3e6;
+/// Bytes that the second cache gives in a microsecond (an estimate).
+pub const CACHE_PER_US: f64 = 5.5e6;
 /// Scalar operations of f64 in a microsecond. H200: 34 Tflop/s (NVIDIA's data sheet).
 pub const FLOPS_PER_US: f64 = 3.4e7;
 /// Multiprocessors: of an H100 and an H200.

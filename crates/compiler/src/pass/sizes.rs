@@ -4,9 +4,9 @@
 //! when NVRTC has told registers, so that the rules are asked once more.
 
 use super::cost::SM_90;
-use aplomb_ground::trace::{LaunchRecord, TuningRecord};
+use aplomb_ground::trace::{Cuda, LaunchRecord, TuningRecord};
 use aplomb_plans::kir::{self, Code, Row, TileSize, Tuning};
-use aplomb_plans::occupancy::{self, Multiprocessor};
+use aplomb_plans::occupancy;
 use aplomb_plans::plan::{Launch, Plan};
 
 /// The sizes of a launch's tiles; empty where there are none to choose. `number` is the launch's.
@@ -33,6 +33,7 @@ pub fn of(plan: &Plan, launch: &Launch, number: usize, code: &Code) -> Vec<Tunin
             status: status(&row),
             chosen: row.size == chosen,
             text: text.map(|code| kir::cuda(&code)),
+            guessed: row.registers,
         }
     };
     kir::rows(&sized, on).into_iter().map(record).collect()
@@ -47,15 +48,15 @@ fn status(row: &Row) -> String {
 pub fn tell_registers(
     record: &mut LaunchRecord,
     arch: &str,
-    mut told: impl FnMut(&aplomb_ground::trace::Cuda) -> Option<(u32, u32)>,
+    mut told: impl FnMut(&Cuda) -> Option<(u32, u32)>,
 ) {
-    let Some(on): Option<&Multiprocessor> = occupancy::find(arch) else { return };
+    let Some(on) = occupancy::find(arch) else { return };
     let mut rows: Vec<Row> = Vec::new();
     for r in &mut record.tuning {
         let size = TileSize { rows: r.tile[0], columns: r.tile[1], deep: r.tile[2], own: r.own };
         let known = r.text.as_ref().and_then(&mut told);
         r.regs = known.map(|(registers, _)| registers);
-        let (registers, spills) = known.unwrap_or((size.registers(1), 0));
+        let (registers, spills) = known.unwrap_or((r.guessed, 0));
         rows.push(Row {
             size,
             registers,

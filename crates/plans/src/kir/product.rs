@@ -365,11 +365,8 @@ impl Lowering<'_> {
         inner.out.push(point(self, column, false, n));
         inner.out.push(self.place_let(t.folded, format!("({})(k + d)", int.cuda())));
         let sum = |k: usize| format!("t{k}[a * {own} + b]");
-        let added = match sums {
-            Sums::Blocks => |k: usize, own: u32| format!("y{k}[a * {own} + b]"),
-            _ => |k: usize, own: u32| format!("t{k}[a * {own} + b]"),
-        };
-        self.sums(t, &given, &|k| added(k, own), &mut inner)?;
+        let added = if sums == Sums::Blocks { 'y' } else { 't' };
+        self.sums(t, &given, &|k| format!("{added}{k}[a * {own} + b]"), &mut inner)?;
         drop_places(&mut inner.out);
         take.push(unroll("a", own, vec![unroll("b", own, inner.out)]));
 

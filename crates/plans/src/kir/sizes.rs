@@ -10,7 +10,9 @@
 //! less than a quarter of the most threads at once. What is left is ranked by the model, and
 //! measured where somebody asks for it.
 
-use crate::occupancy::{self, BYTES_PER_US, FLOPS_PER_US, Multiprocessor, PROCESSORS};
+use crate::occupancy::{
+    self, BYTES_PER_US, CACHE_PER_US, FLOPS_PER_US, Multiprocessor, PROCESSORS,
+};
 
 /// The sides of tiles, the depths of copies, and the sides of a thread's part.
 const SIDES: [u32; 3] = [32, 64, 128];
@@ -26,9 +28,8 @@ const REGISTERS: [u32; 2] = [65_536, 255];
 const LOADS: u64 = 2;
 /// The part of the most threads at once that a size must reach: one in so many.
 const CONCURRENT: f64 = 4.0;
-/// Bytes that the second cache gives in a microsecond (an estimate), and shared memory of all
-/// multiprocessors: 128 bytes a cycle of 1.76 GHz each.
-const CACHE_PER_US: f64 = 5.5e6;
+/// Bytes that shared memory of all multiprocessors gives in a microsecond: 128 a cycle of 1.76 GHz
+/// each.
 const SHARED_PER_US: f64 = 2.97e7;
 /// Warps that keep a multiprocessor busy.
 const BUSY: f64 = 8.0;
@@ -56,16 +57,11 @@ impl TileSize {
         for rows in SIDES {
             for columns in SIDES {
                 for deep in DEPTHS {
-                    all.extend(OWN.map(|own| TileSize { rows, columns, deep, own }));
+                    let sizes = OWN.map(|own| TileSize { rows, columns, deep, own });
+                    all.extend(sizes.into_iter().filter(|size| *size != TileSize::USUAL));
                 }
             }
         }
-        let mut seen = Vec::new();
-        all.retain(|size| {
-            let new = !seen.contains(size);
-            seen.push(*size);
-            new
-        });
         all
     }
 
@@ -203,18 +199,20 @@ pub fn settle(all: &mut [Row], on: &Multiprocessor) {
             () => None,
         };
     }
-    let left = |all: &[Row]| all.iter().filter(|r| r.pruned.is_none()).cloned().collect::<Vec<_>>();
+    fn left(all: &[Row]) -> impl Iterator<Item = &Row> {
+        all.iter().filter(|r| r.pruned.is_none())
+    }
     let leave = |all: &mut [Row], rule: Rule, is_out: &dyn Fn(&Row) -> bool| {
         let out = all.iter_mut().filter(|r| r.pruned.is_none() && is_out(r));
         out.for_each(|r| r.pruned = Some(rule));
     };
-    let least = left(all).iter().map(|r| r.loads).min().unwrap_or(0);
+    let least = left(all).map(|r| r.loads).min().unwrap_or(0);
     leave(all, Rule::Traffic, &|r| r.loads > LOADS * least);
     leave(all, Rule::Registers, &|r| {
         let block = r.registers * r.size.threads().next_multiple_of(128);
         block > REGISTERS[0] || r.registers > REGISTERS[1] || r.spills > 0
     });
-    let most = left(all).iter().map(|r| r.occupancy).fold(0.0, f64::max);
+    let most = left(all).map(|r| r.occupancy).fold(0.0, f64::max);
     leave(all, Rule::Occupancy, &|r| r.occupancy < most / CONCURRENT);
 }
 

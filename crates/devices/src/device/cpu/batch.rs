@@ -10,13 +10,14 @@
 //! NaN leaves all of it to `fold`. Not here: operands that are computed, or of other types.
 
 use super::cut::{ALONE_NS, Fold};
+use super::isa::by_isa;
 use super::lanes::Wide;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{V4, V8};
 use super::loops::plain;
 use super::program::Input;
 use super::share::{Tally, each_unit};
-use super::{Cpu, DeviceError, Isa, RunCtx};
+use super::{Cpu, DeviceError, RunCtx};
 use aplomb_plans::plan::{Kind, Launch, Step, ValueId, What};
 use aplomb_values::array::{DType, Shape as Extents};
 use aplomb_values::dag::ix::{Ix, linear};
@@ -46,7 +47,7 @@ unsafe impl Sync for Side {}
 
 /// Rows of results, whose operands are so many f64 apart.
 #[derive(Clone, Copy)]
-struct Shape {
+pub struct Shape {
     rows: usize,
     columns: usize,
     deep: usize,
@@ -124,7 +125,7 @@ impl Batch {
         let all = self.outer.iter().product::<usize>() * rows;
         let unit = (UNIT / (columns * deep)).max(1);
         let together = (all * columns * deep) as f64 * ONE_NS > ALONE_NS;
-        let (of_rows, fine) = (of_rows(cpu.isa, deep), AtomicBool::new(true));
+        let (of_rows, fine) = (of_rows(cpu.isa)[deep], AtomicBool::new(true));
         let (units, finite) = (all.div_ceil(unit), plain(cpu.isa));
         let threads = each_unit(&mut cpu.threads, units, together, ctx, &|k, _| {
             let (mut row, end) = (k * unit, ((k + 1) * unit).min(all));
@@ -189,7 +190,16 @@ unsafe fn columns<L: Wide, const K: usize>(
 }
 
 macro_rules! instances {
-    ($name:ident, [$($lane:ty),+] $(, $feature:literal)?) => {
+    (portable) => {
+        instances!(@ portable, [f64]);
+    };
+    (avx2, $feature:literal) => {
+        instances!(@ avx2, [V4, f64], $feature);
+    };
+    (avx512, $feature:literal) => {
+        instances!(@ avx512, [V8, V4, f64], $feature);
+    };
+    (@ $name:ident, [$($lane:ty),+] $(, $feature:literal)?) => {
         mod $name {
             use super::*;
 
@@ -223,20 +233,9 @@ macro_rules! instances {
     };
 }
 
-instances!(portable, [f64]);
-#[cfg(target_arch = "x86_64")]
-instances!(avx2, [V4, f64], "avx2,fma,bmi2");
-#[cfg(target_arch = "x86_64")]
-instances!(avx512, [V8, V4, f64], "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,bmi2");
-
-/// The loop of an instruction set, for so many products.
-fn of_rows(isa: Isa, deep: usize) -> Rows {
-    let all = match isa {
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => avx512::ALL,
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => avx2::ALL,
-        _ => portable::ALL,
-    };
-    all[deep]
-}
+by_isa!(
+    instances,
+    /// The loops of an instruction set, by the number of products.
+    of_rows,
+    [Rows; DEEP + 1]
+);

@@ -12,7 +12,7 @@ use super::driver::{Driver, guarded};
 use super::place::LAUNCH_US;
 use aplomb_ground::error::time;
 use aplomb_plans::kir::{self, Fast};
-use aplomb_plans::occupancy::{BYTES_PER_US, FLOPS_PER_US};
+use aplomb_plans::occupancy::{BYTES_PER_US, CACHE_PER_US, FLOPS_PER_US};
 use aplomb_plans::plan::product::{Matrix, Product};
 use aplomb_plans::plan::{Launch, Math, Plan};
 use aplomb_values::array::DType;
@@ -31,9 +31,8 @@ const ONCE: f64 = 0.65;
 /// Smaller products are not worth a question.
 const LEAST: f64 = (128u64 * 128 * 128) as f64;
 /// The bytes of a sector of the second cache, for which each multiplication waits where a product
-/// is not in tiles, and their rate (an estimate).
+/// is not in tiles.
 const SECTOR: f64 = 32.0;
-const CACHE_PER_US: f64 = 5.5e6;
 /// Opening the library and making its handle (an estimate).
 const OPEN_US: f64 = 300e3;
 

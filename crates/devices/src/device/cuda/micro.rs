@@ -8,7 +8,7 @@ use super::engine::Cuda;
 use super::{compile, driver};
 use aplomb_ground::limits::Interrupt;
 use aplomb_plans::kir;
-use aplomb_plans::micro::{Global, ITEM, Point, SHARED, SHARED_THREADS};
+use aplomb_plans::micro::{GLOBAL, Global, ITEM, Point, Reads, SHARED, SHARED_THREADS};
 use std::time::Instant;
 
 /// Bytes that are read, more than any cache holds.
@@ -40,8 +40,9 @@ impl Cuda {
 
     fn all_points(&mut self, points: &[Point], interrupt: &Interrupt) -> Result<Vec<f64>, Trouble> {
         self.driver.enter()?;
-        let [global, shared] = [aplomb_plans::micro::GLOBAL, SHARED].map(|text| {
-            let threads = kir::threads(text).unwrap_or(1);
+        let [global, shared] = [GLOBAL, SHARED].map(|text| {
+            let threads = kir::threads(text)
+                .ok_or_else(|| Trouble::Refused("a text without its bounds".into()))?;
             let made = compile::compile(&kir::named(text, "k"), &self.driver.facts().arch)
                 .map_err(Trouble::Refused)?;
             Module::load(&self.driver, &made.cubin)?.function("k", threads)
@@ -55,8 +56,8 @@ impl Cuda {
         let sums = self.memory.take((threads * ITEM) as usize)?;
         points
             .iter()
-            .map(|point| match point.global() {
-                Some(reads) => {
+            .map(|point| match point.reads() {
+                Reads::Global(reads) => {
                     let blocks = (threads / 512).min(u64::from(processors) * 2048 / reads.threads);
                     let (regions, slots) = slots(data.at(), sums.at(), reads);
                     let us = self.least(
@@ -68,8 +69,7 @@ impl Cuda {
                     )?;
                     Ok((regions * reads.threads * reads.each * ITEM) as f64 / (us * 1e3))
                 }
-                None => {
-                    let Point::Banks { stride } = *point else { return Ok(f64::NAN) };
+                Reads::Shared { stride } => {
                     let slots = [data.at(), sums.at(), stride, ROUNDS];
                     let blocks = processors * BLOCKS;
                     let us =

@@ -218,21 +218,13 @@ impl Grouped<'_> {
     }
 }
 
-/// Does something for item after item, and hears of an interrupt meanwhile: each may be a place far
-/// from the one before.
-fn in_turn<T>(cx: &Cx<'_>, items: &[T], mut each: impl FnMut(&T)) -> Result<()> {
-    const LOOK: usize = 1 << 16;
-    for part in items.chunks(LOOK) {
-        cx.budget().check()?;
-        part.iter().for_each(&mut each);
-    }
-    Ok(())
-}
-
 /// The end of each group, once its members stand side by side.
 fn ends_of(cx: &Cx<'_>, of: &[u32], n: usize) -> Result<Vec<u32>> {
-    let mut ends = cx.budget().filled(0u32, n)?;
-    in_turn(cx, of, |&g| ends[g as usize] += 1)?;
+    let (mut ends, mut ticks) = (cx.budget().filled(0u32, n)?, cx.budget().ticks());
+    for &g in of {
+        ticks.tick()?;
+        ends[g as usize] += 1;
+    }
     for g in 1..n {
         ends[g] += ends[g - 1];
     }
@@ -243,15 +235,13 @@ fn ends_of(cx: &Cx<'_>, of: &[u32], n: usize) -> Result<Vec<u32>> {
 fn placed<T: Copy>(cx: &Cx<'_>, items: &[T], zero: T, of: &[u32], ends: &[u32]) -> Result<Vec<T>> {
     let mut next = cx.budget().filled(0u32, ends.len())?;
     next[1..].copy_from_slice(&ends[..ends.len() - 1]);
-    let mut out = cx.budget().filled(zero, items.len())?;
-    let mut items = items.iter();
-    in_turn(cx, of, |&g| {
+    let (mut out, mut ticks) = (cx.budget().filled(zero, items.len())?, cx.budget().ticks());
+    for (&x, &g) in items.iter().zip(of) {
+        ticks.tick()?;
         let at = &mut next[g as usize];
-        if let Some(&x) = items.next() {
-            out[*at as usize] = x;
-        }
+        out[*at as usize] = x;
         *at += 1;
-    })?;
+    }
     Ok(out)
 }
 
@@ -313,8 +303,11 @@ fn counted(
     if what == Counts::Keys {
         return cells::along(&mut ev.cx, keys, 0, &picks);
     }
-    let mut counts = ev.cx.budget().filled(0.0, n)?;
-    in_turn(&ev.cx, of, |&g| counts[g as usize] += 1.0)?;
+    let (mut counts, mut ticks) = (ev.cx.budget().filled(0.0, n)?, ev.cx.budget().ticks());
+    for &g in of {
+        ticks.tick()?;
+        counts[g as usize] += 1.0;
+    }
     let shape: &[usize] = if flat && what == Counts::Only { &[n] } else { &[n, 1] };
     let counts = Array::numbers(shape, counts, ev.cx.budget())?;
     if what == Counts::Only {
