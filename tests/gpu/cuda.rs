@@ -405,6 +405,9 @@ const BUDGETS: &[(&str, u32)] = &[
     ("map", 40),
     ("reduce", 40),
     ("scan", 48),
+    // Tiles of several scans lie in shared memory, of which four blocks of 256 threads have room:
+    // 64 registers keep as many.
+    ("scans", 64),
     ("compact", 40),
     ("scatter", 40),
     ("lib", 64),
@@ -416,6 +419,7 @@ fn shape(launch: &LaunchRecord) -> &str {
         () if says("// A block a tile of 64×64 results") => "product",
         () if says("// A block 256 rows") => "pairs",
         () if says("gamma_") => "gamma",
+        () if launch.skeleton == "scan" && launch.launch.smem > 32 << 10 => "scans",
         () => &launch.skeleton,
     }
 }
