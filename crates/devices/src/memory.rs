@@ -1,6 +1,7 @@
 //! The memory that arrays may take, unless the user says: 0.8 of what the machine, the cgroup and
 //! the shell allow.
 
+use crate::warm;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::fs;
@@ -128,17 +129,28 @@ impl Default for Counting {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         self.add(Counting::block(layout.size()));
-        Counting::fresh(unsafe { System.alloc(layout) }, layout.size())
+        match warm::take(layout) {
+            Some(at) => at,
+            None => Counting::fresh(unsafe { System.alloc(layout) }, layout.size()),
+        }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         self.add(Counting::block(layout.size()));
-        Counting::fresh(unsafe { System.alloc_zeroed(layout) }, layout.size())
+        match warm::take(layout) {
+            Some(at) => {
+                unsafe { at.write_bytes(0, layout.size()) };
+                at
+            }
+            None => Counting::fresh(unsafe { System.alloc_zeroed(layout) }, layout.size()),
+        }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         self.add(-Counting::block(layout.size()));
-        unsafe { System.dealloc(at, layout) }
+        if layout.size() < warm::LEAST || !unsafe { warm::keep(at) } {
+            unsafe { System.dealloc(at, layout) }
+        }
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
@@ -158,6 +170,7 @@ pub fn resident() -> Option<u64> {
 
 /// The same after what was given back to the allocator is given back to the machine.
 pub fn trimmed() -> u64 {
+    warm::shed();
     trim();
     resident().unwrap_or(0)
 }

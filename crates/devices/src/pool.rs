@@ -2,8 +2,9 @@
 //!
 //! Fresh pages dominate everything: a result of 160 MB costs 10 ms in a used block, 12.7 in fresh
 //! huge pages, 71–91 in fresh small ones. So blocks of 4 MiB and more are mapped at 2 MiB with huge
-//! pages advised, and freed blocks wait for the next buffers, up to a quarter of the budget: small
-//! ones for one of their class, mapped ones for any that fits. Every buffer is charged before
+//! pages advised, and freed blocks wait for the next buffers, up to a quarter of the budget with what
+//! the allocator keeps (`warm.rs`): small ones for one of their class, mapped ones for any that
+//! fits. Every buffer is charged before
 //! memory is touched. Blocks are 64-byte aligned and have 64 bytes to spare.
 //!
 //! A mapped block that waits is cut to what is asked for, the least that is large enough first, and
@@ -12,6 +13,7 @@
 //! at a multiple of 2 MiB with one owner: both parts of a cut are such, so are two that touch, and
 //! the system takes pages back by the run, whatever calls they came from.
 
+use crate::warm;
 use aplomb_ground::error::{Result, ws_full};
 use aplomb_ground::heap;
 use aplomb_ground::limits::{Budget, Charge, Spare};
@@ -206,7 +208,9 @@ impl Pool {
         let charge = budget.charge(bytes as u64)?;
         let taken = {
             let mut shelves = self.lock();
-            shelves.most = ((budget.free() + budget.used()) / 4) as usize;
+            let most = ((budget.free() + budget.used()) / 4) as usize;
+            shelves.most = most - most / 4;
+            warm::may_keep(most / 4);
             shelves.take(bytes)
         };
         let block = taken.or_else(|| Block::new(bytes)).ok_or_else(full)?;
@@ -220,10 +224,11 @@ impl Pool {
 
 impl Spare for Pool {
     fn kept(&self) -> u64 {
-        self.lock().kept as u64
+        (self.lock().kept + warm::kept()) as u64
     }
 
     fn shed(&self) {
+        warm::shed();
         let mut shelves = self.lock();
         shelves.kept = 0;
         shelves.small.clear();

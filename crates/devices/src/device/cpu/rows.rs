@@ -12,14 +12,17 @@
 //! greatest keys, which are at the end already. A network leaves no order among equal keys; a grade
 //! compares their places, too, of which no two are equal, so its result is the one stable order.
 
+use super::across::{GROUP, Panels, turns};
 use super::convert::{Source, converts};
 use super::isa::{Isa, by_isa};
 use super::share::{Ran, STRETCH, each_unit};
 use super::sorting::by_digits;
 use super::{Cpu, RunCtx, library};
+use aplomb_values::array::DType;
 use aplomb_values::dag::Lib;
 use aplomb_values::prim::library::{Grading, order_key, ordered, shares_key};
 use aplomb_values::prim::whole::Given;
+use std::borrow::Cow;
 
 /// Numbers of the longest row that a network sorts.
 const SHORT: usize = 64;
@@ -97,29 +100,38 @@ fn one_by_one(cpu: &mut Cpu, ctx: &RunCtx, rows: Rows, count: usize, to: &To) ->
 }
 
 impl Rows {
-    /// Items as numbers.
-    fn items(&self, isa: Isa, at: usize, n: usize) -> Vec<f64> {
+    /// Items as numbers: where they lie, if they lie as such.
+    fn items(&self, isa: Isa, at: usize, n: usize) -> Cow<'_, [f64]> {
         assert!(at + n <= self.source.len);
+        if self.source.dtype == DType::F64 {
+            let first = self.source.at.cast::<f64>();
+            // SAFETY: they lie in the source, which nobody writes.
+            return Cow::Borrowed(unsafe { std::slice::from_raw_parts(first.add(at), n) });
+        }
         let mut out = vec![0.0; n];
         // SAFETY: they lie in the source, and there is room for n.
         unsafe { (converts(isa).load)(self.source, at as i64, 1, n, out.as_mut_ptr()) };
-        out
+        Cow::Owned(out)
     }
 
     fn in_order(&self, isa: Isa, network: &[Exchange], items: &[f64], out: &mut [f64]) {
         let block = LANES * self.width;
+        let mut lines = [[0; LANES]; SHORT];
         for (items, out) in items.chunks(block).zip(out.chunks_mut(block)) {
             let whole = items.len() == block && self.width <= SHORT;
             if !whole || self.of.is_sort() && items.iter().any(shares_key) {
                 for (row, out) in items.chunks(self.width).zip(out.chunks_mut(self.width)) {
                     self.row(row, out, row.iter().any(shares_key));
                 }
-            } else if self.of.is_sort() {
-                // SAFETY: this machine has the instructions.
-                unsafe { (lanes(isa).sort)(network, items, out, self.flip()) }
-            } else {
-                // SAFETY: as above.
-                unsafe { (lanes(isa).grade)(network, items, out, self.flip()) }
+                continue;
+            }
+            let lines = &mut lines[..self.width];
+            let ordered = if self.of.is_sort() { lanes(isa).sort } else { lanes(isa).grade };
+            across(isa, items, lines);
+            // SAFETY: this machine has the instructions.
+            unsafe { ordered(network, lines, self.flip()) }
+            along(isa, lines, out);
+            if !self.of.is_sort() {
                 out.iter_mut().for_each(|k| *k += self.origin);
             }
         }
@@ -177,8 +189,10 @@ fn network(n: usize) -> Vec<Exchange> {
     out
 }
 
+/// The same place of eight rows: bits of numbers, their keys, or places.
 type Lane = [u64; LANES];
-type InOrder = unsafe fn(network: &[Exchange], items: &[f64], out: &mut [f64], flip: u64);
+/// Puts eight rows in order, a lane each: of the bits of numbers come those of numbers or places.
+type InOrder = unsafe fn(network: &[Exchange], lines: &mut [Lane], flip: u64);
 
 /// The loops over eight rows.
 #[derive(Clone, Copy)]
@@ -187,59 +201,72 @@ pub struct Networks {
     grade: InOrder,
 }
 
-/// The keys of eight rows: a lane a row, a place after the other.
-#[inline(always)]
-fn keys(items: &[f64], flip: u64) -> [Lane; SHORT] {
-    let width = items.len() / LANES;
-    let mut keys = [[0; LANES]; SHORT];
-    for (k, own) in keys.iter_mut().enumerate().take(width) {
-        for (lane, key) in own.iter_mut().enumerate() {
-            *key = order_key(items[lane * width + k]) ^ flip;
+/// Eight rows of numbers turned, so that a row is a lane. By registers: items picked one by one
+/// become gathers, which take three times as long as all that is done with them.
+fn across(isa: Isa, items: &[f64], lines: &mut [Lane]) {
+    let width = lines.len();
+    assert!(items.len() == LANES * width && LANES == GROUP);
+    let to = Panels { at: lines.as_mut_ptr().cast(), wide: width, apart: 0 };
+    // SAFETY: there are eight rows of `width` items, and a line of eight for each of a row.
+    unsafe { turns(isa)(items.as_ptr(), width, to) }
+}
+
+/// Turns them back.
+fn along(isa: Isa, lines: &[Lane], out: &mut [f64]) {
+    let width = lines.len();
+    assert_eq!(out.len(), LANES * width);
+    let whole = width / GROUP * GROUP;
+    for first in (0..whole).step_by(GROUP) {
+        let to = Panels { at: out[first..].as_mut_ptr(), wide: 1, apart: width };
+        // SAFETY: eight lines from this one on, and in each of eight rows as many items.
+        unsafe { turns(isa)(lines[first..].as_ptr().cast(), LANES, to) }
+    }
+    for (k, line) in lines.iter().enumerate().skip(whole) {
+        for (lane, bits) in line.iter().enumerate() {
+            out[lane * width + k] = f64::from_bits(*bits);
         }
     }
-    keys
+}
+
+/// The bits of numbers become their keys.
+#[inline(always)]
+fn to_keys(lines: &mut [Lane], flip: u64) {
+    for x in lines.as_flattened_mut() {
+        *x = order_key(f64::from_bits(*x)) ^ flip;
+    }
 }
 
 #[inline(always)]
-fn sort(network: &[Exchange], items: &[f64], out: &mut [f64], flip: u64) {
-    let width = items.len() / LANES;
-    let mut keys = keys(items, flip);
+fn sort(network: &[Exchange], lines: &mut [Lane], flip: u64) {
+    to_keys(lines, flip);
     for &(a, b) in network {
-        let (x, y) = (keys[usize::from(a) % SHORT], keys[usize::from(b) % SHORT]);
-        let (mut least, mut most) = (x, y);
+        let (a, b) = (usize::from(a), usize::from(b));
+        let (x, y) = (lines[a], lines[b]);
         for k in 0..LANES {
-            least[k] = x[k].min(y[k]);
-            most[k] = x[k].max(y[k]);
+            lines[a][k] = x[k].min(y[k]);
+            lines[b][k] = x[k].max(y[k]);
         }
-        (keys[usize::from(a) % SHORT], keys[usize::from(b) % SHORT]) = (least, most);
     }
-    for (lane, row) in out.chunks_exact_mut(width).enumerate() {
-        for (x, key) in row.iter_mut().zip(&keys) {
-            *x = ordered(key[lane] ^ flip);
-        }
+    for x in lines.as_flattened_mut() {
+        *x = ordered(*x ^ flip).to_bits();
     }
 }
 
 #[inline(always)]
-fn grade(network: &[Exchange], items: &[f64], out: &mut [f64], flip: u64) {
-    let width = items.len() / LANES;
-    let mut keys = keys(items, flip);
+fn grade(network: &[Exchange], lines: &mut [Lane], flip: u64) {
+    to_keys(lines, flip);
     let mut places: [Lane; SHORT] = std::array::from_fn(|k| [k as u64; LANES]);
     for &(a, b) in network {
-        let (a, b) = (usize::from(a) % SHORT, usize::from(b) % SHORT);
-        let (x, y, i, j) = (keys[a], keys[b], places[a], places[b]);
-        let (mut least, mut most, mut first, mut second) = (x, y, i, j);
+        let (a, b) = (usize::from(a), usize::from(b));
+        let (x, y, i, j) = (lines[a], lines[b], places[a], places[b]);
         for k in 0..LANES {
             let turn = x[k] > y[k] || x[k] == y[k] && i[k] > j[k];
-            (least[k], most[k]) = if turn { (y[k], x[k]) } else { (x[k], y[k]) };
-            (first[k], second[k]) = if turn { (j[k], i[k]) } else { (i[k], j[k]) };
+            (lines[a][k], lines[b][k]) = if turn { (y[k], x[k]) } else { (x[k], y[k]) };
+            (places[a][k], places[b][k]) = if turn { (j[k], i[k]) } else { (i[k], j[k]) };
         }
-        (keys[a], keys[b], places[a], places[b]) = (least, most, first, second);
     }
-    for (lane, row) in out.chunks_exact_mut(width).enumerate() {
-        for (x, place) in row.iter_mut().zip(&places) {
-            *x = place[lane] as f64;
-        }
+    for (line, places) in lines.iter_mut().zip(&places) {
+        *line = places.map(|place| (place as f64).to_bits());
     }
 }
 
@@ -249,12 +276,12 @@ macro_rules! instances {
             use super::*;
 
             $(#[target_feature(enable = $feature)])?
-            unsafe fn sort(network: &[Exchange], items: &[f64], out: &mut [f64], flip: u64) {
-                super::sort(network, items, out, flip)
+            unsafe fn sort(network: &[Exchange], lines: &mut [Lane], flip: u64) {
+                super::sort(network, lines, flip)
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn grade(network: &[Exchange], items: &[f64], out: &mut [f64], flip: u64) {
-                super::grade(network, items, out, flip)
+            unsafe fn grade(network: &[Exchange], lines: &mut [Lane], flip: u64) {
+                super::grade(network, lines, flip)
             }
 
             pub const ALL: Networks = Networks { sort, grade };
@@ -274,7 +301,6 @@ mod tests {
     use super::super::tests::Dice;
     use super::*;
     use aplomb_ground::limits::{Budget, Interrupt};
-    use aplomb_values::array::DType;
     use aplomb_values::dag::Whole;
     use aplomb_values::prim::whole;
 

@@ -1,0 +1,154 @@
+//! Large blocks of the program's allocator that were given back and wait for the next request.
+//!
+//! A block's pages are there only once they are touched, and fresh ones cost more than most of what
+//! is computed in them: where a machine is a guest whose free pages its host takes back, a quarter
+//! of a microsecond a kilobyte. The pool (`pool.rs`) keeps arrays' memory for this reason; vectors
+//! that are made beside arrays (tables of keys, groups, a launch's whole results) come from the
+//! allocator, which unmaps what is large. Here it waits: at most `may_keep` bytes, the last that
+//! came is the first that goes out again, the oldest leaves where there is no room.
+//!
+//! A block is as large as the system's allocator says, and a request takes one that is an eighth
+//! larger at most. What waits counts as mapped (`ground::heap`).
+
+use aplomb_ground::heap;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard};
+
+/// Bytes from which on a block waits.
+pub const LEAST: usize = 2 << 20;
+
+/// What the system's blocks are aligned to.
+const ALIGN: usize = 16;
+
+/// Blocks that wait at most.
+const MANY: usize = 64;
+
+/// Bytes that may wait. Nothing waits before somebody says so.
+static BOUND: AtomicUsize = AtomicUsize::new(0);
+
+static WAITING: Mutex<Waiting> =
+    Mutex::new(Waiting { blocks: [(std::ptr::null_mut(), 0); MANY], count: 0, bytes: 0 });
+
+/// The blocks that wait, in the order in which they came. No heap: it is the heap's own.
+struct Waiting {
+    blocks: [(*mut u8, usize); MANY],
+    count: usize,
+    bytes: usize,
+}
+
+// SAFETY: a block that waits is plain memory that nobody else knows.
+unsafe impl Send for Waiting {}
+
+impl Waiting {
+    fn lock() -> MutexGuard<'static, Waiting> {
+        WAITING.lock().unwrap_or_else(|e| e.into_inner())
+    }
+
+    fn remove(&mut self, k: usize) -> (*mut u8, usize) {
+        let block = self.blocks[k];
+        self.blocks.copy_within(k + 1..self.count, k);
+        self.count -= 1;
+        self.bytes -= block.1;
+        heap::unmapped(block.1);
+        block
+    }
+
+    /// The oldest goes back to the system.
+    fn let_go(&mut self) {
+        let (at, bytes) = self.remove(0);
+        // SAFETY: it came from there, and nobody knows it. glibc takes no notice of the layout.
+        unsafe { System.dealloc(at, Layout::from_size_align_unchecked(bytes, ALIGN)) };
+    }
+}
+
+/// Bytes that a block has room for; 0 where the allocator does not tell: such blocks do not wait.
+fn room(at: *mut u8) -> usize {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: the caller's block is the system's.
+    return unsafe { libc::malloc_usable_size(at.cast()) };
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    {
+        let _ = at;
+        0
+    }
+}
+
+/// So many bytes may wait from now on.
+pub fn may_keep(bytes: usize) {
+    BOUND.store(bytes, Relaxed);
+}
+
+/// Bytes that wait.
+pub fn kept() -> usize {
+    Waiting::lock().bytes
+}
+
+/// All that waits goes back to the system.
+pub fn shed() {
+    let mut waiting = Waiting::lock();
+    while waiting.count > 0 {
+        waiting.let_go();
+    }
+}
+
+/// A block that waited and is as large as this, or hardly larger.
+pub fn take(layout: Layout) -> Option<*mut u8> {
+    let bytes = layout.size();
+    if bytes < LEAST || layout.align() > ALIGN {
+        return None;
+    }
+    let mut waiting = Waiting::lock();
+    let fits = |block: &(*mut u8, usize)| (bytes..=bytes + bytes / 8).contains(&block.1);
+    let k = waiting.blocks[..waiting.count].iter().rposition(fits)?;
+    Some(waiting.remove(k).0)
+}
+
+/// Keeps a block that nobody needs. False: it does not wait, and is the caller's to give back.
+///
+/// # Safety
+/// The block is the system's, and nobody uses it any more.
+pub unsafe fn keep(at: *mut u8) -> bool {
+    let (bytes, most) = (room(at), BOUND.load(Relaxed));
+    if bytes < LEAST || bytes > most {
+        return false;
+    }
+    let mut waiting = Waiting::lock();
+    while waiting.count == MANY || waiting.bytes + bytes > most {
+        waiting.let_go();
+    }
+    let k = waiting.count;
+    waiting.blocks[k] = (at, bytes);
+    waiting.count += 1;
+    waiting.bytes += bytes;
+    heap::mapped(bytes);
+    true
+}
+
+#[cfg(all(test, target_os = "linux", target_env = "gnu"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_that_was_given_back_serves_the_next_request_of_its_size() {
+        let layout = Layout::from_size_align(LEAST * 3, 8).unwrap();
+        let half = Layout::from_size_align(LEAST, 8).unwrap();
+        // SAFETY: blocks of one layout; each is given back once.
+        unsafe {
+            let [a, b, c] = [0; 3].map(|_| System.alloc(layout));
+            assert!(!keep(a), "nothing may wait yet");
+            may_keep(LEAST * 7);
+            assert!(keep(a));
+            assert_eq!(take(half), None, "it is far too large for that");
+            assert_eq!(take(layout), Some(a));
+            // The third has no room beside both others.
+            assert!(keep(a) && keep(b) && keep(c));
+            assert_eq!(kept() / layout.size(), 2);
+            assert_eq!(take(layout), Some(c), "the last is the first");
+            shed();
+            assert_eq!((kept(), take(layout)), (0, None));
+            may_keep(0);
+            System.dealloc(c, layout);
+        }
+    }
+}
