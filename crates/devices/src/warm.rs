@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
 
 /// Bytes from which on a block waits.
-pub const LEAST: usize = 2 << 20;
+pub const LEAST: usize = 128 << 10;
 
 /// What the system's blocks are aligned to.
 const ALIGN: usize = 16;

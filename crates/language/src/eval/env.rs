@@ -136,7 +136,7 @@ enum Slots {
 }
 
 type Page = [Slot; PAGE];
-const PAGE: usize = 32;
+const PAGE: usize = 8;
 
 impl Default for Slots {
     fn default() -> Self {

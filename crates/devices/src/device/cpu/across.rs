@@ -29,14 +29,20 @@ impl Panels {
         // SAFETY: the caller's.
         unsafe { self.at.add(line / self.wide * self.apart + line % self.wide * GROUP) }
     }
+
+    /// A line of one number. Safety: the panel is there.
+    pub unsafe fn fill(self, line: usize, x: f64) {
+        // SAFETY: the caller's.
+        unsafe { std::slice::from_raw_parts_mut(self.line(line), GROUP).fill(x) }
+    }
 }
 
-/// `GROUP` rows of `lines` items into as many lines of a group each. Safety: rows and panels hold
-/// them.
-pub type Turn = unsafe fn(rows: *const f64, lines: usize, to: Panels);
+/// `GROUP` rows of `lines` items, `apart` from each other, into as many lines of a group each.
+/// Safety: rows and panels hold them.
+pub type Turn = unsafe fn(rows: *const f64, apart: isize, lines: usize, to: Panels);
 
 #[inline(always)]
-unsafe fn turn<L: Wide>(rows: *const f64, lines: usize, to: Panels) {
+unsafe fn turn<L: Wide>(rows: *const f64, apart: isize, lines: usize, to: Panels) {
     let mut line = 0;
     // SAFETY: the caller's; a block's lines are below `lines`.
     unsafe {
@@ -44,7 +50,7 @@ unsafe fn turn<L: Wide>(rows: *const f64, lines: usize, to: Panels) {
             for first in (0..GROUP).step_by(L::N) {
                 let mut block = [L::splat(0.0); 8];
                 for (k, row) in block.iter_mut().take(L::N).enumerate() {
-                    *row = L::load(rows.add((first + k) * lines + line));
+                    *row = L::load(rows.offset((first + k) as isize * apart + line as isize));
                 }
                 L::turn(&mut block);
                 for (k, items) in block.iter().take(L::N).enumerate() {
@@ -55,7 +61,7 @@ unsafe fn turn<L: Wide>(rows: *const f64, lines: usize, to: Panels) {
         }
         for line in line..lines {
             let out = to.line(line);
-            (0..GROUP).for_each(|k| *out.add(k) = *rows.add(k * lines + line));
+            (0..GROUP).for_each(|k| *out.add(k) = *rows.offset(k as isize * apart + line as isize));
         }
     }
 }
@@ -75,8 +81,8 @@ macro_rules! instances {
             use super::*;
 
             $(#[target_feature(enable = $feature)])?
-            unsafe fn turn(rows: *const f64, lines: usize, to: Panels) {
-                unsafe { super::turn::<$lane>(rows, lines, to) }
+            unsafe fn turn(rows: *const f64, apart: isize, lines: usize, to: Panels) {
+                unsafe { super::turn::<$lane>(rows, apart, lines, to) }
             }
 
             pub const ALL: Turn = turn;

@@ -11,7 +11,7 @@ use crate::pool::PoolBuffer;
 use aplomb_values::array::{DType, Storage};
 
 /// Items somewhere in memory, to be read.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct Source {
     pub at: *const u8,
     pub dtype: DType,

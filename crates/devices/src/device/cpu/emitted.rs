@@ -297,24 +297,30 @@ impl Frame {
             // SAFETY: inside.
             return unsafe { source.at.offset(from as isize * size as isize) };
         }
-        let (mut direct, mut fine) = (None, n <= CHUNK && !room.is_null());
-        if fine {
-            // SAFETY: parts of a range of n lie within n, and their places in the source.
-            let picked = input.walk.picked(source, (start, n), |at, part| unsafe {
-                part.items(source, room.add(at * size))
-            });
-            if let Some(fits) = picked {
-                return if fits { room } else { std::ptr::null() };
-            }
+        if n > CHUNK || room.is_null() {
+            // Where there is no room to put it together it lies in one piece, or nowhere.
+            return match input.walk.first(start, n, &mut self.place) {
+                Piece::From { at, step: 1, len } if len == n && inside(source, at, 1, n) => {
+                    // SAFETY: inside.
+                    unsafe { source.at.offset(at as isize * size as isize) }
+                }
+                _ => std::ptr::null(),
+            };
         }
+        // SAFETY: parts of a range of n lie within n, and their places in the source.
+        let picked = input.walk.picked(source, (start, n), |at, part| unsafe {
+            part.items(source, room.add(at * size))
+        });
+        if let Some(fits) = picked {
+            return if fits { room } else { std::ptr::null() };
+        }
+        let (mut direct, mut fine) = (None, true);
         input.walk.pieces(start, n, &mut self.place, |at, piece| match piece {
             Piece::From { at: from, step: 1, len } if len == n && inside(source, from, 1, n) => {
                 // SAFETY: inside.
                 direct = Some(unsafe { source.at.offset(from as isize * size as isize) });
             }
-            Piece::From { at: from, step: 0, len }
-                if fine && len == n && inside(source, from, 0, n) =>
-            {
+            Piece::From { at: from, step: 0, len } if len == n && inside(source, from, 0, n) => {
                 let there = was.filter(|(at, times)| *at == from && *times >= n);
                 if there.is_none() {
                     // SAFETY: inside; the room holds a chunk.
@@ -322,12 +328,12 @@ impl Frame {
                 }
                 *alike = there.or(Some((from, n)));
             }
-            Piece::From { at: from, step, len } if fine && inside(source, from, step, len) => {
+            Piece::From { at: from, step, len } if inside(source, from, step, len) => {
                 // SAFETY: inside; the room holds a chunk, in which the pieces lie.
                 unsafe { copy(source, from, step, len, room.add(at * size)) }
             }
             // SAFETY: as above.
-            Piece::Fill { with, len } if fine => unsafe {
+            Piece::Fill { with, len } => unsafe {
                 fill(source.dtype, with, len, room.add(at * size))
             },
             _ => fine = false,

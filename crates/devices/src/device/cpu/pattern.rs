@@ -21,6 +21,8 @@ const MOST: usize = 1024;
 const FEW: usize = 512;
 /// Longer rows are pieces, unless they repeat.
 const SHORT: usize = 32;
+/// Shorter runs are as quick one by one.
+const LEAST_RUN: usize = 4;
 /// A smaller domain is not worth a block.
 const LEAST: usize = 4096;
 /// The place of what a test fills.
@@ -34,6 +36,9 @@ pub struct Pattern {
     fills: Vec<f64>,
     /// The least and the greatest place.
     ends: (i64, i64),
+    /// Runs of so many places that are one place, or that follow each other (`true`); none: places
+    /// go anywhere.
+    runs: Option<(usize, bool)>,
     /// The outermost axis that a block has more than one of, and how many.
     axis: usize,
     of_axis: usize,
@@ -49,6 +54,9 @@ pub struct Part<'a> {
     pub base: i64,
     pub places: &'a [i64],
     fills: &'a [f64],
+    /// The places up to the end of the first run, those of each run behind it, and whether they
+    /// follow each other.
+    runs: Option<(usize, usize, bool)>,
 }
 
 /// The growth of an index with so many more along an axis; None: it differs from place to place.
@@ -82,6 +90,20 @@ fn period(ix: &Ix, axis: usize, of: usize) -> Option<usize> {
             (of / a).checked_mul(d).filter(|all| *all <= FEW)
         }
     })
+}
+
+/// Runs of so many places, each of which is one place or goes on by one: what a row has of a number
+/// for all of it, or of a vector.
+fn runs(places: &[i64], run: usize) -> Option<(usize, bool)> {
+    let by = |step: i64| {
+        let mut rows = places.chunks(run);
+        rows.all(|row| row.windows(2).all(|two| two[1].wrapping_sub(two[0]) == step))
+    };
+    match () {
+        () if run < LEAST_RUN => None,
+        () if by(0) => Some((run, false)),
+        () => by(1).then_some((run, true)),
+    }
 }
 
 impl Pattern {
@@ -148,7 +170,8 @@ impl Pattern {
         let wider = |(lo, hi): (i64, i64), p: i64| (lo.min(p), hi.max(p));
         let ends = real.fold((i64::MAX, i64::MIN), wider);
         let worth = places.len() > last || last > SHORT;
-        worth.then_some(Pattern { places, fills, ends, axis, of_axis, inner, steps })
+        let runs = runs(&places, last).filter(|_| fills.is_empty());
+        worth.then_some(Pattern { places, fills, ends, runs, axis, of_axis, inner, steps })
     }
 
     /// The parts of `len` elements from flat index `start` on, with where they begin in the range.
@@ -173,8 +196,9 @@ impl Pattern {
             let ends = (extents[self.axis] - first).min(self.of_axis) * self.inner;
             let part: Range<usize> = from..ends.min(from + len - done);
             let fills = if self.fills.is_empty() { &[] } else { &self.fills[part.clone()] };
+            let runs = self.runs.map(|(run, follow)| (run - part.start % run, run, follow));
             let places = &self.places[part];
-            each(done, Part { base, places, fills });
+            each(done, Part { base, places, fills, runs });
             done += places.len();
         }
     }
@@ -203,6 +227,38 @@ impl Pattern {
 }
 
 impl Part<'_> {
+    /// Items as they are seen through `as_it`, run after run. False: there are no runs. Safety: the
+    /// places lie in the source, of whose type `from` is and from whose `base` it counts, and `out`
+    /// holds as many.
+    #[inline(always)]
+    unsafe fn by_runs<T: Copy, U: Copy>(
+        &self,
+        from: *const T,
+        out: *mut U,
+        as_it: impl Fn(T) -> U,
+    ) -> bool {
+        let Some((first, run, follow)) = self.runs else { return false };
+        let (mut at, mut n) = (0, first.min(self.places.len()));
+        while at < self.places.len() {
+            let place = self.places[at] as isize;
+            let from = from.wrapping_offset(place);
+            // SAFETY: the function's contract; the run's places are these, and nobody else knows
+            // what is written.
+            unsafe {
+                let out = std::slice::from_raw_parts_mut(out.add(at), n);
+                if follow {
+                    let items = std::slice::from_raw_parts(from, n);
+                    out.iter_mut().zip(items).for_each(|(out, item)| *out = as_it(*item));
+                } else {
+                    out.fill(as_it(*from));
+                }
+            }
+            at += n;
+            n = run.min(self.places.len() - at);
+        }
+        true
+    }
+
     /// The fill that stands for the k-th place, if one does.
     #[inline]
     pub fn fill(&self, k: usize) -> Option<f64> {
@@ -215,6 +271,10 @@ impl Part<'_> {
     pub unsafe fn numbers(&self, source: Source, out: *mut f64) {
         with_type!(source.dtype, T => {
             let from = source.at.cast::<T>().wrapping_offset(self.base as isize);
+            // SAFETY: the function's contract.
+            if unsafe { self.by_runs(from, out, |x| f64::from(x)) } {
+                return;
+            }
             for (k, &place) in self.places.iter().enumerate() {
                 // SAFETY: the function's contract; a fill is no place.
                 unsafe {
@@ -233,6 +293,10 @@ impl Part<'_> {
         macro_rules! by_size {
             ($t:ty) => {{
                 let from = source.at.cast::<$t>().wrapping_offset(self.base as isize);
+                // SAFETY: as in `numbers`.
+                if unsafe { self.by_runs(from, out.cast::<$t>(), |x| x) } {
+                    return;
+                }
                 for (k, &place) in self.places.iter().enumerate() {
                     // SAFETY: as in `numbers`.
                     unsafe {
@@ -257,6 +321,38 @@ impl Part<'_> {
 mod tests {
     use super::super::tests::Dice;
     use super::*;
+
+    /// A number for all of a row, a vector for each row, and neither: items by runs are the items
+    /// one by one, wherever a range begins.
+    #[test]
+    fn items_by_runs_are_the_items() {
+        let held: Vec<i16> = (0..9_000).map(|k| (k * 7 % 30_011) as i16).collect();
+        let source = Source { at: held.as_ptr().cast(), dtype: DType::I16, len: held.len() };
+        let (mut dice, mut runs) = (Dice(3), 0);
+        for (row, column) in [(1, 0), (0, 1), (2, 1), (3, 2)] {
+            for width in [3, 4, 7, 16, 32] {
+                let extents = [2_000, width];
+                let at = Ix::constant(5).plus(&Ix::axis(0), row).plus(&Ix::axis(1), column);
+                let Some(pattern) = Pattern::new(&at, &[], &extents) else { continue };
+                runs += usize::from(pattern.runs.is_some());
+                for _ in 0..20 {
+                    let (start, len) = (dice.roll(1_000 * width), 1 + dice.roll(900));
+                    let (mut wide, mut own) = (vec![0.0; len], vec![0i16; len]);
+                    assert!(pattern.parts_of(&extents, source, (start, len), |k, part| unsafe {
+                        // SAFETY: a part is inside of the source, and of the range.
+                        part.numbers(source, wide[k..].as_mut_ptr());
+                        part.items(source, own[k..].as_mut_ptr().cast());
+                    }));
+                    for k in 0..len {
+                        let (i, j) = ((start + k) / width, (start + k) % width);
+                        let item = held[5 + i * row as usize + j * column as usize];
+                        assert_eq!((wide[k], own[k]), (f64::from(item), item), "{width} {k}");
+                    }
+                }
+            }
+        }
+        assert!(runs >= 8, "{runs}");
+    }
 
     /// An index of the axes, with divisions, remainders and clamps of short ones.
     fn random(dice: &mut Dice, extents: &[usize]) -> Ix {

@@ -12,7 +12,7 @@
 
 use super::across::{GROUP, Panels, turns};
 use super::chunk::{CHUNK, Env, Frame};
-use super::convert::converts;
+use super::convert::{Source, converts};
 use super::program::{Input, Work, lower};
 use super::share::share;
 use super::tiles::{GROUP_BYTES, Tiles, Where, tiles};
@@ -23,6 +23,7 @@ use aplomb_plans::plan::product::Factors;
 use aplomb_plans::plan::{Launch, Step, ValueId, What};
 use aplomb_values::array::DType;
 use aplomb_values::dag::ix::{Ix, linear};
+use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::{BLOCK, LANES, SINGLES, is_single};
 use std::collections::BTreeMap;
 
@@ -52,6 +53,9 @@ pub struct Packed {
     block: usize,
     /// Tiles to a unit.
     sides: [usize; 2],
+    /// Both operands are one matrix, so the result below the diagonal is that above it: a product
+    /// does not depend on which of two numbers is first, nor do the sums of the same products.
+    mirrored: bool,
 }
 
 /// The factors of a launch that is a product of blocks; None: it is no such product, or a small
@@ -182,6 +186,9 @@ impl Packed {
                 tiles,
             }
         };
+        let mirrored = matches!(factors.times, Op::Mul | Op::Add | Op::Eq | Op::Ne)
+            && rows == columns
+            && operand(0).read().is_some_and(|read| Some(read) == operand(1).read());
         let Some(left) = operand(0).pack(cpu, ctx)? else { return Ok(None) };
         let Some(right) = operand(1).pack(cpu, ctx)? else { return Ok(None) };
         let (down, across) = (rows.div_ceil(tiles.rows), columns.div_ceil(tiles.columns));
@@ -194,7 +201,7 @@ impl Packed {
                 sides[k] /= 2;
             }
         }
-        Ok(Some(Packed { tiles, left, right, rows, columns, deep, block, sides }))
+        Ok(Some(Packed { tiles, left, right, rows, columns, deep, block, sides, mirrored }))
     }
 
     /// Units across, down and along the fold.
@@ -228,6 +235,9 @@ impl Packed {
         for chunk in chunks.clone() {
             for (jk, j) in tile_columns.clone().enumerate() {
                 for (ik, i) in tile_rows.clone().enumerate() {
+                    if self.mirrored && i * r >= (j + 1) * c {
+                        continue;
+                    }
                     let slot = if slots == 1 { 0 } else { jk * tile_rows.len() + ik };
                     let (x, steps) = part(i, chunk, r, self.deep);
                     let (y, _) = part(j, chunk, c, self.deep);
@@ -257,15 +267,21 @@ impl Packed {
                     }
                     for (k, &result) in results.iter().enumerate() {
                         let (i, j) = (i * r + k / c, j * c + k % c);
-                        if i >= self.rows || j >= self.columns {
+                        if i >= self.rows || j >= self.columns || self.mirrored && i > j {
                             continue;
                         }
-                        let at = (i * self.columns + j) * blocks + block;
-                        if result.is_finite() {
-                            // SAFETY: a result's partial.
-                            unsafe { *out.add(at) = result };
-                        } else {
-                            again(at);
+                        let mut put = |i: usize, j: usize| {
+                            let at = (i * self.columns + j) * blocks + block;
+                            if result.is_finite() {
+                                // SAFETY: a result's partial.
+                                unsafe { *out.add(at) = result };
+                            } else {
+                                again(at);
+                            }
+                        };
+                        put(i, j);
+                        if self.mirrored && i < j {
+                            put(j, i);
                         }
                     }
                 }
@@ -295,11 +311,7 @@ impl Operand<'_> {
         let out = Out { at: buffer.as_mut_ptr().cast(), single: self.tiles.single };
         let chunks = self.deep.div_ceil(DEEP);
 
-        let mut own = vec![1; self.launch.domain.len()];
-        self.axes
-            .iter()
-            .chain(own.len().checked_sub(1).as_ref())
-            .for_each(|&k| own[k] = self.launch.domain[k]);
+        let own = self.own();
         let steps = self.steps();
         let inputs = self.inputs.iter().zip(&self.launch.loads).map(|(input, load)| {
             let walk = Walk::of_read(&load.read, &input.shape, &own);
@@ -312,7 +324,7 @@ impl Operand<'_> {
         let program =
             lower(Work { isa, domain: &own, steps: &steps, guards, stores, keep, reduced }, inputs);
         let env = Env::new(cpu.isa, &program, &steps, &[], ctx.interrupt);
-        let aside = self.aside(&own);
+        let aside = self.aside();
         let panels_each = if aside.is_some() { PANELS } else { 1 };
         let units = panels.div_ceil(panels_each) * chunks;
         let tally = share(cpu, &env, units, total > LANES * CHUNK, ctx, &|frame, unit| {
@@ -341,25 +353,40 @@ impl Operand<'_> {
         self.made_of.iter().map(one).collect()
     }
 
-    /// The read of an operand that a copy serves better: one that is only read, and whose lines lie
-    /// nearer to each other in memory than the items of one.
-    fn aside(&self, own: &[usize]) -> Option<Aside> {
+    /// The domain of what the operand knows: its lines, and the axis that is folded.
+    fn own(&self) -> Vec<usize> {
+        let mut own = vec![1; self.launch.domain.len()];
+        for &axis in self.axes.iter().chain(&[self.launch.domain.len() - 1]) {
+            own[axis] = self.launch.domain[axis];
+        }
+        own
+    }
+
+    /// The read of an operand that is only read, all of it inside. None: it is made of more.
+    fn read(&self) -> Option<Aside> {
         let (What::Load(load), &[axis]) = (&self.launch.body[self.value as usize].what, self.axes)
         else {
             return None;
         };
         let input = self.inputs.get(*load as usize)?;
         let read = &self.launch.loads.get(*load as usize)?.read;
-        let at: Ix = linear(&read.ix, &input.shape, own);
+        let own = self.own();
+        let at: Ix = linear(&read.ix, &input.shape, &own);
         let (line, deep) = (at.coefficient(axis), at.coefficient(own.len() - 1));
-        if !read.tests.is_empty() || !at.is_affine() || line.unsigned_abs() >= deep.unsigned_abs() {
+        if !read.tests.is_empty() || !at.is_affine() {
             return None;
         }
         let ends = [line * (self.lines as i64 - 1), deep * (self.deep as i64 - 1)];
         let [low, high] =
             [i64::min, i64::max].map(|f| at.c + ends.iter().map(|end| f(0, *end)).sum::<i64>());
         let inside = low >= 0 && high < input.source.len as i64;
-        inside.then_some(Aside { input: input.clone(), first: at.c, line, deep })
+        inside.then_some(Aside { source: input.source, first: at.c, line, deep })
+    }
+
+    /// One that a copy serves better: its lines lie nearer to each other in memory than the items
+    /// of one.
+    fn aside(&self) -> Option<Aside> {
+        self.read().filter(|read| read.line.unsigned_abs() < read.deep.unsigned_abs())
     }
 
     /// One chunk of a panel's lines, computed.
@@ -410,24 +437,33 @@ impl Operand<'_> {
         for t in 0..steps {
             let first = chunk * DEEP + t * LANES;
             let items = LANES.min(self.deep - first);
-            for k in 0..items {
-                let at = from.first + from.line * line as i64 + from.deep * (first + k) as i64;
-                // SAFETY: `aside` has looked at all corners of the read; `held` has so many rows.
-                unsafe {
-                    load(from.input.source, at, from.line, lines, held.as_mut_ptr().add(k * across))
-                };
+            let at = from.first + from.line * line as i64 + from.deep * first as i64;
+            let lies = from.line == 1 && from.source.dtype == DType::F64 && items == LANES;
+            let (mut rows, mut apart, mut here) = (held.as_ptr(), across as isize, across);
+            if lies && !out.single {
+                rows = from.source.at.cast::<f64>().wrapping_offset(at as isize);
+                (apart, here) = (from.deep as isize, lines);
+            } else {
+                for k in 0..items {
+                    let (at, to) = (at + from.deep * k as i64, held[k * across..].as_mut_ptr());
+                    // SAFETY: `read` has looked at all corners; `held` has so many rows.
+                    unsafe { load(from.source, at, from.line, lines, to) };
+                }
+                held[items * across..].fill(self.fill);
             }
-            held[items * across..].fill(self.fill);
             if !out.single {
                 let (at, _) = part(panels.start, chunk, self.wide, self.deep);
-                let apart = padded(self.deep) * self.wide;
+                let wide = self.wide;
                 for g in 0..self.tiles.groups() {
-                    let first = at + (g * steps + t) * self.wide * GROUP;
-                    // SAFETY: the panels' parts hold `steps` × 64 items of each line.
+                    let first = at + (g * steps + t) * wide * GROUP;
+                    let rows = rows.wrapping_offset((g * GROUP) as isize * apart);
+                    // SAFETY: the panels' parts hold `steps` × 64 items of each line, and rows lie
+                    // in the source, or in `held`.
                     unsafe {
                         let at = out.at.cast::<f64>().add(first);
-                        let rows = held.as_ptr().add(g * GROUP * across);
-                        (turns(isa))(rows, across, Panels { at, wide: self.wide, apart });
+                        let to = Panels { at, wide, apart: padded(self.deep) * wide };
+                        (turns(isa))(rows, apart, here, to);
+                        (here..across).for_each(|line| to.fill(line, self.fill));
                     }
                 }
                 continue;
@@ -446,10 +482,10 @@ impl Operand<'_> {
     }
 }
 
-/// A read that goes across its lines: where its first item is, and its steps from line to line and
-/// along one.
+/// The read of an operand: where its first item is, and its steps from line to line and along one.
+#[derive(PartialEq)]
 struct Aside {
-    input: Input,
+    source: Source,
     first: i64,
     line: i64,
     deep: i64,

@@ -208,7 +208,7 @@ fn across(isa: Isa, items: &[f64], lines: &mut [Lane]) {
     assert!(items.len() == LANES * width && LANES == GROUP);
     let to = Panels { at: lines.as_mut_ptr().cast(), wide: width, apart: 0 };
     // SAFETY: there are eight rows of `width` items, and a line of eight for each of a row.
-    unsafe { turns(isa)(items.as_ptr(), width, to) }
+    unsafe { turns(isa)(items.as_ptr(), width as isize, width, to) }
 }
 
 /// Turns them back.
@@ -219,7 +219,7 @@ fn along(isa: Isa, lines: &[Lane], out: &mut [f64]) {
     for first in (0..whole).step_by(GROUP) {
         let to = Panels { at: out[first..].as_mut_ptr(), wide: 1, apart: width };
         // SAFETY: eight lines from this one on, and in each of eight rows as many items.
-        unsafe { turns(isa)(lines[first..].as_ptr().cast(), LANES, to) }
+        unsafe { turns(isa)(lines[first..].as_ptr().cast(), LANES as isize, LANES, to) }
     }
     for (k, line) in lines.iter().enumerate().skip(whole) {
         for (lane, bits) in line.iter().enumerate() {

@@ -253,6 +253,15 @@ impl Walk {
         }
     }
 
+    /// The first piece of `len` elements from flat index `start` on.
+    pub fn first(&self, start: usize, len: usize, place: &mut Vec<usize>) -> Piece {
+        self.place(start, place);
+        match self.extents.len().checked_sub(1) {
+            None => self.piece(place, usize::MAX, 1),
+            Some(last) => self.piece(place, last, (self.extents[last] - place[last]).min(len)),
+        }
+    }
+
     fn place(&self, start: usize, place: &mut Vec<usize>) {
         place.clear();
         place.resize(self.extents.len(), 0);
