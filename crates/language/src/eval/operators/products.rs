@@ -65,6 +65,7 @@ fn paired(
     let left = spread(ev, x, shape, 0..r, |k| k / n)?;
     let right = spread(ev, y, shape, r..shape.len(), |k| k % n)?;
     if let Some(z) = flat_pass(ev, func, Some(&left), &right)? {
+        ev.cx.sys.refused = None;
         return Ok(Some(z));
     }
     ev.flattened(func, Some(&left), &right, shape, Steps::All)
