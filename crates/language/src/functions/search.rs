@@ -581,14 +581,16 @@ fn exact(a: &Array, budget: &Budget) -> Result<Option<Vec<i64>>> {
     if !plain {
         return Ok(None);
     }
-    let mut out = budget.room(a.len())?;
+    let (mut out, mut ticks) = (budget.room(a.len())?, budget.ticks());
     if a.is_char() {
-        out.extend(
-            a.ready_chars(budget)?.into_iter().map(|c| CHARACTERS + i64::from(u32::from(c))),
-        );
+        for c in a.ready_chars(budget)? {
+            ticks.tick()?;
+            out.push(CHARACTERS + i64::from(u32::from(c)));
+        }
         return Ok(Some(out));
     }
     for x in a.ready_numbers(budget)? {
+        ticks.tick()?;
         if x != x.trunc() || x.abs() > f64::from(i32::MAX) {
             return Ok(None);
         }

@@ -188,9 +188,16 @@ impl Eval<'_> {
         if n < FEW || y.rank() != 1 {
             return Ok(None);
         }
-        let Some(form) = form_of_items(y) else { return Ok(None) };
+        let Some(form) = form_of_items(y).filter(|_| f.closure().is_some()) else {
+            return Ok(None);
+        };
         let y = crate::eval::operators::each::taken_apart(self, y)?;
-        let state = y.item(n - 1);
+        let state = self.cx.ready_outer(&y.item(n - 1))?;
+        // Nothing is copied for a function that has no program.
+        let own = Form::of(&state).filter(|_| self.runs_numbers());
+        if own.is_none_or(|own| self.steady(f, Some(&form), own).is_none()) {
+            return Ok(None);
+        }
         let items = Items::new(y, form, self.cx.budget())?;
         self.goes_on(f, &Left::Items(items), state, n - 1)
     }
