@@ -209,6 +209,8 @@ pub struct Sys {
     pub calls: usize,
     /// The part of the world outside that was last used, by work that nobody told of yet.
     pub used: Option<&'static str>,
+    /// The patterns of ⎕R and ⎕S that were compiled last.
+    pub patterns: super::system::Patterns,
     /// The files that are tied.
     pub ties: Vec<super::system::ties::Tie>,
     /// The error that ⎕DMX, ⎕EN and ⎕DM tell of.

@@ -20,6 +20,8 @@ pub struct Tape {
     checks: Vec<Rc<Cell>>,
     /// Scalars that were recorded, some of which are pending still: many are computed at once.
     scalars: Vec<Weak<Cell>>,
+    /// Pending arrays, by their cells' numbers, of which small parts were read, and how many parts.
+    parted: Vec<(u64, usize)>,
     /// Framed runs whose values are pending.
     runs: Vec<Run>,
     /// Those of them that a failed evaluation held.
@@ -131,6 +133,25 @@ impl Tape {
         all.iter().filter_map(Weak::upgrade).filter(|c| c.forced().is_none()).collect()
     }
 
+    /// Counts a small part that is read of a pending array; how many there are.
+    pub fn part_of(&mut self, whole: &Cell) -> usize {
+        /// Arrays that are counted at a time.
+        const KNOWN: usize = 8;
+        match self.parted.iter_mut().find(|(seq, _)| *seq == whole.seq()) {
+            Some((_, parts)) => {
+                *parts += 1;
+                *parts
+            }
+            None => {
+                if self.parted.len() == KNOWN {
+                    self.parted.remove(0);
+                }
+                self.parted.push((whole.seq(), 1));
+                1
+            }
+        }
+    }
+
     /// The framed runs whose results are pending.
     pub fn runs(&self) -> &[Run] {
         &self.runs
@@ -167,6 +188,7 @@ impl Tape {
     /// A statement begins, or has ended.
     pub fn reset(&mut self) {
         self.again.clear();
+        self.parted.clear();
         self.suspects.clear();
         self.runs.retain(Run::alive);
     }

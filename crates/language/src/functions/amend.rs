@@ -1,9 +1,10 @@
 //! Items at chosen places become others: what `x[i]←`, `(sel x)←` and `@` share.
 
 use super::cells;
+use super::pieces::{Lain, Side};
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, length};
-use aplomb_values::array::{Array, Changing};
+use aplomb_values::array::{Array, Changing, DType, Ragged, storage};
 
 /// A value fits places of a shape if it is one item, or has the same shape but for axes of length
 /// 1. Errors: LENGTH.
@@ -48,4 +49,56 @@ pub fn picked(cx: &Cx<'_>, a: &Array, shape: &[usize], places: &[usize]) -> Resu
     let mut picked = cx.budget().room(places.len())?;
     picked.extend(places.iter().map(|&p| Ok(p)));
     aplomb_values::prim::moves::gather(a, shape, &picked, cx.budget())
+}
+
+/// Pieces with other items at places of their own: `x[i]←v` of each. None: an item is of another
+/// kind, or a place is not there, which is told where it stands. Errors: WS FULL, INTERRUPT.
+pub fn amended_each(
+    cx: &mut Cx<'_>,
+    base: &Ragged,
+    at: &Side<'_>,
+    new: &Side<'_>,
+) -> Result<Option<Ragged>> {
+    let (Some(at), Some(new)) = (Lain::of(cx, at)?, Lain::of(cx, new)?) else { return Ok(None) };
+    let (Some(held), Some(by)) = (storage(base.flat()), storage(at.flat())) else {
+        return Ok(None);
+    };
+    let Some(values) = storage(new.flat()) else { return Ok(None) };
+    let is_char = base.flat().is_char();
+    let fits = |dtype: DType| dtype.is_integer() || dtype == DType::F64;
+    let plain = match is_char {
+        true => new.flat().is_char(),
+        false => fits(held.dtype()) && fits(values.dtype()),
+    };
+    if !plain || !by.dtype().is_integer() {
+        return Ok(None);
+    }
+    let (by, values, io) = (by.view(), values.view(), cx.sys.settings.io);
+    let mut items = held.view().numbers(cx.budget())?;
+    let mut ticks = cx.budget().ticks();
+    for k in 0..base.count() {
+        let (own, places, from) = (base.range(k), at.range(k), new.range(k));
+        if from.len() != 1 && from.len() != places.len() {
+            return Ok(None);
+        }
+        for (j, place) in places.enumerate() {
+            ticks.tick()?;
+            let place = by.number(place) - io;
+            if place < 0.0 || place >= own.len() as f64 {
+                return Ok(None);
+            }
+            let from = from.start + if from.len() == 1 { 0 } else { j };
+            items[own.start + place as usize] = values.number(from);
+        }
+    }
+    let shape = [items.len()];
+    let flat = match is_char {
+        true => {
+            let mut chars = cx.budget().room(items.len())?;
+            chars.extend(items.iter().filter_map(|x| char::from_u32(*x as u32)));
+            Array::chars(shape.as_slice(), chars, cx.budget())?
+        }
+        false => Array::numbers(shape.as_slice(), items, cx.budget())?,
+    };
+    Ok(base.with(flat))
 }

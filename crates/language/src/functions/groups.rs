@@ -10,7 +10,7 @@ use crate::eval::cx::Cx;
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, Data, Ragged, View, elements, storage};
-use aplomb_values::prim::library::{self as places, Places};
+use aplomb_values::prim::library::{self as places, Places, same};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -153,35 +153,38 @@ fn groups_of_numbers(y: &Array, ct: f64, budget: &Budget) -> Result<Option<Group
 }
 
 /// A hash of a whole number that no other of 64 bits has: each step can be undone.
-fn mixed(x: i64) -> u64 {
+pub fn mixed(x: i64) -> u64 {
     let h = (x as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     h ^ (h >> 29)
 }
 
-/// Groups of equal pieces, where equal means the same: of characters and whole numbers.
-pub fn groups_of_pieces(pieces: &Ragged, budget: &Budget) -> Result<Option<Groups>> {
-    fn same<T: Copy + Eq + Into<u64>>(
+/// Groups of equal pieces, where equal means the same: of characters, of whole numbers, and of
+/// numbers of which no two differ and are equal within ⎕CT.
+pub fn groups_of_pieces(pieces: &Ragged, ct: f64, budget: &Budget) -> Result<Option<Groups>> {
+    fn alike<T: Copy + Eq + Into<u64>>(
         items: &[T],
         pieces: &Ragged,
         budget: &Budget,
     ) -> Result<Option<Groups>> {
-        // The groups of one hash: their first pieces, and their numbers.
-        let mut table: HashMap<u64, Vec<(u32, u32)>, BuildHasherDefault<Hashed>> =
-            HashMap::default();
-        let _held = budget.charge_elements(pieces.count(), IN_TABLE)?;
+        // Places for twice as many, and of each group its hash and its first piece.
+        let size = pieces.count().saturating_mul(2).next_power_of_two();
+        let mut table = budget.filled(u32::MAX, size)?;
+        let mut known: Vec<(u64, u32)> = budget.room(pieces.count())?;
         let group = |k: usize, next: u32| {
             let piece = &items[pieces.range(k)];
             let mix = |h: u64, &x: &T| (h ^ x.into()).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             let hash = piece.iter().fold(piece.len() as u64, |h, x| mix(h.rotate_left(23), x));
-            let bucket = table.entry(hash ^ (hash >> 29)).or_default();
-            let found =
-                bucket.iter().find(|(first, _)| items[pieces.range(*first as usize)] == *piece);
-            match found {
-                Some((_, group)) => *group,
-                None => {
-                    bucket.push((k as u32, next));
-                    next
+            let mut at = (hash ^ (hash >> 29)) as usize & (size - 1);
+            loop {
+                let Some(&(own, first)) = known.get(table[at] as usize) else {
+                    table[at] = next;
+                    known.push((hash, k as u32));
+                    return next;
+                };
+                if own == hash && items[pieces.range(first as usize)] == *piece {
+                    return table[at];
                 }
+                at = (at + 1) & (size - 1);
             }
         };
         in_order(budget, pieces.count(), group).map(Some)
@@ -190,31 +193,58 @@ pub fn groups_of_pieces(pieces: &Ragged, budget: &Budget) -> Result<Option<Group
         Some(View::Char(v)) => {
             let mut points: Vec<u32> = budget.room(v.len())?;
             points.extend(v.iter().map(|&c| u32::from(c)));
-            same(&points, pieces, budget)
+            alike(&points, pieces, budget)
         }
-        Some(View::Bool(v)) => same(v, pieces, budget),
+        Some(View::Bool(v)) => alike(v, pieces, budget),
         Some(View::I8(v)) => {
             let mut whole: Vec<u8> = budget.room(v.len())?;
             whole.extend(v.iter().map(|&x| x as u8));
-            same(&whole, pieces, budget)
+            alike(&whole, pieces, budget)
         }
         Some(View::I16(v)) => {
             let mut whole: Vec<u16> = budget.room(v.len())?;
             whole.extend(v.iter().map(|&x| x as u16));
-            same(&whole, pieces, budget)
+            alike(&whole, pieces, budget)
         }
         Some(View::I32(v)) => {
             let mut whole: Vec<u32> = budget.room(v.len())?;
             whole.extend(v.iter().map(|&x| x as u32));
-            same(&whole, pieces, budget)
+            alike(&whole, pieces, budget)
         }
         Some(View::F64(v)) if v.iter().all(|&x| is_whole(x)) => {
             let mut whole: Vec<u64> = budget.room(v.len())?;
             whole.extend(v.iter().map(|&x| x as i64 as u64));
-            same(&whole, pieces, budget)
+            alike(&whole, pieces, budget)
         }
+        Some(View::F64(v)) => match apart(v, ct, budget)? {
+            Some(bits) => alike(&bits, pieces, budget),
+            None => Ok(None),
+        },
         _ => Ok(None),
     }
+}
+
+/// The bits of numbers, where two of them are equal within ⎕CT only if they are the same. None:
+/// some are not.
+fn apart(items: &[f64], ct: f64, budget: &Budget) -> Result<Option<Vec<u64>>> {
+    let _held = budget.charge_elements(items.len(), IN_TABLE)?;
+    let mut seen: HashMap<u64, (), BuildHasherDefault<Hashed>> = HashMap::default();
+    let (mut bits, mut ticks) = (budget.room(items.len())?, budget.ticks());
+    for x in items {
+        ticks.tick()?;
+        // There is one zero, and a NaN is not itself.
+        if x.is_nan() {
+            return Ok(None);
+        }
+        let own = (x + 0.0).to_bits();
+        seen.insert(mixed(own as i64), ());
+        bits.push(own);
+    }
+    let mut differ = budget.room(seen.len())?;
+    differ.extend(bits.iter().filter(|own| seen.remove(&mixed(**own as i64)).is_some()));
+    differ.sort_unstable_by(|a, b| f64::from_bits(*a).total_cmp(&f64::from_bits(*b)));
+    let near = |a: u64, b: u64| same(f64::from_bits(a), f64::from_bits(b), ct);
+    Ok((!differ.windows(2).any(|pair| near(pair[0], pair[1]))).then_some(bits))
 }
 
 /// Whether a number is whole, and so small that another whole one is never equal within ⎕CT.
@@ -224,7 +254,7 @@ fn is_whole(x: f64) -> bool {
 
 /// A hash that is one already.
 #[derive(Default)]
-struct Hashed(u64);
+pub struct Hashed(u64);
 
 impl Hasher for Hashed {
     fn write(&mut self, bytes: &[u8]) {
@@ -317,7 +347,10 @@ pub fn places_of_runs(
     };
     let budget = cx.budget();
     let Some(all) = Ragged::joined(&[&have, &want], budget)? else { return Ok(None) };
-    let Some(Groups { firsts, of }) = groups_of_pieces(&all, budget)? else { return Ok(None) };
+    let ct = cx.sys.settings.ct;
+    let Some(Groups { firsts, of }) = groups_of_pieces(&all, ct, budget)? else {
+        return Ok(None);
+    };
     let n = have.count();
     let mut out = budget.room(want.count())?;
     out.extend(of[n..].iter().map(|&group| firsts[group as usize].min(n)));
@@ -337,7 +370,7 @@ pub fn firsts_of_groups(cx: &mut Cx<'_>, y: &Array) -> Result<Vec<usize>> {
 pub fn groups(cx: &mut Cx<'_>, y: &Array) -> Result<Groups> {
     let y = &cx.ready(y, "search")?;
     let made = match runs(cx, y, y.rank().max(1) - 1)? {
-        Some(pieces) => groups_of_pieces(&pieces, cx.budget())?,
+        Some(pieces) => groups_of_pieces(&pieces, cx.sys.settings.ct, cx.budget())?,
         None => groups_of_whole(y, cx.budget())?,
     };
     let ct = ct_of(cx, y, y);

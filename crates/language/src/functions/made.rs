@@ -6,7 +6,7 @@ use crate::eval::cx::Cx;
 use crate::syntax::numerals;
 use crate::table::Prim;
 use aplomb_ground::error::Result;
-use aplomb_values::array::format::grid;
+use aplomb_values::array::format::{is_int, numeral};
 use aplomb_values::array::{Array, Data, Ragged, View, storage};
 
 /// `f¨Y` or `X f¨Y` of arrays whose items are numbers or characters, or pieces of a text that are
@@ -195,8 +195,7 @@ fn texts(cx: &mut Cx<'_>, y: &Array) -> Result<Option<Array>> {
             }
             all[digits..].reverse();
         } else {
-            let lines = grid(&Array::num(x), pp, cx.budget())?;
-            let [line] = lines.as_slice() else { return Ok(None) };
+            let line = numeral(x, pp, is_int(x));
             cx.budget().widen(&mut all, line.len())?;
             all.extend(line.chars());
         }

@@ -13,6 +13,7 @@ pub mod parts;
 pub mod pieces;
 pub mod search;
 pub mod select;
+pub mod sets;
 pub mod shape;
 pub mod straight;
 pub mod text;

@@ -135,7 +135,7 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
     }
     if y.rank() == 1
         && let Some(pieces) = runs(cx, &y, 0)?
-        && let Some(groups) = groups_of_pieces(&pieces, cx.budget())?
+        && let Some(groups) = groups_of_pieces(&pieces, 0.0, cx.budget())?
     {
         return by_group(cx, &pieces, &groups, down);
     }
@@ -148,14 +148,26 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
 /// behind as many as are less, in the order in which they stand.
 fn by_group(cx: &Cx<'_>, pieces: &Ragged, groups: &Groups, down: bool) -> Result<Vec<usize>> {
     let m = groups.firsts.len();
-    let mut firsts = cx.budget().room(m)?;
-    firsts.extend(groups.firsts.iter().map(|&k| pieces.item(k)));
     let mut sorted: Vec<usize> = cx.budget().room(m)?;
     sorted.extend(0..m);
-    sorted.sort_by(|&a, &b| {
-        let order = compare(&firsts[a], &firsts[b]);
-        if down { order.reverse() } else { order }
-    });
+    let turn = |order: Ordering| if down { order.reverse() } else { order };
+    match storage(pieces.flat()).map(|s| s.view().numbers(cx.budget())).transpose()? {
+        // Item by item, the shorter first: no array is made of a piece.
+        Some(items) => {
+            let _keys = cx.budget().charge_elements(items.len(), 8)?;
+            let key = |g: usize| &items[pieces.range(groups.firsts[g])];
+            sorted.sort_by(|&a, &b| {
+                let (a, b) = (key(a), key(b));
+                let differ = a.iter().zip(b).map(|(x, y)| number(*x, *y)).find(|o| o.is_ne());
+                turn(differ.map_or_else(|| a.len().cmp(&b.len()), |order| order))
+            });
+        }
+        None => {
+            let mut firsts = cx.budget().room(m)?;
+            firsts.extend(groups.firsts.iter().map(|&k| pieces.item(k)));
+            sorted.sort_by(|&a, &b| turn(compare(&firsts[a], &firsts[b])));
+        }
+    }
     let mut size = cx.budget().filled(0usize, m)?;
     groups.of.iter().for_each(|&g| size[g as usize] += 1);
     let mut next = cx.budget().filled(0usize, m)?;

@@ -5,8 +5,10 @@
 //! stretches (`↓`, `,`) copies these. Nothing here makes an array a piece. Scalar functions go to
 //! the flat vector by themselves; folds are launches with segments.
 
+use super::sets::{SEARCHES, searched};
 use super::{groups, search};
 use crate::eval::cx::Cx;
+use crate::eval::scope::TOGETHER;
 use crate::table::Prim;
 use aplomb_ground::error::Result;
 use aplomb_values::array::{Array, Buf, DType, Data, Ragged, View, storage};
@@ -17,18 +19,73 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// An argument of `f¨`.
-enum Side<'a> {
+pub enum Side<'a> {
     /// The same for each piece.
     One(Array),
     /// Pieces.
     Pieces(Ragged),
-    /// A number for each.
+    /// A number, or a character, for each.
     Numbers(&'a Array),
+}
+
+/// The flat vector that a side's items lie in, and where those of each cell do.
+pub enum Lain<'a> {
+    /// The same items for each.
+    All(Array),
+    /// An item each.
+    Each(Array),
+    /// As these pieces lie.
+    Pieces(&'a Ragged),
+}
+
+impl<'a> Lain<'a> {
+    /// None: of an array of more axes.
+    pub fn of(cx: &mut Cx<'_>, side: &'a Side<'_>) -> Result<Option<Lain<'a>>> {
+        let dense = |cx: &mut Cx<'_>, a: &Array| match a.data() {
+            Data::Char(c) => Ok(Array::dense([1].as_slice(), Arc::new(Buf::one_char(*c)))),
+            Data::Num(x) => Array::numbers([1].as_slice(), vec![*x], cx.budget()),
+            _ => super::shape::reshaped(cx, a, &[a.len()]),
+        };
+        Ok(match side {
+            Side::One(a) if a.rank() < 2 => Some(Lain::All(dense(cx, a)?)),
+            Side::One(_) => None,
+            Side::Numbers(a) => Some(Lain::Each(dense(cx, a)?)),
+            Side::Pieces(r) => Some(Lain::Pieces(r)),
+        })
+    }
+
+    /// All items one behind the other.
+    pub fn flat(&self) -> &Array {
+        match self {
+            Lain::All(flat) | Lain::Each(flat) => flat,
+            Lain::Pieces(r) => r.flat(),
+        }
+    }
+
+    /// The places of the k-th cell's items.
+    pub fn range(&self, k: usize) -> Range<usize> {
+        match self {
+            Lain::All(flat) => 0..flat.len(),
+            Lain::Each(_) => k..k + 1,
+            Lain::Pieces(r) => r.range(k),
+        }
+    }
+
+    /// The pieces, where they are some.
+    pub fn pieces(&self) -> Option<&'a Ragged> {
+        match self {
+            Lain::Pieces(r) => Some(r),
+            _ => None,
+        }
+    }
 }
 
 /// The primitives whose results differ in length where the arguments' items do not: for these the
 /// rows of an array are pieces, too.
 const UNEVEN: &str = "/⌿~∩∪";
+
+/// Those of them that take a scalar for a vector of one, on either side.
+const SETS: &str = "~∩∪";
 
 /// The cells of one array as pieces.
 fn rows(cx: &mut Cx<'_>, a: &Array) -> Result<Option<Ragged>> {
@@ -55,19 +112,28 @@ fn side<'a>(cx: &mut Cx<'_>, a: &'a Array, n: usize, uneven: bool) -> Result<Opt
     {
         return Ok(Some(Side::Pieces(pieces)));
     }
-    Ok((a.is_plain() && !a.is_char() && a.len() == n).then_some(Side::Numbers(a)))
+    Ok((a.is_plain() && a.len() == n).then_some(Side::Numbers(a)))
+}
+
+/// Whether an array holds many scalars, each of which is a vector of one for `~ ∩ ∪`.
+fn are_many(a: &Array) -> bool {
+    a.is_plain() && a.rank() > 0 && a.len() >= TOGETHER
 }
 
 /// `f¨Y` or `X f¨Y` with a primitive f, where an argument is pieces; shapes conform. None: it goes
 /// another way, and says there what is wrong with it. Errors: WS FULL, INTERRUPT.
 pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<Option<Array>> {
     let uneven = UNEVEN.contains(p.glyph);
+    let sets = x.is_some() && SETS.contains(p.glyph);
+    let all = || [Some(y), x].into_iter().flatten();
     let is_pieces = |a: &&Array| a.pieces().is_some() || uneven && a.split().is_some();
-    let Some(like) = [Some(y), x].into_iter().flatten().find(is_pieces) else {
+    let Some(like) = all().find(is_pieces).or_else(|| all().find(|a| sets && are_many(a))) else {
         return Ok(None);
     };
     let shape = like.shape();
     let n = like.len();
+    // Beside pieces the rows of an array are pieces, too.
+    let uneven = uneven || all().any(|a| a.pieces().is_some());
     let Some(right) = side(cx, y, n, uneven)? else { return Ok(None) };
     let left = match x {
         None => None,
@@ -78,7 +144,9 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
     };
     let made = match (p.glyph, left, right) {
         ('≢', None, Side::Pieces(r)) => return lengths(cx, &r, shape).map(Some),
-        (',' | '∊', None, Side::Pieces(r)) => Some(r),
+        // Simple vectors are what these make of them.
+        (',' | '∊' | '↑', None, Side::Pieces(r)) => Some(r),
+        ('⍸', None, Side::Pieces(r)) => wheres(cx, &r)?,
         ('⌽' | '⊖', None, Side::Pieces(r)) => {
             let places = cx.budget().room(r.flat().len())?;
             picked(cx, &r, r.flat(), places, |range, places| places.extend(range.rev()))?
@@ -122,6 +190,10 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
             let places = search::first_places(cx, &x, r.flat())?;
             r.with(places)
         }
+        ('⊃', Some(Side::One(k)), Side::Pieces(r)) => match one_whole(&k) {
+            Some(k) => return at_places(cx, &r, &Array::num(k as f64)),
+            None => None,
+        },
         ('~' | '∩', Some(Side::Pieces(r)), Side::One(y)) if y.rank() < 2 => {
             let there = search::found(cx, r.flat(), &y)?;
             let kept = u8::from(p.glyph == '∩');
@@ -134,6 +206,9 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
                 }
                 _ => None,
             }
+        }
+        (glyph, Some(a), b) if SEARCHES.contains(glyph) => {
+            return searched(cx, glyph, (&a, &b), shape, n);
         }
         _ => None,
     };
@@ -259,6 +334,20 @@ fn unique(cx: &Cx<'_>, r: &Ragged) -> Result<Option<Ragged>> {
     })
 }
 
+/// The places of the ones of each piece of booleans. None: it has other items.
+fn wheres(cx: &mut Cx<'_>, r: &Ragged) -> Result<Option<Ragged>> {
+    let Some(View::Bool(marks)) = storage(r.flat()).map(|s| s.view()) else { return Ok(None) };
+    let (mut out, mut ends) = (cx.budget().room(marks.len())?, cx.budget().room(r.count())?);
+    let io = cx.sys.settings.io;
+    for range in (0..r.count()).map(|k| r.range(k)) {
+        let ones = marks[range].iter().enumerate().filter(|(_, mark)| **mark != 0);
+        out.extend(ones.map(|(at, _)| at as f64 + io));
+        ends.push(out.len() as u32);
+    }
+    let flat = cx.vector(out)?;
+    Ok(Ragged::new(flat, ends))
+}
+
 /// A number for each piece, of the first place in it where an item is, or its length, and of its
 /// length.
 fn held_in(
@@ -342,30 +431,21 @@ fn matching(
     Array::numbers(shape, out, cx.budget()).map(Some)
 }
 
-/// Pieces with others behind them.
-fn chained(cx: &Cx<'_>, a: Side<'_>, b: Side<'_>, n: usize) -> Result<Option<Ragged>> {
-    /// A vector where its items lie, and for numbers that each stand alone where.
-    fn held<'a>(a: &'a Side<'_>) -> Option<(Array, Option<&'a Ragged>)> {
-        match a {
-            Side::One(a) if a.rank() < 2 => Some((a.clone(), None)),
-            Side::Pieces(r) => Some((r.flat().clone(), Some(r))),
-            Side::One(_) | Side::Numbers(_) => None,
-        }
-    }
-    let (Some((x, left)), Some((y, right))) = (held(&a), held(&b)) else { return Ok(None) };
-    let dense = |a: Array| match a.data() {
-        Data::Char(c) => Array::dense([1].as_slice(), Arc::new(Buf::one_char(*c))),
-        _ => a,
-    };
-    let (x, y) = (dense(x), dense(y));
-    let (Some(from), Some(more)) = (storage(&x), storage(&y)) else { return Ok(None) };
-    if from.dtype() != more.dtype() || from.dtype() == DType::Complex {
+/// Pieces with others behind them, or with the same vector, or with an item each.
+fn chained(cx: &mut Cx<'_>, a: Side<'_>, b: Side<'_>, n: usize) -> Result<Option<Ragged>> {
+    let (Some(x), Some(y)) = (Lain::of(cx, &a)?, Lain::of(cx, &b)?) else { return Ok(None) };
+    let (Some(from), Some(more)) = (storage(x.flat()), storage(y.flat())) else { return Ok(None) };
+    let kinds = [from.dtype(), more.dtype()];
+    let fits = |dtype: DType| dtype.is_integer() || dtype == DType::F64;
+    if from.dtype() != more.dtype() && !kinds.into_iter().all(fits)
+        || kinds.contains(&DType::Complex)
+    {
         return Ok(None);
     }
     let mut runs = cx.budget().room(n.saturating_mul(2))?;
     for k in 0..n {
-        runs.push((from, left.map_or(0..x.len(), |r| r.range(k))));
-        runs.push((more, right.map_or(0..y.len(), |r| r.range(k))));
+        runs.push((from, x.range(k)));
+        runs.push((more, y.range(k)));
     }
     let Some(made) = Ragged::of_runs(&runs, cx.budget())? else { return Ok(None) };
     let mut ends = cx.budget().room(n)?;
@@ -412,6 +492,24 @@ pub fn at_places(cx: &Cx<'_>, r: &Ragged, at: &Array) -> Result<Option<Array>> {
         0 => Array::dense([r.count()].as_slice(), made),
         _ => Array::rows(Array::dense([r.count(), steps.len()].as_slice(), made), 1),
     }))
+}
+
+/// The item of each piece at a place of its own. None: some piece has no such place, which is told
+/// where it stands. Errors: WS FULL.
+pub fn one_of_each(cx: &Cx<'_>, r: &Ragged, at: &Array) -> Result<Option<Array>> {
+    let by = storage(at).filter(|_| at.dtype().is_integer() && at.len() == r.count());
+    let (Some(held), Some(by)) = (storage(r.flat()), by) else { return Ok(None) };
+    let (by, io) = (by.view(), cx.sys.settings.io);
+    let mut places: Vec<u32> = cx.budget().room(r.count())?;
+    for (k, range) in (0..r.count()).map(|k| (k, r.range(k))) {
+        let place = by.number(k) - io;
+        if place < 0.0 || place >= range.len() as f64 {
+            return Ok(None);
+        }
+        places.push(range.start as u32 + place as u32);
+    }
+    let made = Buf::picked(held, &places, cx.budget())?;
+    Ok(made.map(|made| Array::dense(at.shape(), Arc::new(made))))
 }
 
 /// Pieces indexed by pieces of whole numbers, `⍵[⍋⍵]` of each. None: an index is none of its

@@ -2,7 +2,7 @@
 //! bucket.
 
 use super::cells;
-use super::groups::{firsts_of_groups, places_of_runs};
+use super::groups::{Hashed, firsts_of_groups, mixed, places_of_runs};
 use super::shape::Axis;
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain, length, rank, ws_full};
@@ -13,6 +13,7 @@ use aplomb_values::prim::library::same;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::complex;
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 
 /// Shape, items and, for empties, prototypes. Ready arrays.
 pub fn equal(x: &Array, y: &Array, ct: f64) -> bool {
@@ -321,6 +322,49 @@ fn places_in(have: &Array, want: &Array, ct: f64) -> Option<Vec<usize>> {
     (0..want.len()).map(place).collect()
 }
 
+/// The places in a list of each item of another array, or the list's length, where all are equal
+/// only to themselves: by a table of places where the list's items lie close, else by hash. None:
+/// they are other items.
+fn places_of_exact(have: &Array, want: &Array, budget: &Budget) -> Result<Option<Vec<usize>>> {
+    /// Places for each item that is looked up, and always some.
+    const PLACES: (usize, usize) = (4, 256);
+    if have.rank() != 1 || have.is_char() != want.is_char() {
+        return Ok(None);
+    }
+    let (Some(have), Some(want)) = (exact(have, budget)?, exact(want, budget)?) else {
+        return Ok(None);
+    };
+    let (n, mut out) = (have.len(), budget.room(want.len())?);
+    let (Some(&lo), Some(&hi)) = (have.iter().min(), have.iter().max()) else {
+        out.extend(std::iter::repeat_n(n, want.len()));
+        return Ok(Some(out));
+    };
+    let size = (hi - lo) as usize + 1;
+    if size <= PLACES.0.saturating_mul(n + want.len()).saturating_add(PLACES.1) {
+        let mut table = budget.filled(n, size)?;
+        for (k, x) in have.iter().enumerate().rev() {
+            table[(x - lo) as usize] = k;
+        }
+        out.extend(want.iter().map(|x| match (lo..=hi).contains(x) {
+            true => table[(x - lo) as usize],
+            false => n,
+        }));
+        return Ok(Some(out));
+    }
+    let _held = budget.charge_elements(n, IN_TABLE)?;
+    let mut table: HashMap<u64, usize, BuildHasherDefault<Hashed>> = HashMap::default();
+    let mut ticks = budget.ticks();
+    for (k, x) in have.iter().enumerate() {
+        ticks.tick()?;
+        table.entry(mixed(*x)).or_insert(k);
+    }
+    for x in &want {
+        ticks.tick()?;
+        out.push(table.get(&mixed(*x)).copied().map_or(n, |k| k));
+    }
+    Ok(Some(out))
+}
+
 /// The same at once, of arguments that fit.
 pub fn first_places(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
     let cell = x.rank() - 1;
@@ -330,6 +374,10 @@ pub fn first_places(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
     let known = match places_of_runs(cx, &x.settled(), &y.settled(), cell)? {
         Some(places) => Some(places),
         None => places_in(&x.settled(), &y.settled(), ct),
+    };
+    let known = match known {
+        None => places_of_exact(&x.settled(), &y.settled(), cx.budget())?,
+        known => known,
     };
     if let Some(places) = known {
         let io = cx.sys.settings.io;
@@ -361,7 +409,11 @@ pub fn found(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
         1 => places_of_runs(cx, &y.settled(), &x.settled(), 0)?,
         _ => None,
     };
-    if let Some(places) = known.or_else(|| places_in(&y.settled(), &x.settled(), ct)) {
+    let known = match known.or_else(|| places_in(&y.settled(), &x.settled(), ct)) {
+        None => places_of_exact(&y.settled(), &x.settled(), cx.budget())?,
+        known => known,
+    };
+    if let Some(places) = known {
         let n = y.len();
         let there = places.into_iter().map(|k| f64::from(u8::from(k < n)));
         let there = cx.budget().each(there)?;
@@ -434,6 +486,53 @@ pub fn union(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array
     cells::join(cx, &[x, new], 0)
 }
 
+/// `∪/Y` of a vector, as the vector that it encloses: of each item what none before it holds. None:
+/// an item has more axes than one, or there is nothing in any.
+pub fn united(cx: &mut Cx<'_>, y: &Array) -> Result<Option<Array>> {
+    let n = y.len();
+    let mut starts = cx.budget().room(n)?;
+    let flat = match (y.split().filter(|rows| rows.cell().len() == 1), y.pieces()) {
+        (Some(rows), _) => {
+            let m = rows.cell()[0];
+            starts.extend((0..n).map(|k| k * m));
+            super::shape::reshaped(cx, &rows.node, &[n * m])?
+        }
+        (None, Some(pieces)) => {
+            starts.extend((0..n).map(|k| pieces.range(k).start));
+            pieces.flat().clone()
+        }
+        (None, None) => {
+            let _items = cx.budget().charge_elements(n, 2 * size_of::<Array>())?;
+            let (mut parts, mut ticks) = (cx.budget().room(n)?, cx.budget().ticks());
+            let mut start = 0;
+            for a in y.in_turn() {
+                ticks.tick()?;
+                if a.rank() > 1 {
+                    return Ok(None);
+                }
+                starts.push(start);
+                start += a.len();
+                parts.push(super::shape::reshaped(cx, &a, &[a.len()])?);
+            }
+            cells::join(cx, &parts, 0)?
+        }
+    };
+    if flat.is_empty() {
+        return Ok(None);
+    }
+    let first = first_places(cx, &flat, &flat)?;
+    let (io, first) = (cx.sys.settings.io, cx.numbers(&first, "union")?);
+    let (mut keep, mut item) = (cx.budget().room(flat.len())?, 0);
+    for (k, at) in first.iter().enumerate() {
+        while starts.get(item + 1).is_some_and(|start| *start <= k) {
+            item += 1;
+        }
+        keep.push(f64::from(u8::from(at - io >= starts[item] as f64)));
+    }
+    let keep = cx.vector(keep)?;
+    super::select::replicate_first(cx, &keep, &flat, None).map(Some)
+}
+
 /// `X⍸Y`: how many of the ascending major cells of X are at most each cell of Y. Errors: RANK,
 /// LENGTH, DOMAIN.
 pub fn interval(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
@@ -482,14 +581,16 @@ fn exact(a: &Array, budget: &Budget) -> Result<Option<Vec<i64>>> {
     if !plain {
         return Ok(None);
     }
-    let mut out = budget.room(a.len())?;
+    let (mut out, mut ticks) = (budget.room(a.len())?, budget.ticks());
     if a.is_char() {
-        out.extend(
-            a.ready_chars(budget)?.into_iter().map(|c| CHARACTERS + i64::from(u32::from(c))),
-        );
+        for c in a.ready_chars(budget)? {
+            ticks.tick()?;
+            out.push(CHARACTERS + i64::from(u32::from(c)));
+        }
         return Ok(Some(out));
     }
     for x in a.ready_numbers(budget)? {
+        ticks.tick()?;
         if x != x.trunc() || x.abs() > f64::from(i32::MAX) {
             return Ok(None);
         }

@@ -116,6 +116,9 @@ fn fixed(v: f64, d: i64) -> String {
     if !v.is_finite() {
         return format::number(v);
     }
+    if let Some(text) = in_few_digits(v, d) {
+        return text;
+    }
     let unknown = if v == 0.0 { '0' } else { '_' };
     let text = format!("{:.*e}", DIGITS - 1, v.abs());
     let (digits, exponent) = text
@@ -147,6 +150,26 @@ fn fixed(v: f64, d: i64) -> String {
     let is_zero = text.chars().all(|c| matches!(c, '0' | '.' | '_'));
     let sign = if v < 0.0 && !is_zero { "¯" } else { "" };
     format!("{sign}{}", text.replace('-', "¯"))
+}
+
+/// The same of a number with few digits, whose decimals are far from a tie: no rounding of what is
+/// computed here changes one of them. None: it is another.
+fn in_few_digits(v: f64, d: i64) -> Option<String> {
+    /// Digits that are written, and the distance from a tie.
+    const MOST: f64 = 1e12;
+    const TIE: f64 = 2e-3;
+    let decimals = usize::try_from(d).ok().filter(|decimals| *decimals <= 12)?;
+    let scaled = v.abs() * 10f64.powi(decimals as i32);
+    if scaled >= MOST || (scaled.fract() - 0.5).abs() <= TIE {
+        return None;
+    }
+    let n = (scaled + 0.5).floor() as u64;
+    let sign = if v < 0.0 && n > 0 { "¯" } else { "" };
+    if decimals == 0 {
+        return Some(format!("{sign}{n}"));
+    }
+    let one = 10u64.pow(decimals as u32);
+    Some(format!("{sign}{}.{:0decimals$}", n / one, n % one))
 }
 
 /// So many of some digits, rounded; behind the last come unknown ones. Whether a 1 stands before

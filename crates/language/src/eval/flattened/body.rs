@@ -291,6 +291,14 @@ impl Flat<'_, '_> {
                 let new = self.call(&f, Some(old), v)?;
                 self.name(call, *sym, new);
             }
+            Do::AssignIndex { sym, present, f: None } if present[..] == [true] => {
+                let (at, v) = (popped(stack)?, top(stack)?);
+                let old = self.own(call, *sym)?;
+                match self.amended(&old, &at, &v)? {
+                    Some(new) => self.name(call, *sym, new),
+                    None => return refuse("items of a name are assigned once a cell"),
+                }
+            }
             Do::Append(sym, joins) => {
                 let v = popped(stack)?;
                 let old = self.named(call, *sym)?;

@@ -2,7 +2,7 @@
 //! in rounds.
 
 use super::body::Call;
-use super::{Cells, Flat, Steps, has_steps, refuse};
+use super::{Cells, Flat, Steps, has_steps, list, refuse};
 use crate::eval::operators::each::flat_pass;
 use crate::eval::system::Does;
 use crate::eval::value::{Closure, Func, Oper, Operand, Value};
@@ -173,9 +173,19 @@ impl Flat<'_, '_> {
         let y = self.operand(&y)?;
         let x = x.map(|x| self.operand(&x)).transpose()?;
         if self.steps == Steps::Flat {
-            return match flat_pass(self.ev, f, x.as_ref(), &y)? {
-                Some(z) => Ok(self.each_of(z)),
-                None => refuse("a step is no pass over flat data"),
+            if let Some(z) = flat_pass(self.ev, f, x.as_ref(), &y)? {
+                return Ok(self.each_of(z));
+            }
+            // Cells of one shape are a frame's.
+            let even = |a: &Array| a.pieces().is_none() && (a.is_uniform() || a.split().is_some());
+            let all = x.iter().chain([&y]).all(|a| even(a) || a.rank() == 0);
+            let shape = list(self.count());
+            return match all && !matches!(**f, Func::Dfn(_)) {
+                true => match self.ev.each_framed(f, x.as_ref(), &y, &shape)? {
+                    Some(z) => Ok(self.each_of(z)),
+                    None => refuse("a step is refused for all cells"),
+                },
+                false => refuse("a step is no pass over flat data"),
             };
         }
         let each = table::find('¨').ok_or_else(|| syntax("there is no ¨"))?;

@@ -1,4 +1,5 @@
-//! `V⍳⊂⍵`, `(⊂⍵)∊V` and `Q[⊂⍵]`, V and Q the same in all cells: one search, one choice for all.
+//! `V⍳⊂⍵`, `(⊂⍵)∊V` and `Q[⊂⍵]`, V and Q the same in all cells: one search, one choice for all; and
+//! `(⊂⍵)⌷V`, which is `V[⍵]`.
 //!
 //! What ⊂ makes of each cell would be a scalar that holds an array, only for the function behind it
 //! to open it again.
@@ -15,6 +16,16 @@ fn called(ins: &Ins, dyadic: bool) -> Option<char> {
     match (&ins.what, dyadic) {
         (Do::Monad(FExpr::Prim(p)), false) | (Do::Dyad(FExpr::Prim(p)), true) => Some(p.glyph),
         _ => None,
+    }
+}
+
+/// Whether a value is a vector in each cell.
+fn is_vectors(v: &Cells) -> bool {
+    match v {
+        Cells::Same(a) => a.rank() == 1,
+        Cells::Each(a, _) => {
+            a.pieces().is_some() || a.split().is_some_and(|rows| rows.cell().len() == 1)
+        }
     }
 }
 
@@ -42,6 +53,17 @@ impl Flat<'_, '_> {
             stack.truncate(stack.len() - 2);
             let z = search::found(&mut self.ev.cx, &items, &list)?;
             return Ok(Some((self.each_of(z), 1)));
+        }
+        if let [next, ..] = behind
+            && called(next, true) == Some('⌷')
+            && let [.., base, Cells::Each(items, _)] = stack.as_slice()
+            && is_vectors(base)
+            && (items.is_uniform() || items.pieces().is_some() || items.split().is_some())
+        {
+            let base = base.clone();
+            let Some(items) = stack.pop() else { return Ok(None) };
+            stack.pop();
+            return self.indexed(&base, &[Some(items)]).map(|z| Some((z, 1)));
         }
         let [whole, next, ..] = behind else { return Ok(None) };
         let is_index = matches!(&next.what, Do::Index(present) if present[..] == [true]);

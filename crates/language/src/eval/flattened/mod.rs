@@ -16,6 +16,7 @@
 //! end: a round takes each cell one call further.
 
 mod ahead;
+mod amend;
 mod body;
 mod calls;
 mod enclosed;

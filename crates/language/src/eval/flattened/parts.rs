@@ -2,7 +2,7 @@
 
 use super::{Cells, Flat, list, refuse};
 use crate::eval::operators::reduce::finished;
-use crate::functions::{join, made, select};
+use crate::functions::{groups, join, made, select};
 use aplomb_ground::error::{Result, length};
 use aplomb_values::array::{Array, Ragged, Split, storage};
 use std::rc::Rc;
@@ -262,11 +262,9 @@ impl Flat<'_, '_> {
             }
         }
         if let (Cells::Each(a, _), [Some(Cells::Each(i, _))]) = (&base, at.as_slice())
-            && let (Some(base), Some(at)) = (a.pieces(), i.pieces())
-            && let Some(made) = crate::functions::pieces::indexed(&self.ev.cx, base, at)?
+            && let Some(v) = self.indexed_each(a, i)?
         {
-            let n = made.count();
-            return Ok(self.each_of(made.items(&[n])));
+            return Ok(v);
         }
         let n = self.count();
         let base = self.one_or_list(base)?;
@@ -287,6 +285,31 @@ impl Flat<'_, '_> {
             out.push(z.settled());
         }
         finished(self.ev, &list(n), out, Array::num(0.0)).map(|a| self.each_of(a))
+    }
+
+    /// `a[i]` of vectors, each by its own places. None: they are others, or a place is not there.
+    fn indexed_each(&mut self, a: &Array, i: &Array) -> Result<Option<Cells>> {
+        let Some(base) = self.vectors(a)? else { return Ok(None) };
+        if i.is_uniform() && i.rank() == 1 {
+            let i = self.ev.cx.ready(i, "index")?;
+            let made = crate::functions::pieces::one_of_each(&self.ev.cx, &base, &i)?;
+            return Ok(made.map(|made| self.each_of(made)));
+        }
+        let Some(at) = self.vectors(i)? else { return Ok(None) };
+        let made = crate::functions::pieces::indexed(&self.ev.cx, &base, &at)?;
+        let (Some(made), n) = (made, at.count()) else { return Ok(None) };
+        let Some(rows) = i.split() else { return Ok(Some(self.each_of(made.items(&[n])))) };
+        let full = [n, rows.cell()[0]];
+        let all = crate::functions::shape::reshaped(&mut self.ev.cx, made.flat(), &full)?;
+        Ok(Some(self.each_of(Array::rows(all, 1))))
+    }
+
+    /// Vectors of real numbers or characters as pieces. None: they are something else.
+    pub(super) fn vectors(&mut self, a: &Array) -> Result<Option<Ragged>> {
+        match a.split().filter(|rows| rows.at == 1 && rows.cell().len() == 1) {
+            Some(rows) => groups::cut_up(&mut self.ev.cx, &rows.node, rows.cell()[0], "index"),
+            None => Ok(a.pieces().cloned()),
+        }
     }
 
     /// The items of each cell at the same places. None: the cells, or the places, are others.

@@ -17,13 +17,22 @@ const TAPS: usize = 64;
 /// The number of nodes that are looked through for the windows below them.
 const LOOKED: usize = 16;
 
-/// Whether an array is made of windows (`⌺`), read and computed with at their own places.
+/// Whether a read takes an item for several places, one step apart along two axes: so do the
+/// windows that `n,/V` makes.
+fn overlaps(node: &Node<Array>, rank: usize) -> bool {
+    let facts = node.facts();
+    let Some((read, _)) = facts.place() else { return false };
+    let steps = |ix: &Ix| (0..rank).filter(|k| ix.coefficient(*k).abs() == 1).count();
+    read.ix.iter().any(|ix| ix.is_affine() && steps(ix) > 1)
+}
+
+/// Whether an array is made of windows, read and computed with at their own places.
 fn is_window(y: &Array) -> bool {
     let mut stack = vec![y.clone()];
     for _ in 0..LOOKED {
         let Some(a) = stack.pop() else { return false };
         let Some(node) = a.pending().and_then(|c| c.node().map(|n| n.clone())) else { continue };
-        if node.makes_windows() {
+        if node.makes_windows() || overlaps(&node, a.rank()) {
             return true;
         }
         if matches!(node.role(), Role::Elementwise | Role::Move) {

@@ -213,13 +213,24 @@ impl Eval<'_> {
         axis: usize,
         shape: &Shape,
     ) -> Result<Option<Array>> {
-        let plain = y.is_of_f64() && y.frame().is_none();
-        let framed = self.cx.sys.scope.is_framed() || self.cx.sys.scope.in_round();
-        if !plain || framed || !self.cx.loops() || !self.cx.records(&[y], y.len()) {
+        let scope = &self.cx.sys.scope;
+        let alone = !scope.is_framed() || y.frame().is_some() && !scope.is_conditional();
+        let fits = y.is_of_f64() && alone && !scope.in_round();
+        let node = y.frame().map_or(y, |cells| &cells.node);
+        if !fits || !self.cx.loops() || !self.cx.records(&[node], node.len()) {
             return Ok(None);
         }
         let from = self.cx.sys.tape.mark();
         let Some((body, given, fact)) = self.fold_body_of(f, y)? else { return Ok(None) };
+        if let Some(cells) = y.frame() {
+            // Each cell's own fold: the axis lies behind those of the frame.
+            let full: Shape = cells.frame().iter().chain(shape).copied().collect();
+            let axis = (cells.at + axis) as u8;
+            let what = Whole::Fold { axis, body: Arc::new(body), given };
+            let node = Node::whole(what, [cells.node.settled()]);
+            let made = self.cx.cell(node, full, fact)?;
+            return Ok(Some(Array::framed(made, cells.at)));
+        }
         let what = Whole::Fold { axis: axis as u8, body: Arc::new(body), given };
         let node = Node::whole(what, [y.settled()]);
         let made = self.cx.cell(node, shape.clone(), fact)?;

@@ -163,6 +163,7 @@ impl Maker<'_, '_> {
             seen,
             function: Some(k),
             assigns: false,
+            is_guarded: false,
         };
         self.statements(&mut body, &frame, &closure.ast.dfn(closure.dfn).stmts)?;
         // Whoever looks outer names up by it finds none of its own.

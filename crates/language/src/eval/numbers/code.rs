@@ -66,6 +66,8 @@ pub(super) struct Body {
     pub function: Option<usize>,
     /// The phrase that is read gives names values.
     pub assigns: bool,
+    /// An error guard stands: a last call waits below it, as any other does.
+    pub is_guarded: bool,
 }
 
 pub(super) struct Maker<'e, 'h> {
@@ -157,7 +159,15 @@ impl<'e, 'h> Maker<'e, 'h> {
                     let then = body.of.steps.len() as u32;
                     body.of.steps[jump] = Do::Unless { y, then };
                 }
-                Guard::Error(_) => return None,
+                // Where nothing fails it has no effect; where something does, the run ends early.
+                Guard::Error(codes) => {
+                    let codes = self.resolved(body, codes)?;
+                    let known = |one: &Ins| {
+                        matches!(one.what, resolve::Do::Const(_) | resolve::Do::Strand(_))
+                    };
+                    codes.code.ins.iter().all(known).then_some(())?;
+                    (self.program.is_guarded, body.is_guarded) = (true, true);
+                }
             }
         }
         // A body that ends with an assignment has its value, which does not print: who calls it for
@@ -220,7 +230,7 @@ impl<'e, 'h> Maker<'e, 'h> {
                 done = k + length;
                 continue;
             }
-            let last = tail && k + 1 == ins.len();
+            let last = tail && k + 1 == ins.len() && !body.is_guarded;
             match self.step(body, &one.what, &mut stack, last)? {
                 Step::Gives(place) => stack.push(place),
                 Step::Stays => {}
@@ -499,8 +509,17 @@ impl Body {
     /// The reading of a loop, which runs where its names are.
     pub fn of_loop(scope: Scope) -> Body {
         let of = Function { steps: Vec::new(), registers: 2, lists: 0 };
-        let (names, seen) = (Vec::new(), Vec::new());
-        Body { scope, of, alpha: None, omega: None, names, seen, function: None, assigns: false }
+        Body {
+            scope,
+            of,
+            alpha: None,
+            omega: None,
+            names: Vec::new(),
+            seen: Vec::new(),
+            function: None,
+            assigns: false,
+            is_guarded: false,
+        }
     }
 
     pub fn push(&mut self, step: Do) -> Option<()> {

@@ -119,8 +119,8 @@ impl Form {
     pub fn take(&self, a: &Array, into: &mut Values) -> Option<()> {
         match self {
             Form::One(class) => {
-                let fits = a.rank() == 0 && Class::of(a) == Some(*class);
-                into.numbers.push(a.number_at(0).filter(|_| fits)?);
+                (a.rank() == 0 && Class::of(a) == Some(*class)).then_some(())?;
+                into.numbers.push(a.number_at(0)?);
             }
             Form::List(class) => {
                 let fits = a.rank() == 1 && Class::of(a) == Some(*class);

@@ -5,7 +5,7 @@ use super::Name;
 use super::loops::Items;
 use super::program::{Arg, Do, List, OnList, Program};
 use crate::eval::cx::Settings;
-use aplomb_ground::error::Result;
+use aplomb_ground::error::{Kind, Result};
 use aplomb_ground::limits::{Budget, Rounds};
 use aplomb_values::array::Array;
 use aplomb_values::prim::op::Op;
@@ -165,6 +165,19 @@ impl Machine {
     }
 
     fn run(
+        &mut self,
+        program: &Program,
+        depth: usize,
+        about: (&Budget, Option<&Way<'_>>),
+    ) -> Result<Option<End>> {
+        match self.steps(program, depth, about) {
+            // A guard may catch it.
+            Err(e) if program.is_guarded && e.kind() == Kind::WsFull => Ok(None),
+            end => end,
+        }
+    }
+
+    fn steps(
         &mut self,
         program: &Program,
         depth: usize,
@@ -625,16 +638,40 @@ impl Machine {
 /// A tolerance in which quotients of small numbers that are not whole are not near a whole number.
 const SMALL_CT: f64 = 1e-10;
 
-/// Whether a number is whole, and from 1 to some billions.
+/// Whether a number is whole, and of some billions at most.
 #[inline]
 fn is_small(x: f64) -> bool {
-    (1.0..=4_294_967_296.0).contains(&x) && x as u64 as f64 == x
+    x.abs() <= 4_294_967_296.0 && x as i64 as f64 == x
+}
+
+/// Whether a number is 0, without a sign, or 1.
+#[inline]
+fn is_boolean(x: f64) -> bool {
+    x.to_bits() == 0 || x == 1.0
+}
+
+/// Whether no whole number is near enough to one to be the same within a small ⎕CT.
+#[inline]
+fn is_between(y: f64, ct: f64) -> bool {
+    ct <= SMALL_CT && y.abs() < 1e6 && (y - y.round()).abs() > 1e-3
 }
 
 /// `op y`. None: it fails.
 #[inline]
 fn one(op: Op, ct: f64, y: f64) -> Option<f64> {
-    scalar::eval(op, ct, y, 0.0).ok()
+    let short = match op {
+        Op::Neg if y != 0.0 => Some(-y),
+        Op::Abs if y != 0.0 => Some(y.abs()),
+        Op::Not if y == 0.0 => Some(1.0),
+        Op::Not if y == 1.0 => Some(0.0),
+        Op::Sign if is_small(y) && y != 0.0 => Some(y.signum()),
+        Op::Floor | Op::Ceil if is_small(y) && y != 0.0 => Some(y),
+        Op::Floor if is_between(y, ct) => Some(y.floor()),
+        // What is above ¯1 and below 0 has a zero with no sign.
+        Op::Ceil if is_between(y, ct) && !(-1.0..0.0).contains(&y) => Some(y.ceil()),
+        _ => None,
+    };
+    short.filter(|z| z.is_finite()).or_else(|| scalar::eval(op, ct, y, 0.0).ok())
 }
 
 /// `x op y`. None: it fails. What is the most of all recursions goes without a way through the
@@ -663,8 +700,14 @@ pub(super) fn two(op: Op, ct: f64, x: f64, y: f64) -> Option<f64> {
         Op::Max if x < y => Some(y),
         Op::Min if x > y => Some(y),
         Op::Min if x < y => Some(x),
-        Op::Residue if is_small(x) && is_small(y) && ct <= SMALL_CT => {
-            Some((y as u64 % x as u64) as f64)
+        Op::Max | Op::Min if x == y && x != 0.0 => Some(x),
+        Op::Residue if x >= 1.0 && is_small(x) && is_small(y) && ct <= SMALL_CT && y != 0.0 => {
+            Some((y as i64).rem_euclid(x as i64) as f64)
+        }
+        Op::Div if x != 0.0 && y != 0.0 => Some(x / y),
+        Op::Lcm | Op::Gcd if is_boolean(x) && is_boolean(y) => {
+            let holds = if op == Op::Lcm { x + y == 2.0 } else { x + y != 0.0 };
+            Some(f64::from(u8::from(holds)))
         }
         _ => None,
     };
@@ -674,7 +717,7 @@ pub(super) fn two(op: Op, ct: f64, x: f64, y: f64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use super::two;
+    use super::{one, two};
     use aplomb_values::prim::op::Op;
     use aplomb_values::prim::scalar;
 
@@ -697,13 +740,25 @@ mod tests {
             4_294_967_297.0,
             2_147_483_647.0,
             f64::MAX,
+            -0.3,
+            -7.0,
+            123_456.7,
             f64::MIN_POSITIVE,
             f64::INFINITY,
             f64::NEG_INFINITY,
             f64::NAN,
         ];
         let compares = [Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Ge, Op::Gt];
-        let computes = [Op::Add, Op::Sub, Op::Mul, Op::Max, Op::Min, Op::Residue];
+        let computes =
+            [Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Max, Op::Min, Op::Residue, Op::Lcm, Op::Gcd];
+        for op in [Op::Neg, Op::Abs, Op::Not, Op::Sign, Op::Floor, Op::Ceil] {
+            for y in numbers {
+                for ct in [0.0, 1e-14] {
+                    let long = scalar::eval(op, ct, y, 0.0).ok().map(f64::to_bits);
+                    assert_eq!(one(op, ct, y).map(f64::to_bits), long, "{op:?} {y}");
+                }
+            }
+        }
         let all = compares.into_iter().chain(computes);
         for op in all {
             for (x, y) in numbers.iter().flat_map(|x| numbers.iter().map(move |y| (*x, *y))) {

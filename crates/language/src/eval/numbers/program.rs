@@ -200,6 +200,8 @@ pub struct Program {
     pub code: Vec<Function>,
     /// The form of the first function's value.
     pub gives: Option<Form>,
+    /// An error guard stands in it.
+    pub is_guarded: bool,
     /// ⎕IO when it was made.
     pub io: f64,
     /// Constants, with a place for the number of each name.

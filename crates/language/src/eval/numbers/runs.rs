@@ -16,6 +16,9 @@ use std::rc::Rc;
 /// Fewer items are not worth computing parts of a body for all of them.
 const MANY: usize = 64;
 
+/// Items that the evaluator may be called for, and beyond these one of so many.
+const MISSED: (usize, usize) = (64, 4);
+
 /// Calls after which a state that is to be a vector is one.
 const GROWS: usize = 16;
 
@@ -91,7 +94,7 @@ impl Eval<'_> {
             Some((x, fx)) => Some(Items::new(x, fx, self.cx.budget())?),
             None => None,
         };
-        self.calls_on(&program, x, &y, n)
+        self.calls_on((f, &program), x, &y, n)
     }
 
     /// The values of a dfn on each of some items, where it changes outer names and works with what
@@ -114,18 +117,21 @@ impl Eval<'_> {
         if !program.names.iter().any(|name| name.changes) {
             return Ok(None);
         }
-        self.calls_on(&program, None, &items, y.len())
+        self.calls_on((f, &program), None, &items, y.len())
     }
 
-    /// A program's value on each of n items. None: it ended where only the evaluator goes on.
+    /// A program's value on each of n items. An item on which it ends where only the evaluator goes
+    /// on is the evaluator's; None: there are many of these, or what was done cannot stay.
     fn calls_on(
         &mut self,
-        program: &Program,
+        (f, program): (&Rc<Func>, &Program),
         x: Option<Items>,
         y: &Items,
         n: usize,
     ) -> Result<Option<Array>> {
         let Some(gives) = program.gives.clone() else { return Ok(None) };
+        let changes = program.names.iter().any(|name| name.changes);
+        let mut missed = 0;
         let mut allowance = COPIES.0 + COPIES.1.saturating_mul(n);
         let Some(mut machine) = self.machine(program, &mut allowance)? else { return Ok(None) };
         let work = self.cx.begin_work(n);
@@ -152,7 +158,21 @@ impl Eval<'_> {
                     out.numbers.append(&mut machine.passed.numbers);
                     out.lists.append(&mut machine.passed.lists);
                 }
-                _ => return Ok(None),
+                _ if changes => return Ok(None),
+                _ => {
+                    missed += 1;
+                    if missed > MISSED.0 && missed * MISSED.1 > k {
+                        return Ok(None);
+                    }
+                    machine.passed = Values::default();
+                    let left = x.as_ref().map(|x| x.item(k));
+                    let outcome = self.call(f, left.as_ref(), &y.item(k))?;
+                    let value = self.valued(outcome)?.map(|z| self.cx.ready_outer(&z));
+                    match value.transpose()? {
+                        Some(z) if gives.take(&z, &mut out).is_some() => {}
+                        _ => return Ok(None),
+                    }
+                }
             }
         }
         self.give_back(program, machine)?;
@@ -168,9 +188,16 @@ impl Eval<'_> {
         if n < FEW || y.rank() != 1 {
             return Ok(None);
         }
-        let Some(form) = form_of_items(y) else { return Ok(None) };
+        let Some(form) = form_of_items(y).filter(|_| f.closure().is_some()) else {
+            return Ok(None);
+        };
         let y = crate::eval::operators::each::taken_apart(self, y)?;
-        let state = y.item(n - 1);
+        let state = self.cx.ready_outer(&y.item(n - 1))?;
+        // Nothing is copied for a function that has no program.
+        let own = Form::of(&state).filter(|_| self.runs_numbers());
+        if own.is_none_or(|own| self.steady(f, Some(&form), own).is_none()) {
+            return Ok(None);
+        }
         let items = Items::new(y, form, self.cx.budget())?;
         self.goes_on(f, &Left::Items(items), state, n - 1)
     }

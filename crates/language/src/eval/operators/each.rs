@@ -1,5 +1,6 @@
 //! `¨`: a function on items, results as items.
 
+use super::inverse::digits_of_each;
 use super::{function, prim, scalar_op};
 use crate::eval::flattened::Steps;
 use crate::eval::phrases::{folds, scans};
@@ -118,18 +119,28 @@ pub fn flat_pass(
         let flat = ev.cx.ready(&flat, "each")?;
         return Ok(pieces::mapped(all, y.shape(), flat));
     }
+    if let Func::Op2(..) = &**f {
+        return digits_of_each(ev, f, x, y);
+    }
     match (&**f, y.pieces()) {
         (Func::Prim(p), _) => match made::each(&mut ev.cx, p, x, y)? {
             None => pieces::each(&mut ev.cx, p, x, y),
             made => Ok(made),
         },
-        (Func::System(row), Some(all))
-            if matches!(row.does, crate::eval::system::Does::Mapping(_))
-                && x.is_none_or(|x| x.rank() == 0 && x.is_simple_scalar()) =>
-        {
-            let flat = ev.apply(f, x, all.flat())?;
-            let flat = ev.cx.ready(&flat, "each")?;
-            Ok(pieces::mapped(all, y.shape(), flat))
+        (Func::System(row), None) if row.maps(x) && y.is_uniform() && y.rank() > 0 => {
+            let made = ev.attempt(|ev| {
+                let z = ev.apply(f, x, y)?;
+                ev.cx.ready(&z, "each")
+            })?;
+            Ok(made.ok().filter(|z| z.is_uniform() && z.shape() == y.shape()))
+        }
+        (Func::System(row), Some(all)) if row.maps(x) => {
+            // What fails is told of the item in which it does.
+            let flat = ev.attempt(|ev| {
+                let flat = ev.apply(f, x, all.flat())?;
+                ev.cx.ready(&flat, "each")
+            })?;
+            Ok(flat.ok().and_then(|flat| pieces::mapped(all, y.shape(), flat)))
         }
         _ => Ok(None),
     }

@@ -5,7 +5,7 @@ use crate::eval::value::{Func, Oper, Operand};
 use crate::functions::shape::{Axis, axis_of};
 use crate::table::Prim;
 use aplomb_ground::error::{Error, Result, domain};
-use aplomb_values::array::{Array, Shape, around, checked_elements};
+use aplomb_values::array::{Array, Ragged, Shape, around, checked_elements};
 use aplomb_values::prim::op::Op;
 use std::rc::Rc;
 
@@ -353,6 +353,13 @@ fn digits(ev: &mut Eval<'_>, x: &Array, y: &Array) -> Result<Array> {
     if base <= 1.0 || !base.is_finite() {
         return Err(domain("⊥⍣¯1 needs a base above 1"));
     }
+    if let ([v], 0) = (numbers.as_slice(), y.rank())
+        && let mut out = Vec::new()
+        && push_digits(base, *v, &mut out)
+        && !out.is_empty()
+    {
+        return ev.cx.vector(out);
+    }
     let most = numbers.iter().fold(0.0, |m: f64, v| m.max(v.abs()));
     let mut n = usize::from(numbers.iter().any(|&v| v < 0.0));
     let mut radices = vec![base; n];
@@ -370,6 +377,56 @@ fn digits(ev: &mut Eval<'_>, x: &Array, y: &Array) -> Result<Array> {
     }
     let radices = ev.cx.vector(radices)?;
     crate::functions::numbers::encode(&mut ev.cx, &radices, y, None)
+}
+
+/// The digits of a whole number in a whole base, behind those that are there. False: it is another,
+/// or below 0.
+fn push_digits(base: f64, v: f64, out: &mut Vec<f64>) -> bool {
+    /// Whole numbers up to this one are told apart.
+    const MOST: f64 = 9_007_199_254_740_992.0;
+    let whole = |x: f64| x == x.trunc() && x < MOST;
+    if !whole(base) || !whole(v) || base < 2.0 || v < 0.0 {
+        return false;
+    }
+    let (base, mut rest, from) = (base as u64, v as u64, out.len());
+    while rest > 0 {
+        out.push((rest % base) as f64);
+        rest /= base;
+    }
+    out[from..].reverse();
+    true
+}
+
+/// `x(⊥⍣¯1)¨Y` of whole numbers, as one pass. None: they are others. Errors: WS FULL, INTERRUPT.
+pub fn digits_of_each(
+    ev: &mut Eval<'_>,
+    f: &Func,
+    x: Option<&Array>,
+    y: &Array,
+) -> Result<Option<Array>> {
+    /// Digits of one of them, at most.
+    const MOST: usize = 53;
+    let Func::Op2(Oper::Prim(power), Operand::F(g), Operand::A(by)) = f else { return Ok(None) };
+    let is_decode = matches!(&**g, Func::Prim(p) if p.glyph == '⊥');
+    let base = x.filter(|x| x.rank() == 0).and_then(Array::number_scalar);
+    let (Some(base), true, '⍣') = (base, is_decode, power.glyph) else { return Ok(None) };
+    if by.number_scalar() != Some(-1.0) || !y.is_of_f64() || y.rank() == 0 || y.frame().is_some() {
+        return Ok(None);
+    }
+    let numbers = ev.cx.numbers(y, "the argument of ⊥⍣¯1")?;
+    let (mut flat, mut ticks) = (Vec::new(), ev.cx.budget().ticks());
+    let mut ends = ev.cx.budget().room(numbers.len())?;
+    for v in numbers.iter() {
+        ticks.tick()?;
+        ev.cx.budget().widen(&mut flat, MOST)?;
+        if !push_digits(base, *v, &mut flat) {
+            return Ok(None);
+        }
+        let Ok(end) = u32::try_from(flat.len()) else { return Ok(None) };
+        ends.push(end);
+    }
+    let flat = ev.cx.vector(flat)?;
+    Ok(Ragged::new(flat, ends).map(|made| made.items(y.shape())))
 }
 
 /// A scan undone: each item from the two results around it. - and ÷ turn every second one.

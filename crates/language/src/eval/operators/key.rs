@@ -130,12 +130,10 @@ pub fn key(
     };
     let mut all = Vec::new();
     if let Some(pieces) = &pieces
-        && keys.is_uniform()
+        && (keys.is_uniform() || keys.rank() == 1)
         && !keys.is_empty()
     {
-        let picks: Vec<_> = firsts.iter().map(|&k| Some(k)).collect();
-        let heads = cells::along(&mut ev.cx, &keys, 0, &picks)?;
-        let heads = if keys.rank() == 1 { heads } else { Array::rows(heads, 1) };
+        let heads = heads(&mut ev.cx, &keys, &firsts)?;
         let parts = pieces.clone().items(&[n]);
         let shape = Shape::from_slice(&[n]);
         if let Some(made) = ev.each_by_shape(&func, Some(&heads), &parts, &shape)? {
@@ -168,6 +166,20 @@ pub fn key(
         let v = if x.is_some() { values.clone() } else { ev.cx.vector(vec![])? };
         ev.apply(&func, Some(&k), &v)
     })
+}
+
+/// The key of each group as an item.
+fn heads(cx: &mut Cx<'_>, keys: &Array, firsts: &[usize]) -> Result<Array> {
+    let picks = cx.budget().each(firsts.iter().map(|&k| Some(k)))?;
+    let heads = cells::along(cx, keys, 0, &picks)?;
+    if !keys.is_uniform() {
+        // A cell of a nested vector is a scalar that holds the item.
+        let heads = cx.ready_outer(&heads)?;
+        let cells = heads.to_items(cx.budget())?.into_iter().map(Array::enclosed);
+        let cells = cx.budget().all(cells)?;
+        return cx.collect(&[firsts.len()], cells, None);
+    }
+    Ok(if keys.rank() == 1 { heads } else { Array::rows(heads, 1) })
 }
 
 /// The groups that a function of groups is called on.

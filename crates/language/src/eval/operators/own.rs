@@ -13,10 +13,10 @@ use aplomb_values::array::Array;
 use std::rc::Rc;
 
 /// Functions that are no scalar ones, of which folds and scans know more than that they call them.
-const JOINS: &str = ",⊢⊣";
+const JOINS: &str = ",⊢⊣∪";
 
-/// The primitive that a dfn of two arguments is: a scalar one, or one that joins. None for what is
-/// no such dfn.
+/// The primitive that a dfn of two arguments is: a scalar one, or one that joins or unites. None
+/// for what is no such dfn.
 pub fn primitive(f: &Operand) -> Option<Operand> {
     let Operand::F(f) = f else { return None };
     let Func::Dfn(c) = &**f else { return None };

@@ -1,11 +1,13 @@
 //! `∘.f` and `f.g`: broadcasts, a map, a reduction; pairs of cells where that does not do.
 
+use super::each::flat_pass;
 use super::frames::Fallback;
 use super::{function, scalar_op};
 use crate::eval::flattened::Steps;
 use crate::eval::run::Eval;
 use crate::eval::scope::TOGETHER;
 use crate::eval::value::{Func, Oper, Operand};
+use crate::functions::groups::gathered;
 use crate::functions::shape::{Axis, reshaped};
 use crate::table::Does;
 use aplomb_ground::error::{Result, length, limit, syntax};
@@ -59,13 +61,37 @@ fn paired(
     if !ev.runs_together(elements(shape)) {
         return Ok(None);
     }
-    let r = x.rank();
-    let mut spread = |a: &Array, at: std::ops::Range<usize>| match a.rank() {
-        0 => Ok(a.clone()),
-        _ => ev.cx.apply_move(a, Move::axes("⍴", shape.clone(), at.map(Some))),
-    };
-    let (left, right) = (spread(x, 0..r)?, spread(y, r..shape.len())?);
+    let (r, n) = (x.rank(), y.len());
+    let left = spread(ev, x, shape, 0..r, |k| k / n)?;
+    let right = spread(ev, y, shape, r..shape.len(), |k| k % n)?;
+    if let Some(z) = flat_pass(ev, func, Some(&left), &right)? {
+        ev.cx.sys.refused = None;
+        return Ok(Some(z));
+    }
     ev.flattened(func, Some(&left), &right, shape, Steps::All)
+}
+
+/// An argument's items, each as often as it is in a pair; `place` says which one is in the k-th.
+fn spread(
+    ev: &mut Eval<'_>,
+    a: &Array,
+    shape: &Shape,
+    at: std::ops::Range<usize>,
+    place: impl Fn(usize) -> usize,
+) -> Result<Array> {
+    if a.rank() == 0 {
+        return Ok(a.clone());
+    }
+    let gathered = gathered(&mut ev.cx, a)?;
+    if let Some(pieces) = gathered.as_ref().map_or(a, |pieces| pieces).pieces() {
+        let pairs = elements(shape);
+        let mut places: Vec<u32> = ev.cx.budget().room(pairs)?;
+        places.extend((0..pairs).map(|k| place(k) as u32));
+        if let Some(all) = pieces.taken(&places, ev.cx.budget())? {
+            return Ok(all.items(shape));
+        }
+    }
+    ev.cx.apply_move(a, Move::axes("⍴", shape.clone(), at.map(Some)))
 }
 
 /// Calls the function on pair after pair.

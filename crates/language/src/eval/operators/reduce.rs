@@ -4,8 +4,8 @@ use super::{function, own, prim, scalar_op};
 use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
 use crate::eval::value::{Func, Operand};
-use crate::functions::cells;
 use crate::functions::shape::{Axis, axis_of, fill};
+use crate::functions::{cells, search};
 use aplomb_ground::error::{Error, Result, domain, length, untraced};
 use aplomb_values::array::{Array, DType, Data, Ragged, Shape, around, elements, storage};
 use aplomb_values::dag::Read;
@@ -195,6 +195,12 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
             return cells::join(&mut ev.cx, &parts, 0)?.enclosed();
         }
     }
+    if glyph == Some('∪')
+        && y.rank() == 1
+        && let Some(made) = search::united(&mut ev.cx, &y)?
+    {
+        return made.enclosed();
+    }
     match scalar_op(f) {
         // Numbers that are pending one by one are numbers: their fold has the order of any.
         Some(op) if op.is_associative() && items_are(&y, |a| a.rank() == 0 && a.is_uniform()) => {
@@ -360,7 +366,7 @@ fn leaves(cx: &Cx<'_>, a: &Array, x: f64) -> Result<Array> {
     }
 }
 
-/// `n f/Y` of a nested vector: f between the items of all windows at once, as `f¨` of two stretches
+/// `n f/Y` of a vector: f between the items of all windows at once, as `f¨` of two stretches
 /// of Y. None: few windows, or they are called one by one.
 fn windows_of_items(
     ev: &mut Eval<'_>,
@@ -370,7 +376,7 @@ fn windows_of_items(
     back: bool,
 ) -> Result<Option<Array>> {
     let n = (y.len() + 1).saturating_sub(width);
-    if y.rank() != 1 || y.is_uniform() || !ev.runs_together(n) {
+    if y.rank() != 1 || y.frame().is_some() || !ev.runs_together(n) {
         return Ok(None);
     }
     let made = ev.attempt_together(|ev| {
@@ -424,7 +430,9 @@ fn windows(ev: &mut Eval<'_>, f: &Operand, x: &Array, y: &Array, axis: usize) ->
         read.ix[axis] = Ix::axis(axis).offset(k as i64);
         ev.cx.apply_move(y, Move { name: "↓", shape: shape.clone(), read, onto: width == 1 })
     };
-    if let Some(made) = windows_of_items(ev, function(f)?, y, width, by < 0)? {
+    if !y.is_uniform()
+        && let Some(made) = windows_of_items(ev, function(f)?, y, width, by < 0)?
+    {
         return Ok(made);
     }
     if let Some(op) = scalar_op(f) {
@@ -456,6 +464,11 @@ fn windows(ev: &mut Eval<'_>, f: &Operand, x: &Array, y: &Array, axis: usize) ->
     }
     let func = function(f)?;
     if let Some(made) = ev.windows_recorded(func, &shape, width, by < 0, at)? {
+        return Ok(made);
+    }
+    if y.is_uniform()
+        && let Some(made) = windows_of_items(ev, func, y, width, by < 0)?
+    {
         return Ok(made);
     }
     let y = super::each::taken_apart(ev, y)?;

@@ -25,13 +25,14 @@ pub mod variables;
 mod xml;
 
 pub use names::is_name;
+pub use regex::Patterns;
 
 use super::cx::Cx;
 use super::run::{At, Eval, Outcome};
 use super::scope::Inside;
 use super::value::Operand;
 use crate::syntax::resolve::Class;
-use aplomb_ground::error::{Error, Kind, Result, domain, nonce, syntax};
+use aplomb_ground::error::{Error, Kind, Result, domain, nonce, syntax, untraced};
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::Array;
 
@@ -83,8 +84,8 @@ pub enum Does {
     Function(Call),
     /// A function that may stand alone: its argument is 0 then.
     Bare(Call),
-    /// A function that does the same to each character or number of Y by itself, and never fails on
-    /// one: all cells of a frame are one argument.
+    /// A function that does the same to each character or number of Y by itself, unless a text
+    /// stands on its left: all cells of a frame are one argument.
     Mapping(Call),
     /// A function of its arguments alone, without any effect.
     Pure(Call),
@@ -156,6 +157,12 @@ pub fn find(name: &str) -> Result<&'static Row> {
 }
 
 impl Row {
+    /// Whether it does the same to each item of Y by itself, beside this left argument.
+    pub fn maps(&self, x: Option<&Array>) -> bool {
+        let number = |x: &Array| x.rank() == 0 && x.is_simple_scalar() && !x.is_char();
+        matches!(self.does, Does::Mapping(_)) && x.is_none_or(number)
+    }
+
     /// Array, function or operator.
     pub fn class(&self) -> Class {
         match self.does {
@@ -189,7 +196,7 @@ const fn function(
     Row { name, help, example, options: &[], does: Does::Function(call) }
 }
 
-/// A function of each character by itself.
+/// A function of each character, or number, by itself, alone or with a number on its left.
 const fn mapping(
     name: &'static str,
     help: &'static str,
@@ -377,12 +384,15 @@ impl Eval<'_> {
         x: Option<&Array>,
         y: &Array,
     ) -> Result<Outcome> {
-        if let (Does::Mapping(_), Some(split)) = (row.does, y.frame()) {
+        if let (true, Some(split)) = (row.maps(x), y.frame()) {
             let (node, at) = (split.node.clone(), split.at);
             let z = self.inside(Inside::OneCell, |ev| {
                 let outcome = ev.system_call(row, operands, options, x, &node)?;
                 ev.valued(outcome)
             })?;
+            if z.as_ref().is_some_and(|z| !z.is_uniform() || z.shape() != node.shape()) {
+                return Err(untraced("items of cells become arrays"));
+            }
             return Ok(z.map_or(Outcome::Nothing, |z| Outcome::Array(Array::framed(z, at))));
         }
         if !matches!(row.does, Does::Mapping(_) | Does::Pure(_)) || self.cx.sys.scope.is_framed() {

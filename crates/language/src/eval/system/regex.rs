@@ -16,6 +16,7 @@ use aplomb_ground::error::{Result, domain, length};
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::Array;
 use pattern::Pattern;
+pub use pattern::Patterns;
 use std::rc::Rc;
 use template::{Case, Part, Template};
 
@@ -116,7 +117,7 @@ fn run(ev: &mut Eval<'_>, a: &Args<'_>, replace: bool) -> Result<Option<Array>> 
     let mut ready = Vec::new();
     for p in &patterns {
         ev.cx.host.interrupt().check()?;
-        ready.push(pattern::compile(p, &how)?);
+        ready.push(ev.cx.sys.patterns.of(p, &how)?);
     }
     let patterns = ready;
     let rule = rule_of(ev, rule, &patterns, replace, as_template)?;

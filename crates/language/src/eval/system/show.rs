@@ -150,6 +150,7 @@ fn plot(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     };
     let x = given.map(along).transpose()?;
     let names = named(a.options, "Names", rows.len(), ev.cx.budget())?;
+    let budget = ev.cx.budget();
     let series = rows.into_iter().enumerate().map(|(k, y)| {
         let x = match &x {
             Some(x) if x.len() == y.len() => x.clone(),
@@ -157,7 +158,14 @@ fn plot(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
                 let says = count(x.len(), "number");
                 return Err(length(format!("option 'X' has {says} and a series {}", y.len())));
             }
-            None => (0..y.len()).map(|k| k as f64 + first).collect(),
+            None => {
+                let (mut x, mut ticks) = (budget.room(y.len())?, budget.ticks());
+                for k in 0..y.len() {
+                    ticks.tick()?;
+                    x.push(k as f64 + first);
+                }
+                x
+            }
         };
         Ok(Series { name: names.get(k).map_or(String::new(), String::clone), x, y })
     });

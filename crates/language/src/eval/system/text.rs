@@ -8,7 +8,7 @@ use aplomb_values::array::{Array, Buf, DType, Data};
 use std::sync::Arc;
 
 pub static ROWS: &[Row] = &[
-    pure(
+    mapping(
         "UCS",
         "Characters to code points and back; 'UTF-8'⎕UCS Y, and UTF-16 and UTF-32, to code units \
          and back.",

@@ -1,6 +1,6 @@
 //! Clock and calendar: ⎕TS ⎕AI ⎕DL ⎕DT. The host has the clock; `ground` the calendar.
 
-use super::{Args, Row, constant, function, misused};
+use super::{Args, Row, constant, function, mapping, misused};
 use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
 use aplomb_ground::calendar::{date, days, is_date};
@@ -44,7 +44,7 @@ pub static ROWS: &[Row] = &[
             ev.shy(Array::num(took))
         },
     ),
-    function(
+    mapping(
         "DT",
         "Times Y from one form to another, X: ¯1 timestamps, 1 day numbers, 12 JavaScript, 20 \
          Unix, 40 Excel, 60 yyyymmdd.hhmmss …; 0 checks.",

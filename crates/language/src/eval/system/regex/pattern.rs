@@ -3,11 +3,34 @@
 use ::regex::{Regex, RegexBuilder};
 use aplomb_ground::error::{Result, domain, limit, nonce};
 
+#[derive(Clone)]
 pub struct Pattern {
     pub regex: Regex,
 }
 
+/// The patterns that were compiled last: a call for each of many texts compiles one once.
+#[derive(Clone, Default)]
+pub struct Patterns(Vec<(String, How, Pattern)>);
+
+impl Patterns {
+    /// A pattern, compiled if it is none of these. Errors: those of `compile`.
+    pub fn of(&mut self, pattern: &str, how: &How) -> Result<Pattern> {
+        const KEPT: usize = 8;
+        let is = |known: &&(String, How, Pattern)| known.0 == pattern && known.1 == *how;
+        if let Some((.., known)) = self.0.iter().find(is) {
+            return Ok(known.clone());
+        }
+        let made = compile(pattern, how)?;
+        if self.0.len() == KEPT {
+            self.0.remove(0);
+        }
+        self.0.push((pattern.to_string(), *how, made.clone()));
+        Ok(made)
+    }
+}
+
 /// The way in which patterns are read.
+#[derive(Clone, Copy, PartialEq)]
 pub struct How {
     pub regex: bool,
     pub ignore_case: bool,
@@ -21,7 +44,7 @@ pub struct How {
 
 /// Errors: NONCE for what looks around or back, DOMAIN for what is no pattern, LIMIT for one that
 /// is too large.
-pub fn compile(pattern: &str, how: &How) -> Result<Pattern> {
+fn compile(pattern: &str, how: &How) -> Result<Pattern> {
     let text = if how.regex { translated(pattern, how.unicode) } else { ::regex::escape(pattern) };
     let built = RegexBuilder::new(&text)
         .case_insensitive(how.ignore_case)
