@@ -17,11 +17,15 @@ use std::collections::BTreeMap;
 /// and who asks for it waits for all of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Prices {
-    /// Nodes of all plans that may still be made.
+    /// Nodes of all plans that may still be made; each plan is so many more (`PLAN`).
     left: usize,
     /// Decisions that have no price for want of room.
     pub missing: usize,
 }
+
+/// A plan of no nodes takes as long as so many nodes of a large one: `explain examples/queens.apl`
+/// has thousands of plans of six nodes.
+const PLAN: usize = 64;
 
 impl Default for Prices {
     /// About half a second.
@@ -73,7 +77,7 @@ pub fn all(
     let mut known: BTreeMap<Flip, Option<PlanCost>> = BTreeMap::new();
     for (k, flip) in flips {
         let d = &mut decisions[*k];
-        let nodes = recorded.dag.len().max(1);
+        let nodes = recorded.dag.len() + PLAN;
         if !known.contains_key(flip) {
             let Some(left) = prices.left.checked_sub(nodes) else {
                 prices.missing += 1;
