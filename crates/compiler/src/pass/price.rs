@@ -30,7 +30,7 @@ const PLAN: usize = 64;
 impl Default for Prices {
     /// About half a second.
     fn default() -> Prices {
-        Prices { left: 100_000, missing: 0 }
+        Prices { left: 30_000, missing: 0 }
     }
 }
 
