@@ -80,7 +80,7 @@ fn measured(session: &mut Session, text: &str, seconds: f64) -> Result<Row, Stri
         drop(planned);
         row.kept = row.kept.min(cpu_ms() - start);
         let start = cpu_ms();
-        let (told, _) = log.tell(&mut NoClock, false).map_err(|e| e.to_string())?;
+        let (told, _) = log.tell(&mut NoClock, None).map_err(|e| e.to_string())?;
         row.told = row.told.min(cpu_ms() - start);
         if row.bytes == 0 {
             (row.nodes, row.passes) = (told.nodes.len(), told.passes.len());

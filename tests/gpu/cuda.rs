@@ -488,7 +488,7 @@ fn bas_23_sizes_of_tiles_have_the_registers_of_their_texts() {
         assert_eq!(chosen.regs, k.regs, "the launch's text has this size");
         let left = k.tuning.iter().filter(|r| r.status == "model");
         for row in left.filter(|r| r.regs.is_some()) {
-            let text = row.text.as_ref().expect("a text");
+            let text = &row.text.text().expect("a text");
             let all =
                 measured(&kir::program(std::slice::from_ref(text)), "sm_90").expect("a cubin");
             assert!(all.iter().all(|(_, usage)| usage.spills == 0), "{row:?}");

@@ -4,8 +4,8 @@
 //! Pages with the output that is wanted (`stories conformance examples from_numpy goldens`), random
 //! expressions on every way to a value (`differential numbers`), the rows of the source
 //! publications (`seeds`, `seeds_compiler`), planted defects (`faults`), and what a trace and the
-//! cache of plans hold (`traces plans`), also against an enumeration of what launches do
-//! (`oracle`) and against the plans of other choices (`prices`). Tests run beside each other, so
+//! cache of plans hold (`traces plans`), also against an enumeration of what launches do (`oracle
+//! blocks`) and against the plans of other choices (`prices`). Tests run beside each other, so
 //! nothing here changes the process: no variable of the environment, no working directory, no
 //! limit. A file is looked for from the folder of the workspace, a temporary one has a name of its
 //! own.
@@ -20,6 +20,7 @@ mod standin;
 mod support;
 
 mod asked;
+mod blocks;
 mod conformance;
 mod differential;
 mod examples;

@@ -12,6 +12,7 @@ use crate::support::{Dice, scaled, session};
 use aplomb_compiler::pass::{NoClock, Options, compile};
 use aplomb_ground::trace::LaunchRecord;
 use aplomb_plans::kir;
+use aplomb_plans::plan::tiling::{Span, Tiling, single};
 use aplomb_plans::plan::{Kind, Launch, Plan, What};
 use aplomb_values::dag::Read;
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,7 +52,7 @@ fn warps(plan: &Plan, l: &Launch) -> Vec<Vec<Vec<usize>>> {
     };
     let Some(axis) = l.axis.filter(|_| l.kind == Kind::Reduce) else { return chunks(all) };
     // Along the fold, row by row; else results beside each other, a step of the fold at a time.
-    let along = kir::lanes(plan, l) == Some(axis);
+    let along = kir::Form::of(plan, l).lanes(l) == Some(axis);
     let key = |place: &Vec<usize>| {
         let mut rest = place.clone();
         let own = rest.remove(axis);
@@ -60,6 +61,41 @@ fn warps(plan: &Plan, l: &Launch) -> Vec<Vec<Vec<usize>>> {
     let mut rows: BTreeMap<Vec<usize>, Vec<Vec<usize>>> = BTreeMap::new();
     all.into_iter().for_each(|place| rows.entry(key(&place)).or_default().push(place));
     rows.into_values().flat_map(chunks).collect()
+}
+
+/// Threads that read a box's copy at once and meet in one bank, the most: by where each finds its
+/// element in the copy. Words of 4 bytes in 32 banks, items of 8 bytes by half warps.
+fn meetings(tiling: &Tiling<u32>, (load, read): (u32, &Read), size: usize) -> u32 {
+    let tile = tiling.tiles.iter().find(|t| t.loads.iter().any(|(k, _)| *k == load));
+    let tile = tile.expect("a copy of what is shared");
+    let (strides, _) = tile.strides(&tiling.block);
+    let points = places(&tiling.block);
+    let coordinates = |place: &Vec<usize>| -> Vec<i64> {
+        let own = read.ix.iter().zip(&tile.spans);
+        own.map(|(ix, span)| match span {
+            Span::At(_) => 0,
+            Span::Along { by, .. } => {
+                // From the end that is lowest.
+                let axis = single(ix).expect("one axis").axis;
+                let (steps, all) = (place[axis] as i64, tiling.block[axis] as i64);
+                if *by < 0 { (all - 1 - steps) * -by } else { steps * by }
+            }
+        })
+        .collect()
+    };
+    let lanes = if size >= 8 { WARP / 2 } else { WARP };
+    let mut most = 0;
+    for warp in points.chunks(lanes) {
+        let mut banks: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+        for place in warp {
+            let at: i64 = coordinates(place).iter().zip(&strides).map(|(k, s)| k * *s as i64).sum();
+            let word = if size >= 8 { at as usize } else { at as usize * size / 4 };
+            let all = if size >= 8 { 16 } else { 32 };
+            banks.entry(word % all).or_default().insert(word);
+        }
+        most = most.max(banks.values().map(BTreeSet::len).max().unwrap_or(0));
+    }
+    most as u32
 }
 
 /// Figures that are told otherwise than they were counted.
@@ -96,7 +132,30 @@ fn launch(plan: &Plan, l: &Launch, told: &LaunchRecord) -> Vec<String> {
             let what = format!("k{} reads {} of b{}", told.id, read.affine, load.buf.0);
             out.hold(&format!("{what}, requests"), read.requests, met.len() as u64);
             out.hold(&format!("{what}, distinct"), read.distinct, distinct.len() as u64);
-            if read.space == "global" && !after && matches!(l.kind, Kind::Map | Kind::Reduce) {
+            if read.space == "constant" && !after && matches!(l.kind, Kind::Map | Kind::Reduce) {
+                // All lanes of a warp read one element at a time.
+                let all = warps(plan, l);
+                let most = all
+                    .iter()
+                    .map(|warp| warp.iter().filter_map(at).collect::<BTreeSet<u64>>().len());
+                let most = most.max().unwrap_or(0);
+                out.hold(&format!("{what}, elements of a warp"), 1, most.max(1));
+            }
+            if let ("register", Some(axis)) = (read.space.as_str(), l.axis.filter(|_| !after)) {
+                let mut rows: BTreeMap<Vec<usize>, BTreeSet<u64>> = BTreeMap::new();
+                for mut place in places(extents) {
+                    let met = at(&place);
+                    place.remove(axis);
+                    rows.entry(place).or_default().extend(met);
+                }
+                let most = rows.values().map(BTreeSet::len).max().unwrap_or(0);
+                out.hold(&format!("{what}, elements of a loop"), 1, most.max(1));
+            }
+            if let Some(tiling) = l.tiling.as_ref().filter(|_| read.conflicts.is_some()) {
+                let most = meetings(tiling, (k, &load.read), buffer.dtype.size());
+                out.hold(&format!("{what}, threads in a bank"), read.conflicts, Some(most));
+            }
+            if read.space != "shared" && !after && matches!(l.kind, Kind::Map | Kind::Reduce) {
                 let size = buffer.dtype.size() as u64;
                 let (mut sectors, mut least) = (0, 0);
                 for warp in warps(plan, l) {
@@ -109,6 +168,27 @@ fn launch(plan: &Plan, l: &Launch, told: &LaunchRecord) -> Vec<String> {
             }
         }
         arrays.entry(load.buf.0).or_default().extend(distinct);
+    }
+    if let Some(told) = &told.block {
+        // The box in the middle, point by point.
+        let from = l.domain.iter().zip(&told.points).map(|(all, own)| {
+            let middle = all / (*own).max(1) / 2 * own;
+            middle.min(all - own)
+        });
+        let from: Vec<usize> = from.collect();
+        let mut met: BTreeSet<(u32, u64)> = BTreeSet::new();
+        for place in places(&told.points) {
+            let place: Vec<usize> = place.iter().zip(&from).map(|(k, from)| k + from).collect();
+            for step in &l.body {
+                let What::Load(k) = step.what else { continue };
+                let load = &l.loads[k as usize];
+                let at = element(&load.read, &plan.buffer(load.buf).shape, &place);
+                met.extend(at.map(|at| (load.buf.0, at)));
+            }
+        }
+        out.hold("elements of a block", told.loads, met.len() as u64);
+        let boxes = l.domain.iter().zip(&told.points).map(|(all, own)| all.div_ceil(*own));
+        out.hold("boxes", told.boxes, boxes.product::<usize>() as u64);
     }
     let held = l.finish.iter().flat_map(|f| &f.held).copied();
     let masks = l.compaction.iter().map(|c| c.mask);
@@ -207,6 +287,8 @@ fn what_is_told_of_launches_is_what_an_enumeration_counts() {
         "(16⍴1 0)/16↑w",
         "+/8 8⍴w",
         "⍉8 8⍴w",
+        "1+⍉40 60⍴w",
+        "(1⌽⍤1⊢40 60⍴w)+⍉60 40⍴w",
         "(8 8⍴w)+⍉8 8⍴w",
         "7⌽50⍴v",
     ];

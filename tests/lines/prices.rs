@@ -8,8 +8,9 @@
 //! worse stands in `KNOWN`, which may only get shorter.
 
 use crate::support::{Heard, session};
+use aplomb_compiler::pass::{NoClock, Options, PIPELINE, SWITCHES, compile};
 use aplomb_ground::protocol::Request;
-use aplomb_ground::trace::{DecisionRecord, Trace};
+use aplomb_ground::trace::{DecisionRecord, LaunchRecord, Trace};
 use aplomb_kernel::session::Session;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -131,7 +132,7 @@ fn look(folder: &str, least: usize) {
 
 #[test]
 fn no_choice_in_an_example_is_much_slower_than_the_other_way() {
-    look("", 3000);
+    look("", 2400);
 }
 
 #[test]
@@ -173,12 +174,12 @@ fn making(kinds: &Value, data: &Value, dtype: &str, n: usize) -> String {
     lines
 }
 
-#[test]
-fn no_choice_in_a_workload_is_much_slower_than_the_other_way() {
+/// The lines of `benches/workloads.json` at their small sizes, each in a session that has its data:
+/// name, text, the switches that are off.
+fn workloads(mut look: impl FnMut(&str, &str, &mut Session)) {
     let table: Value = serde_json::from_str(include_str!("../../benches/workloads.json"))
         .expect("the table of workloads");
     let rows = table["workloads"].as_array().expect("rows");
-    let mut found = Found::default();
     for row in rows {
         let base = rows.iter().find(|r| row["like"].is_string() && r["id"] == row["like"]);
         let field = |name: &str| match (&row[name], base) {
@@ -196,10 +197,63 @@ fn no_choice_in_a_workload_is_much_slower_than_the_other_way() {
             let (dtype, n) = (point[0].as_str().expect("a type"), point[1].as_u64());
             let n = n.expect("a size") as usize;
             told(&mut s, &making(&table["kinds"], field("data"), dtype, n));
-            let traces = told(&mut s, &format!("result←{} ⋄ 1⊣⎕DR result", text.replace('$', "")));
-            assert!(!traces.is_empty(), "{id}: {text}");
-            found.look(&id, &traces);
+            look(&id, &format!("result←{}", text.replace('$', "")), &mut s);
         }
     }
+}
+
+#[test]
+fn no_choice_in_a_workload_is_much_slower_than_the_other_way() {
+    let mut found = Found::default();
+    workloads(|id, text, s| {
+        let traces = told(s, &format!("{text} ⋄ 1⊣⎕DR result"));
+        assert!(!traces.is_empty(), "{id}: {text}");
+        found.look(id, &traces);
+    });
     found.hold(|name| name.starts_with("bench:"), 500);
+}
+
+/// A workload and a pass or rule without which its plan takes less than two thirds of the time, by
+/// the model of the CPU or of a GPU, and why.
+const WITHOUT: &[(&str, &str, &str)] = &[];
+
+/// Every pass and rule at once: without one of them no workload's plan takes much less time, on the
+/// CPU or on a GPU, by the model.
+#[test]
+fn no_pass_makes_a_workload_much_slower() {
+    let names: Vec<&str> =
+        PIPELINE.iter().map(|p| p.name).chain(SWITCHES.iter().map(|s| s.name)).collect();
+    let (mut found, mut compared) = (BTreeMap::new(), 0);
+    workloads(|id, text, s| {
+        let Ok(recorded) = s.graph_of(text, &["result"]) else { return };
+        let us = |options: &Options| -> Option<[f64; 2]> {
+            let told = compile(&recorded, options, &mut NoClock).ok()?.trace;
+            let sum = |of: fn(&LaunchRecord) -> f64| told.kernels.iter().map(of).sum::<f64>();
+            Some([sum(|k| k.est.cpu_us), sum(|k| k.est.us)])
+        };
+        let mut own = Options::default();
+        own.trace = true;
+        let with = us(&own).expect("a plan");
+        for name in &names {
+            let mut options = own.clone();
+            if options.switch(name, false).is_err() {
+                continue;
+            }
+            let Some(without) = us(&options) else { continue };
+            compared += 1;
+            for (device, (with, without)) in ["CPU", "GPU"].iter().zip(with.iter().zip(without)) {
+                if *with > MOST * without {
+                    let says = format!("{with:.1} µs on a {device}, {without:.1} without");
+                    found.insert((id.to_string(), name.to_string()), says);
+                }
+            }
+        }
+    });
+    assert!(compared > 1000, "{compared}");
+    let known: BTreeSet<(String, String)> =
+        WITHOUT.iter().map(|(id, name, _)| (id.to_string(), name.to_string())).collect();
+    let new: Vec<_> = found.iter().filter(|(at, _)| !known.contains(at)).collect();
+    assert!(new.is_empty(), "{} of {compared}:\n{new:#?}", new.len());
+    let gone: Vec<_> = known.iter().filter(|at| !found.contains_key(at)).collect();
+    assert!(gone.is_empty(), "no longer slower, so they leave WITHOUT: {gone:?}");
 }

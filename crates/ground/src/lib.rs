@@ -9,6 +9,7 @@ pub mod chart;
 pub mod error;
 pub mod heap;
 pub mod help;
+pub mod later;
 pub mod limits;
 pub mod profile;
 pub mod progress;

@@ -8,6 +8,7 @@
 mod passes;
 mod shift;
 
+pub use crate::later::Later;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -57,8 +58,8 @@ pub struct Trace {
     /// `front_ms`, `launch_ms`, of the run that is told; where several were compared, how many
     /// `runs`, whose least is told, and how far from it half of them are at most (`spread_ms`); on
     /// a GPU `nvrtc_ms`, how many kernels were `compiled` or found (`memory_hits`, `disk_hits`),
-    /// and bytes moved (`up_bytes`, `down_bytes`; `kept_bytes` were there). Empty in canonical
-    /// form.
+    /// and bytes moved (`up_bytes`, `down_bytes`; `kept_bytes` were there); `used_bytes`, of the
+    /// session's arrays when the value was there. Empty in canonical form.
     pub times: BTreeMap<String, f64>,
     /// The value, told by its hash; absent where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -181,6 +182,10 @@ pub struct Attr {
     /// A transform's map, `(i)→(4-i)`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub affine: Option<String>,
+    /// The same the other way, from a place of the source to those of the result: `(i)→(4-i)`;
+    /// absent where no axis by itself tells it (ACL-28).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inverse: Option<String>,
     /// Done, Yield, Step with its functions (ACC-13).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delayed: Option<String>,
@@ -328,6 +333,14 @@ pub struct LaunchRecord {
     pub skeleton: String,
     /// The way in which a device goes about it: `map`, `tree`, `blocks`, `positions`, `in-order`.
     pub algo: String,
+    /// Who takes its points on a GPU: `map`, `boxes`, `tiles`, `pairs`, `all`, `threads`, `warps`,
+    /// `blocks`, `parts`, `strips`, `scan`, `compact`, `whole` (ACC-27).
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub form: String,
+    /// The box of points that a block takes at a time; null where no box holds them, or values say
+    /// where they read (BAS-18).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<BlockRecord>,
     /// Nodes computed here.
     pub body: Vec<u32>,
     /// Buffers read and written.
@@ -431,14 +444,34 @@ pub struct ReadRecord {
     /// array overlap (`constant: 3.0`); absent where the map is not affine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reuse: Option<String>,
-    /// The memory that serves it: `global`, `shared`.
+    /// The memory that serves it: `global`, `shared`, `constant`, `register`.
     pub space: String,
+    /// The reason why that one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+    /// Threads of a warp that meet in one bank of a copy, the most; absent: there is none
+    /// (BAS-19).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub conflicts: Option<u32>,
     /// Elements that all points ask for; 0 where only values tell.
     #[serde(default, skip_serializing_if = "is_none")]
     pub requests: u64,
     /// Different elements among them; 0 where only values tell.
     #[serde(default, skip_serializing_if = "is_none")]
     pub distinct: u64,
+}
+
+/// The box of points that a block takes at a time, in the middle of a launch.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct BlockRecord {
+    /// Points along each axis of the domain.
+    pub points: Vec<usize>,
+    /// The boxes that cover the domain.
+    pub boxes: u64,
+    /// Different elements that the points read.
+    pub loads: u64,
+    /// Results that they have; those of a fold for each place of its other axes.
+    pub results: u64,
 }
 
 /// One order of a launch's loops: coordinates in the names of the loops, `i-j`.
@@ -499,9 +532,9 @@ pub struct TuningRecord {
     /// Whether the launch's text has it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub chosen: bool,
-    /// The CUDA text of it, for who asks a compiler for registers.
+    /// The CUDA text of it, for who asks a compiler for registers; made when it is asked for.
     #[serde(skip)]
-    pub text: Option<Cuda>,
+    pub text: Later,
     /// Registers by the model, for who asks the rules again.
     #[serde(skip)]
     pub guessed: u32,

@@ -8,6 +8,7 @@
 //! are code points; a step whose dtype is f32 is rounded to f32.
 
 pub mod adjacency;
+mod blocks;
 pub mod effort;
 mod math;
 mod passes;
@@ -16,6 +17,7 @@ pub mod tiling;
 mod traffic;
 mod warps;
 
+pub use blocks::Block;
 pub use math::{Math, Order};
 pub use passes::Pass;
 pub use traffic::{Traffic, product};

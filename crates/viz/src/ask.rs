@@ -230,6 +230,8 @@ fn one_launch(trace: &Trace, k: usize) -> Result<Vec<String>, String> {
     };
     let mut out = vec![launch(trace, own)];
     out.extend(spread(own));
+    out.extend(taken(own));
+    out.extend(served(trace, own));
     out.extend(nest(own));
     out.extend(sizes(own));
     out.extend(orders(trace, own));
@@ -241,6 +243,60 @@ fn one_launch(trace: &Trace, k: usize) -> Result<Vec<String>, String> {
     };
     out.extend(listed(trace, trace.decisions.iter().filter(of).collect()));
     Ok(out)
+}
+
+/// The boxes that its blocks take on a GPU, and what they load (ACC-27, BAS-18).
+fn taken(k: &LaunchRecord) -> Option<String> {
+    let of = k.block.as_ref()?;
+    let who = match k.form.as_str() {
+        "boxes" => "a block takes a box, which it copies first",
+        "tiles" => "a block takes a tile of a product, with copies of both operands",
+        "pairs" => "a block takes rows, with copies of what they all read",
+        "threads" => "a thread takes a result",
+        "warps" => "a warp takes a row",
+        "blocks" => "a block takes a row",
+        "parts" => "a block takes a part of a row",
+        "strips" => "a block takes a part of lines side by side",
+        _ => "a thread takes a point",
+    };
+    let points: Vec<String> = of.points.iter().map(usize::to_string).collect();
+    let boxes = match of.boxes {
+        1 => "one box".to_string(),
+        n => format!("{n} boxes"),
+    };
+    Some(format!(
+        "{who}: {boxes} of {} points, of which one loads {} and has {}",
+        points.join("×"),
+        count(of.loads as usize, "element"),
+        count(of.results as usize, "result"),
+    ))
+}
+
+/// The memory that serves its reads, and why that one; of what lies as threads read it nothing.
+fn served(trace: &Trace, k: &LaunchRecord) -> Vec<String> {
+    let mut met: Vec<(u32, &str)> = Vec::new();
+    let mut out = Vec::new();
+    for r in k.reads.iter().filter(|r| !(r.space == "global" && r.coalesced)) {
+        if !met.contains(&(r.buf, &r.space)) {
+            met.push((r.buf, &r.space));
+            let banks = match r.conflicts {
+                None | Some(1) => String::new(),
+                Some(n) => format!("; {n} threads of a warp meet in one bank"),
+            };
+            let name = arrays(trace, &[r.buf]);
+            out.push(format!("{name} {}: {}{banks}", memory(&r.space), r.why));
+        }
+    }
+    out
+}
+
+fn memory(space: &str) -> &'static str {
+    match space {
+        "shared" => "comes from shared memory",
+        "constant" => "is as a constant",
+        "register" => "is in registers",
+        _ => "comes from global memory",
+    }
 }
 
 /// The loops of its CUDA text, level by level (BAS-22).

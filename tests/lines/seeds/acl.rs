@@ -249,6 +249,16 @@ fn acl_25_what_has_no_name_left_is_freed() {
     }
     page::run(&mut s, "{x←0.5×⍳1000000 ⋄ y←⌽x ⋄ ⊃x+y}0").expect("a scope");
     assert!(used(&mut s) < empty + 100_000);
+    // The traces tell it.
+    s.core().set_told(true);
+    let mut told = |lines: &[&str]| -> f64 {
+        lines.iter().for_each(|line| page::run(&mut s, line).expect("a line"));
+        let stories = s.core().take_stories();
+        stories.last().and_then(|t| t.times.get("used_bytes").copied()).expect("its bytes")
+    };
+    let with = told(&["X←0.5×⍳1000000 ⋄ X", "+/X"]);
+    let without = told(&["⎕EX'X'", "+/0.5×⍳2000", "+/0.5×⍳3000", "+/0.5×⍳4000"]);
+    assert!(with >= without + 8_000_000.0, "{with} {without}");
 }
 
 #[test]

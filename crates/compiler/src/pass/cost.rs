@@ -1,9 +1,8 @@
 //! The costs that every decision carries, as numbers.
 //!
 //! Nanoseconds are those of one f64 element in L1 on the reference CPU; the launch cost is an
-//! estimate. A device's model is µs = max(bytes ÷ bandwidth, flops ÷ peak) + 5.
+//! estimate. What a launch takes of a GPU follows from its form (`aplomb_plans::kir::figures`).
 
-use aplomb_plans::occupancy;
 pub use aplomb_plans::plan::effort::LAUNCH_NS;
 pub use aplomb_values::body::{READ_NS, WRITE_NS};
 
@@ -52,25 +51,9 @@ impl Cost {
 pub struct Model {
     /// The architecture, as NVRTC calls it.
     pub arch: &'static str,
-    /// Bytes that move in a microsecond.
-    pub bytes_per_us: f64,
-    /// Scalar operations of f64 in a microsecond.
-    pub flops_per_us: f64,
     /// Microseconds to start a launch.
     pub launch_us: f64,
 }
 
 /// The device of estimates where none is there.
-pub const SM_90: Model = Model {
-    arch: "sm_90",
-    bytes_per_us: occupancy::BYTES_PER_US,
-    flops_per_us: occupancy::FLOPS_PER_US,
-    launch_us: 5.0,
-};
-
-impl Model {
-    /// The microseconds of a launch that moves so many bytes and computes so many operations.
-    pub fn us(&self, bytes: u64, flops: u64) -> f64 {
-        (bytes as f64 / self.bytes_per_us).max(flops as f64 / self.flops_per_us) + self.launch_us
-    }
-}
+pub const SM_90: Model = Model { arch: "sm_90", launch_us: 5.0 };

@@ -6,10 +6,11 @@ use super::hash::Map;
 use super::schedule::flips::Flip;
 use super::schedule::{Schedule, Why};
 use super::work::{Snapshot, Warning, Work};
-use super::{Options, PIPELINE, fuse, phrase, place, price, sizes};
+use super::{Options, PIPELINE, fuse, inverse, phrase, place, price, sizes};
 use aplomb_ground::error::Result;
 use aplomb_ground::span::{Place, Source};
 use aplomb_ground::trace::*;
+use aplomb_plans::kir::{Figures, Space, TileSize};
 use aplomb_plans::plan::adjacency::{self, Candidate, Nest};
 use aplomb_plans::plan::{BufId, From, Launch, Plan, Step, What};
 use aplomb_plans::{kir, occupancy};
@@ -106,14 +107,29 @@ pub fn config(options: &Options) -> Config {
 /// sizes that its tiles could have.
 pub fn tell_text(record: &mut LaunchRecord, plan: &Plan, k: usize, code: &kir::Code) {
     if let Some(launch) = plan.launches.get(k) {
-        record.schedule = kir::schedule(launch, code);
+        record.schedule = kir::schedule(plan, launch, code);
         record.tuning = sizes::of(plan, launch, k, code);
+        if let Some(tile) = code.kernels.first().and_then(|k| k.choices.tiles) {
+            tell_figures(record, &kir::figures(plan, launch, tile));
+        }
     }
     record.cuda = Some(kir::cuda(code));
     record.math = code.fast.is_any().then(|| code.fast.math().name().into());
     record.spread = code.spread(FULL);
     record.launch = code.grid(FULL, code.shared());
     tell_occupancy(record, SM_90.arch);
+}
+
+/// The boxes of a launch's blocks, and its time on the model of a GPU (BAS-18).
+fn tell_figures(record: &mut LaunchRecord, of: &Figures) {
+    record.form = of.form.name().into();
+    record.block = of.block.as_ref().map(|(points, block)| BlockRecord {
+        points: points.clone(),
+        boxes: of.boxes,
+        loads: block.loads,
+        results: block.results,
+    });
+    record.est.us = round(SM_90.launch_us + of.us);
 }
 
 /// The occupancy of a launch on an architecture, by the registers that NVRTC tells, else by the
@@ -222,6 +238,9 @@ fn attributes(work: &Work, at: NodeId) -> Attr {
             attr.oob = read.oob();
             attr.grows = node.inputs().iter().any(|src| dag.elements(*src) < dag.elements(at));
             attr.affine = Some(read.text(rank));
+            let source = node.inputs().first().copied();
+            attr.inverse =
+                source.and_then(|src| inverse::text(read, dag.shape(src), dag.shape(at)));
         }
         None => {}
     }
@@ -382,12 +401,13 @@ fn launch(dag: &Dag, plan: &Plan, k: usize, l: &Launch) -> LaunchRecord {
     let [inner, outer] = l.effort();
     let (flops, ns) = (inner.flops + outer.flops, inner.ns + outer.ns + cost::LAUNCH_NS);
     let (r, w) = (traffic.read, traffic.written);
-    let us = round(SM_90.us(r.saturating_add(w), flops));
-    LaunchRecord {
+    let mut out = LaunchRecord {
         id: k as u32,
         name: name(dag, plan, k, l),
         skeleton: l.skeleton().into(),
         algo: l.kind.algorithm().into(),
+        form: String::new(),
+        block: None,
         body: steps_nodes(l),
         inputs,
         out,
@@ -403,7 +423,7 @@ fn launch(dag: &Dag, plan: &Plan, k: usize, l: &Launch) -> LaunchRecord {
         regs: None,
         spill: None,
         occ: None,
-        est: Estimate { r, w, loads: traffic.loads, flops, us, cpu_us: round(ns / 1e3) },
+        est: Estimate { r, w, loads: traffic.loads, flops, us: 0.0, cpu_us: round(ns / 1e3) },
         meas: None,
         cuda: None,
         cpu: Some(aplomb_plans::plan::listing(l)),
@@ -411,7 +431,9 @@ fn launch(dag: &Dag, plan: &Plan, k: usize, l: &Launch) -> LaunchRecord {
         alike: 0,
         live_max: live_max(&l.body).max(live_max(&l.after)),
         ran: None,
-    }
+    };
+    tell_figures(&mut out, &kir::figures(plan, l, TileSize::USUAL));
+    out
 }
 
 fn round(us: f64) -> f64 {
@@ -468,8 +490,8 @@ fn read_record(plan: &Plan, l: &Launch, k: usize) -> ReadRecord {
         None => load.read.text(l.domain.len()),
     };
     let known = along.is_none() && !held;
-    // A product's tiles are copied row by row.
-    let near = is_near(l, load) || kir::is_tiled(l);
+    let (space, why) = kir::space(plan, l, k);
+    let near = space == Space::Shared;
     let (requests, distinct) = match plan.asked(l, k) {
         (requests, Some(distinct)) => (requests, distinct),
         (requests, None) => (requests, 0),
@@ -484,7 +506,9 @@ fn read_record(plan: &Plan, l: &Launch, k: usize) -> ReadRecord {
         oob: load.read.oob(),
         reuse: reuse(l, load).filter(|_| known),
         coalesced: known && (near || plan.is_coalesced(l, k)),
-        space: if near { "shared" } else { "global" }.into(),
+        space: space.name().into(),
+        why: why.into(),
+        conflicts: kir::conflicts(l, k),
         requests,
         distinct,
     }
@@ -503,13 +527,6 @@ fn orders(nest: &Nest) -> Vec<OrderRecord> {
         staged: bufs(&c.staged),
     };
     nest.candidates().into_iter().map(one).collect()
-}
-
-fn is_near(l: &Launch, load: &aplomb_plans::plan::Load) -> bool {
-    let near = |k: &u32| {
-        l.loads.get(*k as usize).is_some_and(|x| x.buf == load.buf && x.read == load.read)
-    };
-    l.tiling.iter().flat_map(|t| &t.tiles).any(|t| t.loads.iter().any(|(k, _)| near(k)))
 }
 
 /// BAS-07, BAS-08.

@@ -5,7 +5,8 @@
 //! In: a recorded graph and the switches it was compiled under. Kept: the graph, which the
 //! evaluation has anyway, and eight bytes a pass. Never: the arrays, once nothing else needs them.
 
-use super::{Observer, Options, PIPELINE, compile, price};
+use super::price::{self, Prices};
+use super::{Observer, Options, PIPELINE, compile};
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::{Budget, Interrupt};
 use aplomb_ground::trace::{Config, Trace};
@@ -73,10 +74,15 @@ impl Log {
         self.recorded.dag.len()
     }
 
-    /// The story and the plan it is of; `priced`: decisions have the plans of their other ways.
+    /// The story and the plan it is of; with `prices`, decisions have the plans of their other
+    /// ways, as long as there is room.
     /// `clock` times the passes of a plan that was known. Errors: those of `compile`, which has
     /// compiled this before.
-    pub fn tell(&self, clock: &mut dyn Observer, priced: bool) -> Result<(Trace, Rc<Plan>)> {
+    pub fn tell(
+        &self,
+        clock: &mut dyn Observer,
+        prices: Option<&mut Prices>,
+    ) -> Result<(Trace, Rc<Plan>)> {
         let mut options = self.options.clone();
         options.trace = true;
         let told = compile(&self.recorded, &options, clock)?;
@@ -84,9 +90,10 @@ impl Log {
         if self.ms.len() == PIPELINE.len() {
             trace.passes.iter_mut().zip(&self.ms).for_each(|(pass, ms)| pass.ms = *ms);
         }
-        if priced {
+        if let Some(prices) = prices {
             let (recorded, own) = (&self.recorded, &self.options);
-            price::all(recorded, own, &told.plan, &told.flips, &mut trace.decisions, clock);
+            let decisions = &mut trace.decisions;
+            price::all(recorded, own, &told.plan, &told.flips, decisions, (prices, clock));
         }
         Ok((trace, told.plan))
     }
@@ -124,7 +131,7 @@ mod tests {
         drop(own);
         log.let_go();
         assert!(log.recorded().inputs.iter().all(Array::is_empty));
-        let (told, plan) = log.tell(&mut NoClock, false).unwrap_or_else(|e| panic!("{e}"));
+        let (told, plan) = log.tell(&mut NoClock, None).unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(told, at_once.trace);
         assert_eq!(plan.launches.len(), at_once.plan.launches.len());
     }

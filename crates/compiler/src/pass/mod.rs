@@ -22,6 +22,7 @@ mod fuse;
 mod gathers;
 mod hash;
 mod hoist;
+mod inverse;
 mod judge;
 mod lets;
 mod log;
@@ -56,6 +57,7 @@ pub use log::{Log, Timed};
 pub use options::{
     DEVICES, GROUPS, Options, PRESETS, Preset, RECORDER, SWITCHES, Switch, switch_says, switches,
 };
+pub use price::Prices;
 pub use rules::{RULES, Rule};
 pub use schedule::Why;
 pub use sizes::tell_registers;

@@ -112,6 +112,8 @@ enum Meeting {
     Across(Vec<usize>),
     /// Along these axes, which move no read.
     Reuse(Vec<usize>),
+    /// Not within a block: they are too far apart (BAR-15).
+    Apart(Overlap),
 }
 
 fn meeting(work: &Work, reads: &[Read], domain: &[usize]) -> Option<Meeting> {
@@ -124,7 +126,13 @@ fn meeting(work: &Work, reads: &[Read], domain: &[usize]) -> Option<Meeting> {
     if let Some(axes) = crossing {
         return Some(Meeting::Across(axes));
     }
-    let axes = if work.options.trace { redundant(reads.first()?, domain)? } else { Vec::new() };
+    if !work.options.trace {
+        return None;
+    }
+    if let Some((far, false)) = steps_apart(reads, domain) {
+        return Some(Meeting::Apart(far));
+    }
+    let axes = redundant(reads.first()?, domain)?;
     (!axes.is_empty() && product(domain) > 1).then_some(Meeting::Reuse(axes))
 }
 
@@ -134,6 +142,9 @@ fn stays(work: &Work, group: &Group, meeting: &Meeting) -> Option<(WhyNot, Strin
     let (refs, axes) = match meeting {
         Meeting::Overlap(o) => (o.refs, o.axes.len()),
         Meeting::Across(axes) => (usize::MAX, axes.len()),
+        Meeting::Apart(_) => {
+            return Some((WhyNot::Rule("no block holds two of its reads"), String::new()));
+        }
         Meeting::Reuse(_) => {
             let why = match group.kind {
                 Kind::Reduce => {
@@ -218,6 +229,18 @@ fn told(
             );
             let all = |n: u64| load(n.saturating_mul(blocks), size);
             (text, about("overlap", "BAR-14", "tile"), all(direct), all(with_halo))
+        }
+        Meeting::Apart(o) => {
+            let most = o.block.iter().map(|(axis, n)| (n - 1).min(domain[*axis] as i64 - 1));
+            let text = format!(
+                "{name} is read at {} places that are {} apart: within a block they would have to \
+                 be at most {} apart, so each is read for itself",
+                o.refs,
+                list(o.halo.iter().copied(), " "),
+                list(most, " "),
+            );
+            let all = load(points.saturating_mul(reads as u64), size);
+            (text, about("apart", "BAR-15", "tile"), all, all)
         }
         Meeting::Across(_) => {
             let text = format!(
@@ -306,6 +329,11 @@ pub struct Overlap {
 
 /// BAR-14: whether the reads differ by distances of whole loop steps that are shorter than a block.
 pub fn overlap(reads: &[Read], domain: &[usize]) -> Option<Overlap> {
+    steps_apart(reads, domain).filter(|(_, near)| *near).map(|(o, _)| o)
+}
+
+/// Reads that differ by whole loop steps, and whether these are shorter than a block.
+fn steps_apart(reads: &[Read], domain: &[usize]) -> Option<(Overlap, bool)> {
     let first = reads.first()?;
     if !(2..=REFS).contains(&reads.len())
         || domain.is_empty()
@@ -328,12 +356,9 @@ pub fn overlap(reads: &[Read], domain: &[usize]) -> Option<Overlap> {
         [.., j, k] => vec![(*j, TILE[0]), (*k, TILE[1])],
     };
     let near = tile.iter().all(|(k, n)| halo[*k] < *n && halo[*k] < domain[*k] as i64);
-    if !near {
-        return None;
-    }
     let halo = tile.iter().map(|(k, _)| halo[*k]).collect();
     let moves = from_centre(moves, own_place(reads, domain), &moved);
-    Some(Overlap { refs: reads.len(), axes: moved, halo, moves, block: tile })
+    Some((Overlap { refs: reads.len(), axes: moved, halo, moves, block: tile }, near))
 }
 
 /// The distance of a read ahead of another in loop steps, if it is whole steps.

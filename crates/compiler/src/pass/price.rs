@@ -13,8 +13,26 @@ use aplomb_plans::plan::Plan;
 use aplomb_values::dag::{NodeId, Recorded};
 use std::collections::BTreeMap;
 
-/// Nodes of all plans that are made for one story: about a tenth of a second.
-const VISITS: usize = 20_000;
+/// The room for the plans of one story, and what did not fit in it. A story has many evaluations,
+/// and who asks for it waits for all of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Prices {
+    /// Nodes of all plans that may still be made; each plan is so many more (`PLAN`).
+    left: usize,
+    /// Decisions that have no price for want of room.
+    pub missing: usize,
+}
+
+/// A plan of no nodes takes as long as so many nodes of a large one: `explain examples/queens.apl`
+/// has thousands of plans of six nodes.
+const PLAN: usize = 64;
+
+impl Default for Prices {
+    /// About half a second.
+    fn default() -> Prices {
+        Prices { left: 30_000, missing: 0 }
+    }
+}
 
 /// The other way of a decision about a node that the final plan has, where the planner has one.
 pub fn flip(at: NodeId, d: &Decision) -> Option<Flip> {
@@ -45,21 +63,29 @@ pub fn of(plan: &Plan) -> PlanCost {
 }
 
 /// Prices the decisions of one evaluation whose `flips` are known: for each the plan as it is and
-/// the one that the other way makes. None of the second: it makes the same, or there was no room.
+/// the one that the other way makes. None of the second: it makes the same; none of either: there
+/// was no room.
 pub fn all(
     recorded: &Recorded,
     options: &Options,
     own: &Plan,
     flips: &[(usize, Flip)],
     decisions: &mut [DecisionRecord],
-    observer: &mut dyn Observer,
+    (prices, observer): (&mut Prices, &mut dyn Observer),
 ) {
-    let (own, mut left) = (of(own), VISITS);
+    let own = of(own);
     let mut known: BTreeMap<Flip, Option<PlanCost>> = BTreeMap::new();
     for (k, flip) in flips {
         let d = &mut decisions[*k];
+        let nodes = recorded.dag.len() + PLAN;
+        if !known.contains_key(flip) {
+            let Some(left) = prices.left.checked_sub(nodes) else {
+                prices.missing += 1;
+                continue;
+            };
+            prices.left = left;
+        }
         let mut priced = || {
-            left = left.checked_sub(recorded.dag.len().max(1))?;
             let flips = Flips::default().and(*flip)?;
             let options = Options { flips, trace: false, ..options.clone() };
             let plan = compile(recorded, &options, observer).ok()?.plan;

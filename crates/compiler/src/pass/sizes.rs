@@ -4,10 +4,11 @@
 //! when NVRTC has told registers, so that the rules are asked once more.
 
 use super::cost::SM_90;
-use aplomb_ground::trace::{Cuda, LaunchRecord, TuningRecord};
+use aplomb_ground::trace::{Cuda, Later, LaunchRecord, TuningRecord};
 use aplomb_plans::kir::{self, Code, Row, TileSize, Tuning};
 use aplomb_plans::occupancy;
 use aplomb_plans::plan::{Launch, Plan};
+use std::sync::Arc;
 
 /// The sizes of a launch's tiles; empty where there are none to choose. `number` is the launch's.
 pub fn of(plan: &Plan, launch: &Launch, number: usize, code: &Code) -> Vec<TuningRecord> {
@@ -16,11 +17,20 @@ pub fn of(plan: &Plan, launch: &Launch, number: usize, code: &Code) -> Vec<Tunin
         return Vec::new();
     };
     let Some(sized) = kir::sized(plan, launch) else { return Vec::new() };
+    // Texts are for who asks a compiler for their registers: each is made when it is asked for.
+    let alone = Arc::new(plan.part(vec![launch.clone()], Vec::new()));
     let record = |row: Row| {
         let tuning = Tuning { tile: Some(row.size), ..Tuning::default() };
-        let text = (row.pruned.is_none() || row.size == chosen)
-            .then(|| kir::tuned(plan, launch, number, tuning).ok())
-            .flatten();
+        let text = match row.pruned.is_none() || row.size == chosen {
+            true => {
+                let alone = alone.clone();
+                Later::new(move || {
+                    let code = kir::tuned(&alone, &alone.launches[0], number, tuning).ok()?;
+                    Some(kir::cuda(&code))
+                })
+            }
+            false => Later::default(),
+        };
         TuningRecord {
             tile: [row.size.rows, row.size.columns, row.size.deep],
             own: row.size.own,
@@ -32,7 +42,7 @@ pub fn of(plan: &Plan, launch: &Launch, number: usize, code: &Code) -> Vec<Tunin
             us: (row.us * 100.0).round() / 100.0,
             status: status(&row),
             chosen: row.size == chosen,
-            text: text.map(|code| kir::cuda(&code)),
+            text,
             guessed: row.registers,
         }
     };
@@ -54,7 +64,7 @@ pub fn tell_registers(
     let mut rows: Vec<Row> = Vec::new();
     for r in &mut record.tuning {
         let size = TileSize { rows: r.tile[0], columns: r.tile[1], deep: r.tile[2], own: r.own };
-        let known = r.text.as_ref().and_then(&mut told);
+        let known = r.text.text().as_ref().and_then(&mut told);
         r.regs = known.map(|(registers, _)| registers);
         let (registers, spills) = known.unwrap_or((r.guessed, 0));
         rows.push(Row {

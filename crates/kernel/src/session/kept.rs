@@ -5,7 +5,7 @@
 
 use super::compare::{Again, Side};
 use super::record::{Clock, tell_device};
-use aplomb_compiler::pass::{Log, tell_text};
+use aplomb_compiler::pass::{Log, Prices, tell_text};
 use aplomb_devices::device::{Compiling, LaunchStats};
 use aplomb_ground::error::{Error, OnHost, count};
 use aplomb_ground::limits::Interrupt;
@@ -175,6 +175,8 @@ pub struct Kept {
     /// The warnings that belong to no evaluation.
     pub warnings: Vec<Warning>,
     pub result: Option<ResultRecord>,
+    /// Bytes of the session's arrays when that was there (ACL-25).
+    pub used: Option<u64>,
     nodes: usize,
     left_out: usize,
 }
@@ -266,17 +268,32 @@ impl Kept {
     /// most to do.
     pub fn tell(&self) -> Trace {
         let told = self.told();
-        let mut parts = told.iter().map(|part| part.tell());
+        let mut prices = Prices::default();
+        let mut parts = told.iter().map(|part| part.tell(&mut prices));
         let mut trace = parts.next().unwrap_or_else(|| Trace::of(&self.statement));
         trace.statement.clone_from(&self.statement);
         parts.for_each(|part| trace.append(part));
+        if prices.missing > 0 {
+            let text = format!(
+                "{} have no price: their other ways would take longer than half a second to plan",
+                count(prices.missing, "decision")
+            );
+            trace.diagnostics.push(Diagnostic {
+                code: "W-unpriced".into(),
+                text,
+                ..Diagnostic::default()
+            });
+        }
         trace.segments.iter_mut().enumerate().for_each(|(k, s)| s.id = k as u32);
+        tell_apart(&mut trace);
         trace.place = self.place.as_ref().map(|place| span(place, &mut trace.sources));
         for w in &self.warnings {
             let told = warning(w, &mut trace.sources);
             trace.diagnostics.push(told);
         }
         trace.result.clone_from(&self.result);
+        let used = self.used.map(|bytes| ("used_bytes".to_string(), bytes as f64));
+        trace.times.extend(used);
         let in_story: usize = told.iter().map(|part| part.runs.len()).sum();
         let all = self.parts.iter().map(|part| part.runs.len()).sum::<usize>() + self.left_out;
         if in_story < all {
@@ -341,8 +358,9 @@ impl Part {
             && nodes.all(|(x, y)| x.name == y.name && same(&x.meta.place, &y.meta.place))
     }
 
-    fn tell(&self) -> Trace {
-        let (mut trace, plan) = match self.log.tell(&mut Clock::new(&self.interrupt), self.priced) {
+    fn tell(&self, prices: &mut Prices) -> Trace {
+        let prices = self.priced.then_some(prices);
+        let (mut trace, plan) = match self.log.tell(&mut Clock::new(&self.interrupt), prices) {
             Ok(told) => told,
             Err(e) => return untold(&e),
         };
@@ -408,6 +426,33 @@ fn untold(e: &Error) -> Trace {
     let text = format!("this evaluation cannot be told: {}", e.parts().says);
     let diagnostics = vec![Diagnostic { code: "W-untold".into(), text, ..Diagnostic::default() }];
     Trace { diagnostics, ..Trace::of("") }
+}
+
+/// Launches of one source text on several lines get their lines: `k3 P+.×Q:12`.
+fn tell_apart(trace: &mut Trace) {
+    let line = |trace: &Trace, k: usize| -> Option<(u32, usize)> {
+        let launch = &trace.kernels[k];
+        let of = launch.out.last().and_then(|b| trace.buffers.get(*b as usize))?;
+        let [source, start, _] = *trace.nodes.get(of.node as usize)?.span.first()?;
+        let text = &trace.sources.iter().find(|s| s.id == source)?.text;
+        let before = text.chars().take(start as usize);
+        Some((source, 1 + before.filter(|c| *c == '\n').count()))
+    };
+    let mut of: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (k, launch) in trace.kernels.iter().enumerate() {
+        if let Some((_, text)) = launch.name.split_once(' ') {
+            of.entry(text.into()).or_default().push(k);
+        }
+    }
+    for alike in of.into_values().filter(|all| all.len() > 1) {
+        let lines: Vec<_> = alike.iter().map(|k| line(trace, *k)).collect();
+        if lines.iter().all(|l| *l == lines[0]) {
+            continue;
+        }
+        for (k, line) in alike.iter().zip(lines) {
+            line.into_iter().for_each(|(_, n)| trace.kernels[*k].name += &format!(":{n}"));
+        }
+    }
 }
 
 /// A warning as the trace has it: its place among the sources.

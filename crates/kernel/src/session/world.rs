@@ -685,6 +685,7 @@ impl Host for World<'_> {
         self.keep_spent();
         if self.core.mode.tracing {
             self.core.current.result = Some(super::record::result_of(value));
+            self.core.current.used = Some(self.core.budget.used());
             let mut told = std::mem::take(&mut self.core.current);
             told.warnings.extend(self.core.warnings.iter().cloned());
             told.warnings.extend(self.core.interpreted.iter().map(Interpreted::warning));

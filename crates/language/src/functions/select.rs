@@ -85,7 +85,7 @@ pub fn fits_axes(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Resul
 
 /// One index for each axis. Those that are pending stay so; others are looked at. Straight lines of
 /// places are a move.
-fn indexed(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<Array> {
+pub fn indexed(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<Array> {
     let cells = a.split().filter(|rows| rows.at == a.rank()).map_or(0, |rows| rows.cell().len());
     if cells > 0
         && indices.iter().any(|i| i.as_ref().is_none_or(|i| i.rank() > 0))
@@ -382,6 +382,17 @@ pub fn first(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
 
 /// `X⌷[k]Y`: one item of X for each axis named, or for each leading axis; the others are whole.
 pub fn squad(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
+    let indices = squad_indices(cx, x, y, axis)?;
+    indexed(cx, y, &indices)
+}
+
+/// The index that `X⌷[k]Y` has for each axis; none where the axis is whole.
+pub fn squad_indices(
+    cx: &mut Cx<'_>,
+    x: &Array,
+    y: &Array,
+    axis: Axis<'_>,
+) -> Result<Vec<Option<Array>>> {
     if x.rank() > 1 {
         return Err(rank("the left argument of ⌷ is a vector"));
     }
@@ -399,7 +410,7 @@ pub fn squad(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Ar
     for (k, i) in axes.into_iter().zip(steps_of(cx, x)?) {
         indices[k] = Some(i.disclosed());
     }
-    indexed(cx, y, &indices)
+    Ok(indices)
 }
 
 /// `X/Y`: each cell along the last axis as often as X says.

@@ -291,7 +291,7 @@ pub static ROWS: &[Prim] = &[
         with_axis(
             "variant",
             "f with options: ⌽⍠0 and ⊖⍠0 shift and fill, ⍠'clamp' repeats the edge, ⍠'wrap' \
-             rotates.",
+             rotates; ⌷⍠0, ⌷⍠'clamp' and ⌷⍠'wrap' say the same of places outside.",
             "that of f",
             &[(Domain, "no such option", "1(⌽⍠'no')1 2")],
             ("1(⌽⍠0)1 2 3", "2 3 0"),

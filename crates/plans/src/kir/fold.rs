@@ -119,6 +119,7 @@ impl Lowering<'_> {
         self.steps(&self.launch.body, At::point(&axes, &self.launch.domain), &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
         self.accumulate(&mut row, &mut body)?;
+        row.append(&mut self.before_loop(&mut body.out, &["j", "i", &last]));
         if by == Spread::Warps {
             let (from, step) = ("threadIdx.x % 32".into(), "32".into());
             row.push(Stmt::For { name: "j".into(), from, to: extent, step, body: body.out });

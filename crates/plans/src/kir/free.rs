@@ -7,7 +7,8 @@
 //! that no number of the text is a reciprocal. Not here: tiles in shared memory, parts of long
 //! lines.
 
-use super::lower::{FEW, Lowering};
+use super::form::FEW;
+use super::lower::Lowering;
 use super::scan::Shape;
 use super::{Code, Spread, Tuning, fold, tidy};
 use crate::plan::{Kind, Launch, Plan};

@@ -1,19 +1,20 @@
 //! A launch becomes a kernel: its loop, its index arithmetic, its body, its fold.
 //!
-//! Rows: ACC-06, ACC-16, BAR-11. Here: which shape a launch has, maps (grid-stride), and the body,
-//! which all shapes share; `fold`, `places` and `whole` are the others. Values are double, or float
-//! where the node is f32; storage types convert at loads and stores. Overflow is tested where a
-//! value is stored or would be hidden, not at every operation.
+//! Rows: ACC-06, ACC-16, BAR-11. Here: maps (grid-stride), and the body, which all forms share;
+//! `form` says which form a launch has, `fold`, `places` and `whole` are the others. Values are
+//! double, or float where the node is f32; storage types convert at loads and stores. Overflow is
+//! tested where a value is stored or would be hidden, not at every operation.
 
 use super::fast::{self, Fast, narrowed};
-use super::ops::{Form, Speed};
+use super::form::Form;
+use super::ops::{self, Speed};
 use super::scan::Shape;
 use super::vector::{self, Way};
 use super::{
     Bound, Choices, Code, Expr, Kernel, Param, ParamKind, Scratch, Spread, Stmt, Tuning, Type,
 };
-use super::{fold, index, ops, parts, product};
-use crate::plan::{BufId, Kind, Launch, Load, Origin, Plan, Step, ValueId, What, round};
+use super::{fold, index, product};
+use crate::plan::{BufId, Launch, Load, Origin, Plan, Step, ValueId, What, round};
 use aplomb_ground::error::{Result, bug, nonce};
 use aplomb_values::array::DType;
 use aplomb_values::body::Rounds;
@@ -24,58 +25,35 @@ use std::collections::BTreeMap;
 
 const THREADS: u32 = super::THREADS;
 
-/// Rows of so few elements are a thread's, of so many a warp's, of more a block's.
-pub(super) const FEW: usize = 16;
-pub(super) const MANY: usize = 1024;
-
-/// The axis of the domain along which neighbouring threads are neighbours; None: there is one
-/// point.
-pub fn lanes(plan: &Plan, launch: &Launch) -> Option<usize> {
-    let last = launch.domain.len().checked_sub(1)?;
-    match launch.axis {
-        // A thread a line.
-        Some(axis)
-            if axis == last
-                && launch.kind == Kind::Reduce
-                && last > 0
-                && (launch.domain[axis] <= FEW || parts::crosses(plan, launch)) =>
-        {
-            Some(last - 1)
-        }
-        _ => Some(last),
-    }
-}
-
 pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Result<Code> {
     fold::foldable(launch)?;
     let narrow = index::is_narrow(plan, launch);
     let mut k = Lowering::new(plan, launch, number, tuning, narrow);
     let outer = launch.outer();
     let count = |shape: &[usize]| shape.iter().map(|n| *n as u64).product::<u64>();
-    let product = product::Tiled::of(launch);
-    let (body, spread, points) = match launch.axis {
-        Some(_) if launch.kind == Kind::Whole => {
+    let axis = || launch.axis.ok_or_else(|| bug!("a form along no axis"));
+    let (body, spread, points) = match Form::of(plan, launch) {
+        Form::Whole => {
             k.whole()?;
             return Ok(k.done());
         }
-        None if launch.tiling.is_some() => {
+        Form::Boxes => {
             let (body, boxes) = k.tiled()?;
             (body, Spread::Blocks, boxes)
         }
-        None => k.map(count(&launch.domain))?,
-        Some(axis) if launch.kind == Kind::Scan => k.scan(axis)?,
-        Some(axis) if launch.kind == Kind::Compact => k.compact(axis)?,
-        Some(_) if let Some(product) = &product => k.fold_tiles(product)?,
-        Some(_) if count(&outer) == 1 => (k.fold_all()?, Spread::Threads, count(&launch.domain)),
-        Some(axis) if parts::crosses(plan, launch) => k.fold_across(axis)?,
-        Some(axis) if parts::are_few(&launch.domain, axis, count(&outer)) => k.fold_parts(axis)?,
-        Some(axis) if axis + 1 == launch.domain.len() && launch.domain[axis] > FEW => {
-            match launch.domain[axis] {
-                ..=MANY => (k.fold_rows(&outer, Spread::Warps)?, Spread::Warps, count(&outer)),
-                _ => (k.fold_rows(&outer, Spread::Blocks)?, Spread::Blocks, count(&outer)),
-            }
+        Form::Map => k.map(count(&launch.domain))?,
+        Form::Scan => k.scan(axis()?)?,
+        Form::Compact => k.compact(axis()?)?,
+        Form::Tiles | Form::Pairs => {
+            let product = product::Tiled::of(launch).ok_or_else(|| bug!("tiles of no product"))?;
+            k.fold_tiles(&product)?
         }
-        Some(axis) => (k.fold_columns(axis)?, Spread::Threads, count(&outer)),
+        Form::All => (k.fold_all()?, Spread::Threads, count(&launch.domain)),
+        Form::Strips => k.fold_strips(axis()?)?,
+        Form::Parts => k.fold_long_rows()?,
+        Form::Warps => (k.fold_rows(&outer, Spread::Warps)?, Spread::Warps, count(&outer)),
+        Form::Blocks => (k.fold_rows(&outer, Spread::Blocks)?, Spread::Blocks, count(&outer)),
+        Form::Threads => (k.fold_columns(axis()?)?, Spread::Threads, count(&outer)),
     };
     k.kernel(body, spread, points);
     Ok(k.done())
@@ -485,7 +463,7 @@ impl Lowering<'_> {
                 Ok(if narrow { narrowed(own, &steps[*at as usize]) } else { own })
             }
         };
-        ops::text(op, &arg(0)?, &arg(1)?, &ct, &bad, Form { exact, logic, speed })
+        ops::text(op, &arg(0)?, &arg(1)?, &ct, &bad, ops::Wanted { exact, logic, speed })
             .ok_or_else(|| nonce(format!("{} on CUDA", op.glyph())))
     }
 

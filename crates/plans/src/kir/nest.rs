@@ -5,8 +5,8 @@
 //! launch.
 
 use super::product::Tiled;
-use super::{Code, TileSize};
-use crate::plan::Launch;
+use super::{Code, Form, TileSize};
+use crate::plan::{Launch, Plan};
 use aplomb_ground::trace::LoopRecord;
 use aplomb_values::dag::ix::axis_name;
 
@@ -17,13 +17,15 @@ fn one(axis: usize, extent: u64, step: u64, level: &str, role: &str) -> LoopReco
 
 /// The loops, the outermost first. Empty: the code is several kernels, or a thread's order follows
 /// no axis.
-pub fn schedule(launch: &Launch, code: &Code) -> Vec<LoopRecord> {
+pub fn schedule(plan: &Plan, launch: &Launch, code: &Code) -> Vec<LoopRecord> {
     let [kernel] = code.kernels.as_slice() else { return Vec::new() };
     let extent = |axis: usize| launch.domain[axis] as u64;
-    if let (Some(size), Some(tiled)) = (kernel.choices.tiles, Tiled::of(launch)) {
-        return product(&tiled, size, extent);
+    let form = Form::of(plan, launch);
+    let tiled = Tiled::of(launch);
+    if let (Form::Tiles, Some(size), Some(tiled)) = (form, kernel.choices.tiles, &tiled) {
+        return product(tiled, size, extent);
     }
-    if let Some(tiled) = Tiled::of(launch).filter(|t| t.column.is_none()) {
+    if let (Form::Pairs, Some(tiled)) = (form, &tiled) {
         let threads = u64::from(kernel.threads);
         let [row, folded] = [tiled.row, tiled.folded];
         return vec![
@@ -33,7 +35,7 @@ pub fn schedule(launch: &Launch, code: &Code) -> Vec<LoopRecord> {
             one(folded, threads, 1, "register", "fold"),
         ];
     }
-    if let Some(tiling) = launch.tiling.as_ref().filter(|_| launch.axis.is_none()) {
+    if let Some(tiling) = launch.tiling.as_ref().filter(|_| form == Form::Boxes) {
         let sides = || launch.domain.iter().zip(&tiling.block).enumerate();
         let grid = sides().map(|(axis, (n, b))| one(axis, *n as u64, *b as u64, "grid", "point"));
         let own = sides().filter(|(_, (_, b))| **b > 1);

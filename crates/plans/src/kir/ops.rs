@@ -127,7 +127,7 @@ fn find(table: &[(Op, &'static str)], op: Op) -> Option<&'static str> {
 
 /// The one of an operation's texts that is wanted.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Form {
+pub struct Wanted {
     /// Comparison without tolerance.
     pub exact: bool,
     /// Operands are 0 or 1.
@@ -182,7 +182,7 @@ pub fn has_single(op: Op) -> bool {
 }
 
 /// The expression, or None where there is none yet.
-pub fn text(op: Op, x: &str, y: &str, ct: &str, bad: &str, form: Form) -> Option<String> {
+pub fn text(op: Op, x: &str, y: &str, ct: &str, bad: &str, form: Wanted) -> Option<String> {
     let logical = find(LOGIC, op).filter(|_| form.logic);
     let exact = find(EXACTLY, op).filter(|_| form.exact);
     let own = || Some(op.row().cuda).filter(|text| !text.is_empty());

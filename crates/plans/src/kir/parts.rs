@@ -16,7 +16,7 @@ use aplomb_ground::error::Result;
 use aplomb_values::dag::ix::linear;
 
 /// Places that a block folds.
-const PART: u64 = 16 * 1024;
+pub(super) const PART: u64 = 16 * 1024;
 /// So many rows fill a device without being cut.
 const ROWS: u64 = 1024;
 /// So many results do, a thread each.
@@ -28,8 +28,13 @@ const BESIDE: usize = 8;
 pub(super) fn are_few(domain: &[usize], axis: usize, results: u64) -> bool {
     match axis + 1 == domain.len() {
         true => domain[axis] as u64 > PART && results < ROWS,
-        false => domain[axis] > super::lower::MANY && results < RESULTS,
+        false => domain[axis] > super::form::MANY && results < RESULTS,
     }
+}
+
+/// Whether so few results, with threads beside each other, are better cut into parts.
+pub(super) fn are_in_parts(results: u64) -> bool {
+    results < RESULTS
 }
 
 /// Whether a fold along the last axis reads most of its items so that neighbours in memory belong
@@ -37,7 +42,7 @@ pub(super) fn are_few(domain: &[usize], axis: usize, results: u64) -> bool {
 pub(super) fn crosses(plan: &Plan, launch: &Launch) -> bool {
     let last = launch.domain.len().wrapping_sub(1);
     let is_last = launch.kind == Kind::Reduce && launch.axis == Some(last) && last > 0;
-    if !is_last || launch.domain[last - 1] < BESIDE || launch.domain[last] <= super::lower::FEW {
+    if !is_last || launch.domain[last - 1] < BESIDE || launch.domain[last] <= super::form::FEW {
         return false;
     }
     let (mut along, mut beside) = (0, 0);
@@ -55,23 +60,6 @@ pub(super) fn crosses(plan: &Plan, launch: &Launch) -> bool {
 }
 
 impl Lowering<'_> {
-    /// A fold whose threads follow the results (`crosses`): where these are few, in parts.
-    pub(super) fn fold_across(&mut self, axis: usize) -> Result<Shape> {
-        let results = self.launch.outer().iter().map(|n| *n as u64).product::<u64>();
-        if results < RESULTS {
-            return self.fold_strips(axis);
-        }
-        Ok((self.fold_columns(axis)?, Spread::Threads, results))
-    }
-
-    pub(super) fn fold_parts(&mut self, axis: usize) -> Result<Shape> {
-        if axis + 1 == self.launch.domain.len() {
-            self.fold_long_rows()
-        } else {
-            self.fold_strips(axis)
-        }
-    }
-
     /// The number of parts in all, where several folds leave partial results.
     fn all_parts(&mut self, parts: u64) -> Expr {
         if self.launch.reductions.len() > 1 {
@@ -87,7 +75,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn fold_long_rows(&mut self) -> Result<Shape> {
+    pub(super) fn fold_long_rows(&mut self) -> Result<Shape> {
         let launch = self.launch;
         let outer = launch.outer();
         let length = launch.domain[outer.len()] as u64;
@@ -118,6 +106,7 @@ impl Lowering<'_> {
         self.stores(Part::Body, "i", &mut body)?;
         self.accumulate(&mut row, &mut body)?;
         let base = format!("o * {extent} + begin + ");
+        row.append(&mut self.before_loop(&mut body.out, &["k", "j", "i"]));
         let way = Way { name: "k", by: By::Block, base, count: "count".into() };
         row.append(&mut self.spread(&way, body.out)?);
         self.fold_block(&mut row)?;
@@ -135,7 +124,7 @@ impl Lowering<'_> {
         Ok((over_parts("A block a part of a row.", row), Spread::Blocks, points))
     }
 
-    fn fold_strips(&mut self, axis: usize) -> Result<Shape> {
+    pub(super) fn fold_strips(&mut self, axis: usize) -> Result<Shape> {
         let launch = self.launch;
         let (domain, outer) = (&launch.domain, launch.outer());
         let count = |list: &[usize]| list.iter().map(|n| *n as u64).product::<u64>();
@@ -196,7 +185,9 @@ impl Lowering<'_> {
             step: high.clone(),
             body,
         };
-        strip.push(Stmt::If("mine".into(), vec![over("begin + row".into(), "end", body.out)]));
+        let mut mine = self.before_loop(&mut body.out, &["j", "i", "xf"]);
+        mine.push(over("begin + row".into(), "end", body.out));
+        strip.push(Stmt::If("mine".into(), mine));
         let folds = launch.reductions.len();
         for k in 0..folds {
             strip.push(Stmt::Shared { name: format!("h{k}"), of: Type::F64, count: THREADS });

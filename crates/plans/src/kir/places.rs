@@ -34,6 +34,7 @@ impl Lowering<'_> {
         self.steps(&self.launch.body, At::point(&axes, &domain), &mut body)?;
         self.stores(Part::Body, "i", &mut body)?;
         each(self, &axes, &mut line, &mut body)?;
+        line.append(&mut self.before_loop(&mut body.out, &["j", "i", "xf"]));
         line.push(Stmt::For {
             name: "j".into(),
             from: "0".into(),

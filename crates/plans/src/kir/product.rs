@@ -72,11 +72,6 @@ pub fn sized(plan: &Plan, launch: &Launch) -> Option<Sized> {
     })
 }
 
-/// Whether a launch is a product whose operands are copied tile by tile.
-pub fn is_tiled(launch: &Launch) -> bool {
-    Tiled::of(launch).is_some()
-}
-
 impl Tiled {
     /// None: the launch is of another shape.
     pub(super) fn of(launch: &Launch) -> Option<Tiled> {
@@ -127,6 +122,17 @@ impl Tiled {
     fn is_of(&self, k: usize, side: u8) -> bool {
         let needs = self.needs[k];
         needs & !side == 0 && (side == self.left() || needs & !self.left() != 0)
+    }
+
+    /// Whether a load of the body belongs to the left operand, or to the right one. None: the
+    /// innermost loop reads it.
+    pub(super) fn side(&self, launch: &Launch, load: usize) -> Option<bool> {
+        let k = launch.body.iter().position(|s| s.what.load() == Some(load as u32))?;
+        match () {
+            () if self.is_of(k, self.left()) => Some(true),
+            () if self.is_of(k, self.right()) => Some(false),
+            () => None,
+        }
     }
 
     fn is_inner(&self, k: usize) -> bool {

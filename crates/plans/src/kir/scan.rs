@@ -15,7 +15,8 @@
 
 use super::compact::{TILES, scratch};
 use super::fold::{fold_text, unit};
-use super::lower::{At, Body, FEW, Lowering, MANY, Part, set, store, stride};
+use super::form::{FEW, MANY};
+use super::lower::{At, Body, Lowering, Part, set, store, stride};
 use super::vector::unrolled;
 use super::{Expr, Spread, Stmt, THREADS, Type};
 use crate::plan::BufId;

@@ -184,6 +184,12 @@ pub fn rows(of: &Sized, on: &Multiprocessor) -> Vec<Row> {
     all
 }
 
+/// Microseconds of a product in tiles of one size, by the model.
+pub(super) fn time(of: &Sized, size: TileSize, on: &Multiprocessor) -> f64 {
+    let (registers, shared) = (size.registers(of.folds), size.shared(of.items));
+    of.us(size, on, resident(size, shared, registers, on))
+}
+
 fn resident(size: TileSize, shared: u32, registers: u32, on: &Multiprocessor) -> f64 {
     let fits = size.divides() && shared <= SHARED;
     if fits { on.occupancy(size.threads(), registers, shared) } else { 0.0 }

@@ -13,6 +13,11 @@ pub const POINTS: usize = 1024;
 /// Bytes of near memory that a block may have without asking.
 pub const BYTES: usize = 48 << 10;
 
+/// Threads of a warp, banks of shared memory, and bytes of a bank's word.
+const WARP: usize = 32;
+const BANKS: usize = 32;
+const WORD: usize = 4;
+
 /// The boxes of a launch. `L` says what a load is: a node and its read, or the launch's own number
 /// of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -159,6 +164,44 @@ impl<L> Tile<L> {
             _ => None,
         });
         own.sum()
+    }
+}
+
+impl<L> Tile<L> {
+    /// Threads of a warp that meet in one bank of the copy, the most (BAS-19). Threads take the
+    /// box's points in turns, the last axis first; a load shifts all of them alike. Items of 8
+    /// bytes go by half warps.
+    pub fn meetings(&self, block: &[usize]) -> u32 {
+        let strides = self.strides(block).0;
+        let points = block.iter().product::<usize>().min(POINTS);
+        let at = |point: usize| {
+            let (mut rest, mut place) = (point, SmallVec::<[usize; 4]>::from(block));
+            for (own, n) in place.iter_mut().zip(block).rev() {
+                (*own, rest) = (rest % n, rest / n);
+            }
+            let along = self.spans.iter().zip(&strides).map(|(span, stride)| match span {
+                Span::Along { axis, by, .. } => stride * by.unsigned_abs() as usize * place[*axis],
+                Span::At(_) => 0,
+            });
+            along.sum::<usize>()
+        };
+        let (lanes, words) = match self.size {
+            8.. => (WARP / 2, BANKS / 2),
+            _ => (WARP, BANKS),
+        };
+        let mut most = 1;
+        for first in (0..points).step_by(lanes) {
+            let lanes = first..points.min(first + lanes);
+            let mut met: Vec<usize> = lanes.map(|p| at(p) * self.size.min(8) / WORD).collect();
+            if self.size >= 8 {
+                met.iter_mut().for_each(|word| *word /= 2);
+            }
+            met.sort_unstable();
+            met.dedup();
+            let of = |bank: usize| met.iter().filter(|word| *word % words == bank).count();
+            most = (0..words).map(of).fold(most, usize::max);
+        }
+        most as u32
     }
 }
 

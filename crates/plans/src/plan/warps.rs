@@ -6,7 +6,7 @@
 //! loops 128 warps are looked at, evenly apart.
 
 use super::{Kind, Launch, Plan, product};
-use crate::kir::lanes;
+use crate::kir::Form;
 use aplomb_values::dag::Read;
 
 /// Threads of a warp.
@@ -37,7 +37,7 @@ impl Plan {
         let of_points = has(&l.body) || !has(&l.after);
         let order = match l.axis.filter(|_| l.kind == Kind::Reduce && of_points) {
             Some(axis) => {
-                let along = lanes(self, l) == Some(axis);
+                let along = Form::of(self, l).lanes(l) == Some(axis);
                 let (others, own) = (product(&outer), l.domain[axis] as u64);
                 let (slow, fast) = if along { (others, own) } else { (own, others) };
                 Order { domain: &l.domain, axis: Some(axis), along, slow, fast }

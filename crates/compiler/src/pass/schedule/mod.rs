@@ -85,7 +85,10 @@ impl Why {
             Why::Root => "root".into(),
             Why::Consumer => "consumer".into(),
             Why::Work { .. } => "work".into(),
-            Why::Shared { uses, .. } => format!("shared(uses={uses})"),
+            // What it would cost to compute it again at each of them (ACL-40).
+            Why::Shared { uses, inline, .. } => {
+                format!("shared(uses={uses},cost={:.0}ns)", inline.ns)
+            }
             Why::MayFail => "may-fail".into(),
             Why::Places(n) => format!("places({n})"),
             Why::Steps(n) => format!("steps({n})"),

@@ -1,12 +1,13 @@
 //! The place where a launch should run: what each device is thought to take, and the sentence that
 //! says so.
 //!
-//! Microseconds on the GPU = the greater of bytes ÷ 4.3 TB/s and operations ÷ 34 Tflop/s, plus 5 a
-//! launch, 10 for the answer, and the transfers of what is not there. On the CPU: the operations'
-//! own figures, shared by its threads. Compiling costs once: a text is compiled when the CPU has
-//! lost as much time on it.
+//! Microseconds on the GPU are those of the launch's form (`kir::figures`), plus 5 a kernel, 10 for
+//! the answer, and the transfers of what is not there. On the CPU: the operations' own figures,
+//! shared by its threads. Compiling costs once: a text is compiled when the CPU has lost as much
+//! time on it.
 
-use aplomb_plans::occupancy::{BYTES_PER_US, FLOPS_PER_US};
+use aplomb_plans::kir::{self, TileSize};
+use aplomb_plans::occupancy::BYTES_PER_US;
 use aplomb_plans::plan::effort::LAUNCH_NS;
 use aplomb_plans::plan::{From, Kind, Launch, Plan};
 use aplomb_values::dag::Whole;
@@ -27,18 +28,8 @@ fn points(shape: &[usize]) -> f64 {
     shape.iter().map(|&n| n as f64).product()
 }
 
-fn bytes(plan: &Plan, launch: &Launch) -> f64 {
-    let mut all: Vec<_> = launch.loads.iter().map(|l| l.buf).collect();
-    all.extend(launch.stores.iter().chain(&launch.after_stores).map(|s| s.buf));
-    all.sort();
-    all.dedup();
-    all.into_iter().map(|b| plan.buffer(b).bytes() as f64).sum()
-}
-
 /// One launch on the GPU, its data there.
 pub fn gpu_us(plan: &Plan, launch: &Launch) -> f64 {
-    let [inner, outer] = launch.effort();
-    let operations = inner.flops.saturating_add(outer.flops) as f64;
     let (kernels, again) = passes(launch);
     let alone = match (launch.kind, launch.axis) {
         // A thread goes through a line by itself, in a scan if many lines lie side by side.
@@ -48,8 +39,8 @@ pub fn gpu_us(plan: &Plan, launch: &Launch) -> f64 {
         }
         _ => 0.0,
     };
-    let bytes = bytes(plan, launch) + again * points(&launch.domain);
-    let work = (bytes / BYTES_PER_US).max(operations / FLOPS_PER_US);
+    let own = kir::figures(plan, launch, TileSize::USUAL).us;
+    let work = own + again * points(&launch.domain) / BYTES_PER_US;
     work.max(alone) + LAUNCH_US * kernels
 }
 

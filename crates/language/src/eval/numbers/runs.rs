@@ -176,7 +176,7 @@ impl Eval<'_> {
             }
         }
         self.give_back(program, machine)?;
-        self.warn_refused();
+        self.warn_refused_as("item by item, in registers and in no launch");
         self.cx.tell_work(work);
         self.st.shy = false;
         gives.arrays(&out, n, self.cx.budget()).map(Some)

@@ -108,8 +108,13 @@ impl Eval<'_> {
 
     /// Says in a statement's story that an operand that was refused now runs cell by cell.
     pub fn warn_refused(&mut self) {
+        self.warn_refused_as("cell by cell");
+    }
+
+    /// The same of one that runs in some other way.
+    pub fn warn_refused_as(&mut self, way: &str) {
         if let Some((place, says)) = self.cx.sys.refused.take() {
-            let text = format!("{} runs cell by cell, because {says}", place.text());
+            let text = format!("{} runs {way}, because {says}", place.text());
             self.cx.host.warn("W-untraced", &place, text);
         }
     }

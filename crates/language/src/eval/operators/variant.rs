@@ -5,11 +5,12 @@ use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
 use crate::eval::system::{Options, Row};
 use crate::eval::value::{Func, Oper, Operand};
-use crate::functions::cells;
 use crate::functions::shape::{Axis, axis_of};
+use crate::functions::{cells, select};
 use aplomb_ground::error::{Result, domain, nonce, syntax};
 use aplomb_values::array::{Array, DType, around, elements};
 use aplomb_values::prim::moves::{Move, within};
+use aplomb_values::prim::op::Op;
 
 /// A function (with its axis, if one was given), the options, the arguments.
 type With = fn(&mut Eval<'_>, &Func, Axis<'_>, &Array, Option<&Array>, &Array) -> Result<Array>;
@@ -22,6 +23,7 @@ struct Variant {
 /// Every function that has options.
 static VARIANTS: &[Variant] = &[
     Variant { takes: |f| glyph(f).is_some_and(|c| "⌽⊖".contains(c)), run: shift },
+    Variant { takes: |f| glyph(f) == Some('⌷'), run: picked },
     Variant { takes: |f| system(f).is_some(), run: optional },
 ];
 
@@ -90,11 +92,106 @@ pub fn variant(
     (row.run)(ev, &inner, axis.as_ref(), &options, x, y)
 }
 
-/// The value that a shift finds outside.
+/// The value that a shift, or a place, finds outside.
 enum Outside {
     Fill(Array),
     Clamp,
     Wrap,
+}
+
+impl Outside {
+    /// The options of a function. Errors: DOMAIN.
+    fn of(options: &Array, what: &str) -> Result<Outside> {
+        Ok(match options.word().filter(|_| options.is_char()).as_deref() {
+            Some("clamp") => Outside::Clamp,
+            Some("wrap") => Outside::Wrap,
+            _ if options.rank() == 0 => Outside::Fill(options.clone()),
+            _ => return Err(domain(format!("{what} one item that fills, 'clamp' or 'wrap'"))),
+        })
+    }
+}
+
+/// `I(⌷⍠0)Y`: Y's items at the places that ⌷ takes, where those outside are the fill, the nearest
+/// (`'clamp'`), or counted around (`'wrap'`). Shapes as ⌷.
+fn picked(
+    ev: &mut Eval<'_>,
+    _: &Func,
+    axis: Axis<'_>,
+    options: &Array,
+    x: Option<&Array>,
+    y: &Array,
+) -> Result<Array> {
+    let Some(x) = x else { return Err(syntax("⌷⍠ needs places on its left")) };
+    let outside = Outside::of(options, "⌷⍠ takes")?;
+    let cx = &mut ev.cx;
+    let first = cx.sys.settings.io as f64;
+    let mut indices = select::squad_indices(cx, x, y, axis)?;
+    if let ([Some(at)], Outside::Fill(fill)) = (&indices[..], &outside)
+        && let Some(made) = chosen(cx, at, y, fill, first)?
+    {
+        return Ok(made);
+    }
+    let mut y = y.clone();
+    let given = indices.iter_mut().enumerate().filter_map(|(k, i)| Some((k, i.as_mut()?)));
+    for (k, at) in given {
+        let n = y.shape()[k] as f64;
+        let (first, last, behind) =
+            (Array::num(first), Array::num(first + n - 1.0), Array::num(first + n));
+        *at = match &outside {
+            // Nothing is near where there is nothing.
+            Outside::Clamp | Outside::Wrap if n == 0.0 => continue,
+            Outside::Clamp => {
+                let low = cx.map2(Op::Min, at, &last)?;
+                cx.map2(Op::Max, &low, &first)?
+            }
+            Outside::Wrap => {
+                let from = cx.map2(Op::Sub, at, &first)?;
+                let around = cx.map2(Op::Residue, &Array::num(n), &from)?;
+                cx.map2(Op::Add, &around, &first)?
+            }
+            Outside::Fill(fill) => {
+                // The fill is one cell more, which the places outside read.
+                let (low, high) = (cx.map2(Op::Ge, at, &first)?, cx.map2(Op::Le, at, &last)?);
+                let inside = cx.map2(Op::Mul, &low, &high)?;
+                let from = cx.map2(Op::Sub, at, &behind)?;
+                let from = cx.map2(Op::Mul, &from, &inside)?;
+                let mut one: aplomb_values::array::Shape = y.shape().into();
+                one[k] = 1;
+                let cell = crate::functions::shape::fill(cx, &fill.disclosed(), &one)?;
+                y = cells::join(cx, &[y, cell], k)?;
+                cx.map2(Op::Add, &from, &behind)?
+            }
+        };
+    }
+    select::indexed(cx, &y, &indices)
+}
+
+/// Items of a vector of numbers, the fill where a place is outside: a choice, which keeps the read
+/// in the launch. None: of other kinds.
+fn chosen(
+    cx: &mut Cx<'_>,
+    at: &Array,
+    y: &Array,
+    fill: &Array,
+    first: f64,
+) -> Result<Option<Array>> {
+    let numbers = |a: &Array| a.is_uniform() && !a.is_complex() && !a.is_char();
+    if !numbers(y) || !numbers(at) || !numbers(fill) || y.is_empty() || at.is_empty() {
+        return Ok(None);
+    }
+    if y.frame().or(at.frame()).or(fill.frame()).is_some() || y.dtype() == DType::F32 {
+        return Ok(None);
+    }
+    let (first, last) = (Array::num(first), Array::num(first + y.len() as f64 - 1.0));
+    let (low, high) = (cx.map2(Op::Ge, at, &first)?, cx.map2(Op::Le, at, &last)?);
+    let inside = cx.map2(Op::Mul, &low, &high)?;
+    let near = cx.map2(Op::Min, at, &last)?;
+    let near = cx.map2(Op::Max, &near, &first)?;
+    let items = select::indexed(cx, y, &[Some(near)])?;
+    if inside.dtype() != DType::Bool || inside.rank() == 0 {
+        return Ok(None);
+    }
+    cx.select(&inside, &items, &fill.disclosed(), at.shape()).map(Some)
 }
 
 /// `k(⌽⍠0)v`: v moved by k places, and what comes in is the fill, the nearest item (`'clamp'`) or
@@ -108,12 +205,7 @@ fn shift(
     y: &Array,
 ) -> Result<Array> {
     let Some(x) = x else { return Err(syntax("a shift needs the number of places on its left")) };
-    let outside = match options.word().filter(|_| options.is_char()).as_deref() {
-        Some("clamp") => Outside::Clamp,
-        Some("wrap") => Outside::Wrap,
-        _ if options.rank() == 0 => Outside::Fill(options.clone()),
-        _ => return Err(domain("⌽⍠ and ⊖⍠ take one item that fills, 'clamp' or 'wrap'")),
-    };
+    let outside = Outside::of(options, "⌽⍠ and ⊖⍠ take")?;
     let last = glyph(f) == Some('⌽');
     if y.rank() == 0 || matches!(outside, Outside::Wrap) {
         let turn = if last {

@@ -1,0 +1,71 @@
+//! The figures of a launch on a GPU, by its form: the boxes that blocks take, what they load, and
+//! the time by the model.
+//!
+//! Rows: BAS-18, BAS-20. A launch takes as long as what bounds it: memory, which carries each
+//! element once; the second cache, which gives every block its own; operations. Tiles of a product
+//! have a model of their own (`sizes`). A device that fewer blocks than it has multiprocessors
+//! cannot fill works at that part of its rates.
+
+use super::form::Form;
+use super::{TileSize, product, sizes};
+use crate::occupancy::{self, BYTES_PER_US, CACHE_PER_US, FLOPS_PER_US, PROCESSORS};
+use crate::plan::{Block, Launch, Plan};
+
+/// The architecture of the rates.
+const ARCH: &str = "sm_90";
+
+/// The figures of one launch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figures {
+    /// Who takes its points.
+    pub form: Form,
+    /// The points of a box that a block takes at a time, by axis, and what they load and have as
+    /// results; None where no box holds them or values say where.
+    pub block: Option<(Vec<usize>, Block)>,
+    /// The boxes that cover the launch.
+    pub boxes: u64,
+    /// Microseconds of the launch, without its start.
+    pub us: f64,
+}
+
+/// The figures of a launch, whose text has tiles of some size.
+pub fn figures(plan: &Plan, launch: &Launch, tile: TileSize) -> Figures {
+    let form = Form::of(plan, launch);
+    let extents = form.block(launch, tile);
+    let along = |block: &[usize], folded: bool| {
+        let axes = launch.domain.iter().zip(block).enumerate();
+        let own = axes.filter(|(axis, _)| folded || Some(*axis) != launch.axis);
+        own.fold(1u64, |n, (_, (all, own))| n.saturating_mul(all.div_ceil((*own).max(1)) as u64))
+    };
+    let (boxes, blocks) = match &extents {
+        Some(block) => {
+            (along(block, true), along(block, matches!(form, Form::Parts | Form::Strips)))
+        }
+        None => {
+            let points = crate::plan::product(&launch.domain);
+            let blocks = points.div_ceil(u64::from(super::THREADS));
+            (blocks, blocks)
+        }
+    };
+    let block = extents.and_then(|extents| {
+        let of = plan.block(launch, &extents)?;
+        Some((extents, of))
+    });
+    let (traffic, [inner, after]) = (plan.traffic(launch), launch.effort());
+    let memory = traffic.read.saturating_add(traffic.written) as f64 / BYTES_PER_US;
+    let own = block.as_ref().map_or(0, |(_, of)| of.bytes.saturating_mul(boxes));
+    let cache = own.max(traffic.read).saturating_add(traffic.written) as f64 / CACHE_PER_US;
+    let flops = inner.flops.saturating_add(after.flops) as f64 / FLOPS_PER_US;
+    let filled = (blocks as f64 / f64::from(PROCESSORS)).clamp(1.0 / f64::from(PROCESSORS), 1.0);
+    let us = match (form, by_tiles(plan, launch, tile)) {
+        (Form::Tiles, Some(us)) => us.max(memory),
+        _ => memory.max(cache).max(flops) / filled,
+    };
+    Figures { form, block, boxes, us }
+}
+
+/// The time of a product in tiles of a size, by the model of sizes.
+fn by_tiles(plan: &Plan, launch: &Launch, tile: TileSize) -> Option<f64> {
+    let (of, on) = (product::sized(plan, launch)?, occupancy::find(ARCH)?);
+    Some(sizes::time(&of, tile, on))
+}
