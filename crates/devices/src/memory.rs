@@ -1,7 +1,7 @@
 //! The memory that arrays may take, unless the user says: 0.8 of what the machine, the cgroup and
 //! the shell allow.
 
-use crate::warm;
+use crate::warm::{self, WARM};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::fs;
@@ -129,7 +129,7 @@ impl Default for Counting {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         self.add(Counting::block(layout.size()));
-        match warm::take(layout) {
+        match WARM.take(layout) {
             Some(at) => at,
             None => Counting::fresh(unsafe { System.alloc(layout) }, layout.size()),
         }
@@ -137,7 +137,7 @@ unsafe impl GlobalAlloc for Counting {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         self.add(Counting::block(layout.size()));
-        match warm::take(layout) {
+        match WARM.take(layout) {
             Some(at) => {
                 unsafe { at.write_bytes(0, layout.size()) };
                 at
@@ -148,7 +148,7 @@ unsafe impl GlobalAlloc for Counting {
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         self.add(-Counting::block(layout.size()));
-        if layout.size() < warm::LEAST || !unsafe { warm::keep(at) } {
+        if layout.size() < warm::LEAST || !unsafe { WARM.keep(at) } {
             unsafe { System.dealloc(at, layout) }
         }
     }
@@ -170,7 +170,7 @@ pub fn resident() -> Option<u64> {
 
 /// The same after what was given back to the allocator is given back to the machine.
 pub fn trimmed() -> u64 {
-    warm::shed();
+    WARM.shed();
     trim();
     resident().unwrap_or(0)
 }

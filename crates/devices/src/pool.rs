@@ -2,10 +2,10 @@
 //!
 //! Fresh pages dominate everything: a result of 160 MB costs 10 ms in a used block, 12.7 in fresh
 //! huge pages, 71–91 in fresh small ones. So blocks of 4 MiB and more are mapped at 2 MiB with huge
-//! pages advised, and freed blocks wait for the next buffers, up to a quarter of the budget with what
-//! the allocator keeps (`warm.rs`): small ones for one of their class, mapped ones for any that
-//! fits. Every buffer is charged before
-//! memory is touched. Blocks are 64-byte aligned and have 64 bytes to spare.
+//! pages advised, and freed blocks wait for the next buffers, up to a quarter of the budget with
+//! what the allocator keeps (`warm.rs`): small ones for one of their class, mapped ones for any that
+//! fits. Every buffer is charged before memory is touched. Blocks are 64-byte aligned and have 64
+//! bytes to spare.
 //!
 //! A mapped block that waits is cut to what is asked for, the least that is large enough first, and
 //! joins its neighbours when it comes back: so a line of another size finds pages that are there,
@@ -13,7 +13,7 @@
 //! at a multiple of 2 MiB with one owner: both parts of a cut are such, so are two that touch, and
 //! the system takes pages back by the run, whatever calls they came from.
 
-use crate::warm;
+use crate::warm::WARM;
 use aplomb_ground::error::{Result, ws_full};
 use aplomb_ground::heap;
 use aplomb_ground::limits::{Budget, Charge, Spare};
@@ -210,7 +210,7 @@ impl Pool {
             let mut shelves = self.lock();
             let most = ((budget.free() + budget.used()) / 4) as usize;
             shelves.most = most - most / 4;
-            warm::may_keep(most / 4);
+            WARM.may_keep(most / 4);
             shelves.take(bytes)
         };
         let block = taken.or_else(|| Block::new(bytes)).ok_or_else(full)?;
@@ -224,11 +224,11 @@ impl Pool {
 
 impl Spare for Pool {
     fn kept(&self) -> u64 {
-        (self.lock().kept + warm::kept()) as u64
+        (self.lock().kept + WARM.kept()) as u64
     }
 
     fn shed(&self) {
-        warm::shed();
+        WARM.shed();
         let mut shelves = self.lock();
         shelves.kept = 0;
         shelves.small.clear();

@@ -3,13 +3,14 @@
 //! A block's pages are there only once they are touched, and fresh ones cost more than most of what
 //! is computed in them: where a machine is a guest whose free pages its host takes back, a quarter
 //! of a microsecond a kilobyte. The pool (`pool.rs`) keeps arrays' memory for this reason; vectors
-//! that are made beside arrays (tables of keys, groups, a launch's whole results) come from the
-//! allocator, which unmaps what is large. Here it waits: at most `may_keep` bytes, the last that
-//! came is the first that goes out again, the oldest leaves where there is no room.
+//! that are made beside arrays (tables of keys, groups, what a file held) come from the allocator,
+//! which unmaps what is large. Here it waits: at most `Warm::may_keep` bytes, the last that came is
+//! the first that goes out again, the oldest leaves where there is no room.
 //!
 //! A block is as large as the system's allocator says, and a request takes one that is an eighth
 //! larger at most. What waits counts as mapped (`ground::heap`).
 
+use crate::pool::lock;
 use aplomb_ground::heap;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -18,17 +19,21 @@ use std::sync::{Mutex, MutexGuard};
 /// Bytes from which on a block waits.
 pub const LEAST: usize = 128 << 10;
 
-/// What the system's blocks are aligned to.
+/// The alignment of the system's blocks.
 const ALIGN: usize = 16;
 
 /// Blocks that wait at most.
 const MANY: usize = 64;
 
-/// Bytes that may wait. Nothing waits before somebody says so.
-static BOUND: AtomicUsize = AtomicUsize::new(0);
+/// The program's.
+pub static WARM: Warm = Warm::new();
 
-static WAITING: Mutex<Waiting> =
-    Mutex::new(Waiting { blocks: [(std::ptr::null_mut(), 0); MANY], count: 0, bytes: 0 });
+/// Blocks that wait.
+pub struct Warm {
+    /// Bytes that may wait. Nothing does before somebody says so.
+    bound: AtomicUsize,
+    waiting: Mutex<Waiting>,
+}
 
 /// The blocks that wait, in the order in which they came. No heap: it is the heap's own.
 struct Waiting {
@@ -41,10 +46,6 @@ struct Waiting {
 unsafe impl Send for Waiting {}
 
 impl Waiting {
-    fn lock() -> MutexGuard<'static, Waiting> {
-        WAITING.lock().unwrap_or_else(|e| e.into_inner())
-    }
-
     fn remove(&mut self, k: usize) -> (*mut u8, usize) {
         let block = self.blocks[k];
         self.blocks.copy_within(k + 1..self.count, k);
@@ -74,80 +75,92 @@ fn room(at: *mut u8) -> usize {
     }
 }
 
-/// So many bytes may wait from now on.
-pub fn may_keep(bytes: usize) {
-    BOUND.store(bytes, Relaxed);
-}
+impl Warm {
+    const fn new() -> Warm {
+        let waiting = Waiting { blocks: [(std::ptr::null_mut(), 0); MANY], count: 0, bytes: 0 };
+        Warm { bound: AtomicUsize::new(0), waiting: Mutex::new(waiting) }
+    }
 
-/// Bytes that wait.
-pub fn kept() -> usize {
-    Waiting::lock().bytes
-}
+    fn lock(&self) -> MutexGuard<'_, Waiting> {
+        lock(&self.waiting)
+    }
 
-/// All that waits goes back to the system.
-pub fn shed() {
-    let mut waiting = Waiting::lock();
-    while waiting.count > 0 {
-        waiting.let_go();
+    /// So many bytes may wait from now on.
+    pub fn may_keep(&self, bytes: usize) {
+        self.bound.store(bytes, Relaxed);
+    }
+
+    /// Bytes that wait.
+    pub fn kept(&self) -> usize {
+        self.lock().bytes
+    }
+
+    /// All that waits goes back to the system.
+    pub fn shed(&self) {
+        let mut waiting = self.lock();
+        while waiting.count > 0 {
+            waiting.let_go();
+        }
+    }
+
+    /// A block that waited and is as large as this, or hardly larger.
+    pub fn take(&self, layout: Layout) -> Option<*mut u8> {
+        let bytes = layout.size();
+        if bytes < LEAST || layout.align() > ALIGN {
+            return None;
+        }
+        let mut waiting = self.lock();
+        let fits = |block: &(*mut u8, usize)| (bytes..=bytes + bytes / 8).contains(&block.1);
+        let k = waiting.blocks[..waiting.count].iter().rposition(fits)?;
+        Some(waiting.remove(k).0)
+    }
+
+    /// Keeps a block that nobody needs. False: it does not wait, and is the caller's to give back.
+    ///
+    /// # Safety
+    /// The block is the system's, and nobody uses it any more.
+    pub unsafe fn keep(&self, at: *mut u8) -> bool {
+        let (bytes, most) = (room(at), self.bound.load(Relaxed));
+        if bytes < LEAST || bytes > most {
+            return false;
+        }
+        let mut waiting = self.lock();
+        while waiting.count == MANY || waiting.bytes + bytes > most {
+            waiting.let_go();
+        }
+        let k = waiting.count;
+        waiting.blocks[k] = (at, bytes);
+        waiting.count += 1;
+        waiting.bytes += bytes;
+        heap::mapped(bytes);
+        true
     }
 }
 
-/// A block that waited and is as large as this, or hardly larger.
-pub fn take(layout: Layout) -> Option<*mut u8> {
-    let bytes = layout.size();
-    if bytes < LEAST || layout.align() > ALIGN {
-        return None;
-    }
-    let mut waiting = Waiting::lock();
-    let fits = |block: &(*mut u8, usize)| (bytes..=bytes + bytes / 8).contains(&block.1);
-    let k = waiting.blocks[..waiting.count].iter().rposition(fits)?;
-    Some(waiting.remove(k).0)
-}
-
-/// Keeps a block that nobody needs. False: it does not wait, and is the caller's to give back.
-///
-/// # Safety
-/// The block is the system's, and nobody uses it any more.
-pub unsafe fn keep(at: *mut u8) -> bool {
-    let (bytes, most) = (room(at), BOUND.load(Relaxed));
-    if bytes < LEAST || bytes > most {
-        return false;
-    }
-    let mut waiting = Waiting::lock();
-    while waiting.count == MANY || waiting.bytes + bytes > most {
-        waiting.let_go();
-    }
-    let k = waiting.count;
-    waiting.blocks[k] = (at, bytes);
-    waiting.count += 1;
-    waiting.bytes += bytes;
-    heap::mapped(bytes);
-    true
-}
-
-#[cfg(all(test, target_os = "linux", target_env = "gnu"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
     fn a_block_that_was_given_back_serves_the_next_request_of_its_size() {
+        let warm = Warm::new();
         let layout = Layout::from_size_align(LEAST * 3, 8).unwrap();
         let half = Layout::from_size_align(LEAST, 8).unwrap();
         // SAFETY: blocks of one layout; each is given back once.
         unsafe {
             let [a, b, c] = [0; 3].map(|_| System.alloc(layout));
-            assert!(!keep(a), "nothing may wait yet");
-            may_keep(LEAST * 7);
-            assert!(keep(a));
-            assert_eq!(take(half), None, "it is far too large for that");
-            assert_eq!(take(layout), Some(a));
+            assert!(!warm.keep(a), "nothing may wait yet");
+            warm.may_keep(LEAST * 7);
+            assert!(warm.keep(a));
+            assert_eq!(warm.take(half), None, "it is far too large for that");
+            assert_eq!(warm.take(layout), Some(a));
             // The third has no room beside both others.
-            assert!(keep(a) && keep(b) && keep(c));
-            assert_eq!(kept() / layout.size(), 2);
-            assert_eq!(take(layout), Some(c), "the last is the first");
-            shed();
-            assert_eq!((kept(), take(layout)), (0, None));
-            may_keep(0);
+            assert!(warm.keep(a) && warm.keep(b) && warm.keep(c));
+            assert_eq!(warm.kept() / layout.size(), 2);
+            assert_eq!(warm.take(layout), Some(c), "the last is the first");
+            warm.shed();
+            assert_eq!((warm.kept(), warm.take(layout)), (0, None));
             System.dealloc(c, layout);
         }
     }

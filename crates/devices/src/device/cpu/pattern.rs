@@ -338,8 +338,8 @@ mod tests {
                 for _ in 0..20 {
                     let (start, len) = (dice.roll(1_000 * width), 1 + dice.roll(900));
                     let (mut wide, mut own) = (vec![0.0; len], vec![0i16; len]);
+                    // SAFETY: a part is inside of the source, and of the range.
                     assert!(pattern.parts_of(&extents, source, (start, len), |k, part| unsafe {
-                        // SAFETY: a part is inside of the source, and of the range.
                         part.numbers(source, wide[k..].as_mut_ptr());
                         part.items(source, own[k..].as_mut_ptr().cast());
                     }));
