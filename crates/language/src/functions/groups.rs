@@ -29,6 +29,9 @@ const PLACES: (i64, i64) = (4, 1 << 16);
 /// Items between two looks at the interrupt.
 const LOOK: usize = 1 << 14;
 
+/// Items whose new places are written down at a time.
+const BLOCK: usize = 1 << 10;
+
 /// Groups in order of first sight, by the number that `known` has for a cell; it is given the
 /// number of the next group, and says whether the cell is the first of it.
 fn in_order(budget: &Budget, n: usize, mut known: impl FnMut(usize, u32) -> u32) -> Result<Groups> {
@@ -65,10 +68,12 @@ macro_rules! of_whole {
     };
 }
 
-/// The least and the greatest of some items.
-fn span<T: Copy + Into<i64>>(items: &[T]) -> (i64, i64) {
-    let both = |(lo, hi): (i64, i64), x: &T| (lo.min((*x).into()), hi.max((*x).into()));
-    items.iter().fold((i64::MAX, i64::MIN), both)
+/// The least and the greatest of some items, compared in their own type, which goes by registers.
+fn span<T: Copy + Ord + Into<i64>>(items: &[T]) -> (i64, i64) {
+    let Some(first) = items.first() else { return (i64::MAX, i64::MIN) };
+    let both = |(lo, hi): (T, T), x: &T| (lo.min(*x), hi.max(*x));
+    let (lo, hi) = items.iter().fold((*first, *first), both);
+    (lo.into(), hi.into())
 }
 
 /// Whether so many places for so many items are a table.
@@ -79,7 +84,7 @@ fn is_table((lo, hi): (i64, i64), n: usize) -> bool {
 /// Groups of whole numbers or characters: by a table of places where they lie in a narrow range,
 /// else by hash. None: these are others, or cells.
 fn groups_of_whole(y: &Array, budget: &Budget) -> Result<Option<Groups>> {
-    fn placed<T: Copy + Into<i64>>(items: &[T], budget: &Budget) -> Result<Option<Groups>> {
+    fn placed<T: Copy + Ord + Into<i64>>(items: &[T], budget: &Budget) -> Result<Option<Groups>> {
         if items.is_empty() {
             return Ok(None);
         }
@@ -106,22 +111,27 @@ fn groups_of_whole(y: &Array, budget: &Budget) -> Result<Option<Groups>> {
 /// The first item of each group, where the groups would be those of a table of places: nobody
 /// needs to know which group the others belong to.
 fn firsts_of_whole(y: &Array, budget: &Budget) -> Result<Option<Vec<usize>>> {
-    fn seen<T: Copy + Into<i64>>(items: &[T], budget: &Budget) -> Result<Option<Vec<usize>>> {
+    fn seen<T: Copy + Ord + Into<i64>>(items: &[T], budget: &Budget) -> Result<Option<Vec<usize>>> {
         let (lo, hi) = span(items);
         if items.is_empty() || !is_table((lo, hi), items.len()) {
             return Ok(None);
         }
         let (mut seen, mut out) = (budget.filled(false, (hi - lo + 1) as usize)?, Vec::new());
         let _held = budget.charge_elements(seen.len().min(items.len()), size_of::<usize>())?;
-        for (first, part) in (0..).step_by(LOOK).zip(items.chunks(LOOK)) {
-            budget.check()?;
+        // New places are written down without a branch, which nothing could predict.
+        let mut new = [0; BLOCK];
+        for (block, part) in items.chunks(BLOCK).enumerate() {
+            if block % (LOOK / BLOCK) == 0 {
+                budget.check()?;
+            }
+            let mut count = 0;
             for (k, x) in part.iter().enumerate() {
                 let seen = &mut seen[((*x).into() - lo) as usize];
-                if !*seen {
-                    *seen = true;
-                    out.push(first + k);
-                }
+                new[count % BLOCK] = block * BLOCK + k;
+                count += usize::from(!*seen);
+                *seen = true;
             }
+            out.extend_from_slice(&new[..count]);
         }
         Ok(Some(out))
     }

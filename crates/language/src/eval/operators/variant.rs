@@ -124,7 +124,7 @@ fn picked(
     let Some(x) = x else { return Err(syntax("⌷⍠ needs places on its left")) };
     let outside = Outside::of(options, "⌷⍠ takes")?;
     let cx = &mut ev.cx;
-    let first = cx.sys.settings.io as f64;
+    let first = cx.sys.settings.io;
     let mut indices = select::squad_indices(cx, x, y, axis)?;
     if let ([Some(at)], Outside::Fill(fill)) = (&indices[..], &outside)
         && let Some(made) = chosen(cx, at, y, fill, first)?

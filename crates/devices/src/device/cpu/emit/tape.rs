@@ -449,6 +449,11 @@ impl Builder {
         }
     }
 
+    /// An f64 that is a whole number between two of i32, as one.
+    pub fn whole(&mut self, id: Id, span: (i64, i64)) -> Id {
+        self.put(Expr::Turn(Kind::F64, Kind::Int, id), span)
+    }
+
     /// 0 or 1.
     pub fn small(&mut self, x: i32, kind: Kind) -> Id {
         match kind {

@@ -211,6 +211,42 @@ fn an_emitted_loop_has_the_bits_and_the_failures_of_the_machine() {
     assert!(fine > 1500, "only {fine} gave values");
 }
 
+/// Whole numbers modulo a number, at multiples of it, beside them, and at the ends of their type.
+#[test]
+fn a_modulus_that_is_known_has_the_bits_of_the_meaning() {
+    let (mut machine, mut emitting) =
+        (Cpu::emitting(Isa::best(), 1, When::Never), Cpu::emitting(Isa::best(), 1, When::Always));
+    for by in [1.0, 2.0, 3.0, 7.0, 10.0, 255.0, 65_537.0, 1e9, f64::from(i32::MAX)] {
+        for dtype in [DType::I8, DType::I16, DType::I32] {
+            let (least, most) = dtype.range().unwrap();
+            let about = |k: f64| (-2..3).map(move |d| k * by + f64::from(d));
+            let some = [-9e6, -1000.0, -77.0, -3.0, -1.0, 0.0, 1.0, 5.0, 333.0, 214e6, 2e9 / by];
+            let held: Vec<f64> = some
+                .into_iter()
+                .flat_map(|k| about(k.trunc()))
+                .chain([least, least + 1.0, most - 1.0, most])
+                .filter(|x| (least..=most).contains(x))
+                .collect();
+            let mut made = Made::new();
+            let n = held.len();
+            let mut l = launch(&[n]);
+            let buf = made.input(&[n], held.clone(), dtype);
+            l.loads.push(Load { buf, read: Read::identity(1) });
+            l.body.extend([
+                step(What::Load(0), dtype, 0),
+                step(What::Const(by), DType::I32, 0),
+                op(Op::Residue, &[1, 0], 1),
+            ]);
+            l.body[2].dtype = DType::I32;
+            l.stores.push(Store { value: 2, buf: made.output(&[n], DType::I32) });
+            made.plan.launches.push(l);
+            let wanted: Vec<f64> = held.iter().map(|x| x.rem_euclid(by)).collect();
+            assert_eq!(made.run_on(&mut machine).unwrap(), [wanted.clone()], "{by}");
+            assert_eq!(made.run_on(&mut emitting).unwrap(), [wanted], "{by} {dtype:?}");
+        }
+    }
+}
+
 /// Elements of a round of the loop that an operation on two types is; 0: it has no code.
 fn lanes(op: Op, types: [DType; 2], to: DType) -> usize {
     let mut tape = Builder::default();
