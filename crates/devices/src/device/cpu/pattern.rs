@@ -272,7 +272,7 @@ impl Part<'_> {
         with_type!(source.dtype, T => {
             let from = source.at.cast::<T>().wrapping_offset(self.base as isize);
             // SAFETY: the function's contract.
-            if unsafe { self.by_runs(from, out, |x| f64::from(x)) } {
+            if unsafe { self.by_runs(from, out, f64::from) } {
                 return;
             }
             for (k, &place) in self.places.iter().enumerate() {
