@@ -240,9 +240,9 @@ fn a_modulus_that_is_known_has_the_bits_of_the_meaning() {
             l.body[2].dtype = DType::I32;
             l.stores.push(Store { value: 2, buf: made.output(&[n], DType::I32) });
             made.plan.launches.push(l);
-            let wanted: Vec<f64> = held.iter().map(|x| x.rem_euclid(by)).collect();
-            assert_eq!(made.run_on(&mut machine).unwrap(), [wanted.clone()], "{by}");
-            assert_eq!(made.run_on(&mut emitting).unwrap(), [wanted], "{by} {dtype:?}");
+            let wanted: [Vec<f64>; 1] = [held.iter().map(|x| x.rem_euclid(by)).collect()];
+            assert_eq!(made.run_on(&mut machine).unwrap(), wanted, "{by}");
+            assert_eq!(made.run_on(&mut emitting).unwrap(), wanted, "{by} {dtype:?}");
         }
     }
 }
