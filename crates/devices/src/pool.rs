@@ -3,9 +3,9 @@
 //! Fresh pages dominate everything: a result of 160 MB costs 10 ms in a used block, 12.7 in fresh
 //! huge pages, 71–91 in fresh small ones. So blocks of 4 MiB and more are mapped at 2 MiB with huge
 //! pages advised, and freed blocks wait for the next buffers, up to a quarter of the budget with
-//! what the allocator keeps (`warm.rs`): small ones for one of their class, mapped ones for any that
-//! fits. Every buffer is charged before memory is touched. Blocks are 64-byte aligned and have 64
-//! bytes to spare.
+//! what the allocator keeps (`warm.rs`): small ones for one of their class, mapped ones for any
+//! that fits. Every buffer is charged before memory is touched. Blocks are 64-byte aligned and have
+//! 64 bytes to spare.
 //!
 //! A mapped block that waits is cut to what is asked for, the least that is large enough first, and
 //! joins its neighbours when it comes back: so a line of another size finds pages that are there,

@@ -10,7 +10,6 @@
 //! A block is as large as the system's allocator says, and a request takes one that is an eighth
 //! larger at most. What waits counts as mapped (`ground::heap`).
 
-use crate::pool::lock;
 use aplomb_ground::heap;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -82,7 +81,11 @@ impl Warm {
     }
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
-        lock(&self.waiting)
+        match self.waiting.lock() {
+            Ok(waiting) => waiting,
+            // Blocks that a panic left waiting are whole.
+            Err(broken) => broken.into_inner(),
+        }
     }
 
     /// So many bytes may wait from now on.

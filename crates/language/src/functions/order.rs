@@ -159,7 +159,10 @@ fn by_group(cx: &Cx<'_>, pieces: &Ragged, groups: &Groups, down: bool) -> Result
             sorted.sort_by(|&a, &b| {
                 let (a, b) = (key(a), key(b));
                 let differ = a.iter().zip(b).map(|(x, y)| number(*x, *y)).find(|o| o.is_ne());
-                turn(differ.unwrap_or_else(|| a.len().cmp(&b.len())))
+                turn(match differ {
+                    Some(order) => order,
+                    None => a.len().cmp(&b.len()),
+                })
             });
         }
         None => {

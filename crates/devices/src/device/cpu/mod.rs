@@ -21,6 +21,7 @@ mod isa;
 mod lanes;
 mod launch;
 mod library;
+mod lines;
 mod lookup;
 mod loops;
 mod machine;

@@ -3,6 +3,7 @@
 //! | operand | strategy |
 //! |---|---|
 //! | items of the axis before lie side by side | rows of that axis into 64 rows of partials; by one emitted loop, where the body is one, which computes and adds |
+//! | they are only read, and multiplied by a number each row | four such rows at a time (`lines`) |
 //!
 //! Its order is that of `prim::reduce`: element i of a block goes into partial i mod 64, and
 //! partials are halved. Which elements one partial gets, and in which order, does not hang on when
@@ -14,6 +15,7 @@
 use super::chunk::{CHUNK, Env};
 use super::cut::{ALONE_NS, CT, Fold};
 use super::emit::{self, Bin, Kind};
+use super::lines::Lines;
 use super::program::{Input, Work, lower};
 use super::share::{Tally, share};
 use super::typed::{lanes_of, nothing};
@@ -94,13 +96,14 @@ impl Turned {
             };
             Input { flat: walk.flat(), walk, ..input.clone() }
         };
-        let inputs = inputs.iter().zip(&launch.loads).map(own).collect();
+        let inputs: Vec<Input> = inputs.iter().zip(&launch.loads).map(own).collect();
+        let ways: Option<Vec<(Bin, Kind)>> = folds.iter().map(lanes_of).collect();
+        let lines = ways.as_ref().and_then(|_| Lines::of(launch, &inputs));
         let keep = folds.iter().map(|f| (f.of.value, hides(f.of.op))).collect();
         let (isa, domain, steps, guards) = (cpu.isa, &launch.domain, &launch.body, &launch.guards);
         let (stores, reduced) = (Vec::new(), Vec::new());
         let program = lower(Work { isa, domain, steps, guards, stores, keep, reduced }, inputs);
         let emitted = emit::parts(&cpu.loops, &program, steps, &[], (domain, false));
-        let ways: Option<Vec<(Bin, Kind)>> = folds.iter().map(lanes_of).collect();
         let laid = ways.as_ref().filter(|ways| ways.iter().all(|way| way.1 == Kind::F64)).and_then(
             |ways| {
                 let ops: Vec<Bin> = ways.iter().map(|way| way.0).collect();
@@ -131,13 +134,23 @@ impl Turned {
             let Ok(mut sums) = ctx.budget.filled(0.0, folds.len() * size) else {
                 return fine.store(false, Ordering::Relaxed);
             };
-            for (k, way) in ways.iter().flatten().enumerate().filter(|_| laid.is_some()) {
+            let begun = laid.is_some() || lines.is_some();
+            for (k, way) in ways.iter().flatten().enumerate().filter(|_| begun) {
                 sums[k * size..][..size].fill(nothing(way.0));
             }
             // Whole rows of the domain lie one behind the other.
             let alike = laid.as_ref().is_some_and(|laid| !laid.numbers.is_empty());
             let most = if tiles == 1 && !alike { (CHUNK / inner).max(1) } else { 1 };
             let mut at = 0;
+            while let Some(lines) = lines.as_ref().filter(|_| at < places) {
+                if ctx.interrupt.is_set() {
+                    return;
+                }
+                let end = (at + Lines::MOST).min(places);
+                let own = &mut sums[..LANES.min(end - at) * columns];
+                lines.add(isa, (first + at, first + end), column, own);
+                at = end;
+            }
             while at < places && fine.load(Ordering::Relaxed) && !ctx.interrupt.is_set() {
                 let lane = at % LANES;
                 let rows = most.min(places - at).min(LANES - lane);

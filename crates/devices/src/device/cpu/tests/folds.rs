@@ -137,3 +137,70 @@ fn folds_of_every_type_and_order_are_the_stated_tree_on_every_tier_and_thread_co
         }
     }
 }
+
+/// `(⍉A)+.×V` and `+/⍉A`: lines that lie side by side, at counts around four times 64 and around
+/// blocks, items around registers.
+#[test]
+fn sums_of_lines_that_lie_across_are_the_stated_tree() {
+    let mut dice = Dice(29);
+    let block = reduce::BLOCK;
+    for (deep, n) in [
+        (2, 16),
+        (63, 17),
+        (64, 40),
+        (65, 31),
+        (255, 33),
+        (256, 16),
+        (257, 1030),
+        (700, 100),
+        (block, 16),
+        (block + 3, 19),
+    ] {
+        for factors in [0, 1, 2] {
+            let items: Vec<f64> = (0..deep * n)
+                .map(|_| if dice.roll(9) == 0 { -0.0 } else { dice.unit() - 0.4 })
+                .collect();
+            let by: Vec<f64> = (0..deep).map(|_| dice.unit() - 0.6).collect();
+            let mut made = Made::new();
+            let mut l = launch(&[n, deep]);
+            (l.axis, l.kind) = (Some(1), Kind::Reduce);
+            let across = Read::new([Ix::axis(1), Ix::axis(0)]);
+            let buf = made.input(&[deep, n], items.clone(), DType::F64);
+            let mut loads = vec![Load { buf, read: across }];
+            if factors > 0 {
+                let buf = made.input(&[deep], by.clone(), DType::F64);
+                loads.push(Load { buf, read: Read::new([Ix::axis(1)]) });
+            }
+            // The factor may come first.
+            if factors == 2 {
+                loads.reverse();
+            }
+            for k in 0..loads.len() as u32 {
+                l.body.push(step(What::Load(k), DType::F64, 0));
+            }
+            l.loads = loads;
+            if factors > 0 {
+                l.body.push(Step { dtype: DType::F64, ..op(Op::Mul, &[0, 1], 1) });
+            }
+            let value = l.body.len() as u32 - 1;
+            let (op, dtype) = (Op::Add, DType::F64);
+            l.reductions.push(Reduction { op, value, node: node(), dtype, site: 2 });
+            l.after = vec![step(What::Reduced(0), DType::F64, 0)];
+            l.after_stores.push(Store { value: 0, buf: made.output(&[n], DType::F64) });
+            made.plan.launches.push(l);
+            let result = |j: usize| {
+                let factor = |k: usize| if factors > 0 { by[k] } else { 1.0 };
+                let line: Vec<f64> = (0..deep).map(|k| items[k * n + j] * factor(k)).collect();
+                reduce::fold(Op::Add, 0.0, &line, true, DType::F64).unwrap()
+            };
+            let wanted: Vec<f64> = (0..n).map(result).collect();
+            for tier in tiers() {
+                for threads in [1, 3] {
+                    let got = made.run(tier, threads).unwrap();
+                    let fine = got[0].iter().zip(&wanted).all(|(a, b)| same(*a, *b));
+                    assert!(fine, "{deep} × {n}, {factors} {tier:?} {threads}");
+                }
+            }
+        }
+    }
+}

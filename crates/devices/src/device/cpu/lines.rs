@@ -1,0 +1,173 @@
+//! Sums of lines that lie side by side in memory, each times a factor of its own: `(⍉A)+.×V`,
+//! `+/⍉A`.
+//!
+//! | lines | strategy |
+//! |---|---|
+//! | those that go into one row of partials, 64 lines from each other | four at a time into registers |
+//!
+//! A row of partials is read and written once for four lines instead of once for each: it lies in
+//! the second cache, and would take longer than the lines do. A partial gets its lines in their
+//! order, so the bits are those of `fold`.
+
+use super::convert::Source;
+use super::isa::{Isa, by_isa};
+use super::lanes::Wide;
+#[cfg(target_arch = "x86_64")]
+use super::lanes::{V4, V8};
+use super::program::Input;
+use aplomb_plans::plan::{Launch, Step, What};
+use aplomb_values::array::DType;
+use aplomb_values::dag::ix::linear;
+use aplomb_values::prim::op::Op;
+use aplomb_values::prim::reduce::LANES;
+
+/// Lines of one row of partials that are taken together.
+const TOGETHER: usize = 4;
+
+/// The reads of such a launch: of a line's items, and of its factor.
+pub struct Lines {
+    items: Straight,
+    factor: Option<Straight>,
+}
+
+/// Items of f64 of which each line begins so far from the one before.
+struct Straight {
+    source: Source,
+    first: i64,
+    apart: i64,
+}
+
+// SAFETY: they are read only, and nobody writes their sources while a launch runs.
+unsafe impl Sync for Straight {}
+
+impl Straight {
+    /// The read of a load over lines × items, whose items are so far apart; all of it inside.
+    fn of(launch: &Launch, inputs: &[Input], load: u32, step: i64) -> Option<Straight> {
+        let (read, input) = (&launch.loads.get(load as usize)?.read, inputs.get(load as usize)?);
+        let &[lines, items] = launch.domain.as_slice() else { return None };
+        let at = linear(&read.ix, &input.shape, &launch.domain);
+        let fits = read.tests.is_empty() && at.is_affine() && input.source.dtype == DType::F64;
+        if !fits || at.coefficient(1) != step || lines == 0 || items == 0 {
+            return None;
+        }
+        let apart = at.coefficient(0);
+        let ends = [apart * (lines as i64 - 1), step * (items as i64 - 1)];
+        let [low, high] =
+            [i64::min, i64::max].map(|f| at.c + ends.iter().map(|end| f(0, *end)).sum::<i64>());
+        let inside = low >= 0 && high < input.source.len as i64;
+        inside.then_some(Straight { source: input.source, first: at.c, apart })
+    }
+
+    fn line(&self, line: usize) -> *const f64 {
+        let at = self.first + self.apart * line as i64;
+        self.source.at.cast::<f64>().wrapping_offset(at as isize)
+    }
+}
+
+impl Lines {
+    /// None: the launch, whose last axis is the one that lies side by side, is no such sum.
+    pub fn of(launch: &Launch, inputs: &[Input]) -> Option<Lines> {
+        let [sum] = launch.reductions.as_slice() else { return None };
+        let plain = |step: &Step| step.from.guard.is_none() && step.dtype == DType::F64;
+        if sum.op != Op::Add || sum.dtype != DType::F64 || !launch.body.iter().all(plain) {
+            return None;
+        }
+        let straight = |load, step| Straight::of(launch, inputs, load, step);
+        match launch.body.as_slice() {
+            [Step { what: What::Load(x), .. }] => {
+                Some(Lines { items: straight(*x, 1)?, factor: None })
+            }
+            [
+                Step { what: What::Load(x), .. },
+                Step { what: What::Load(y), .. },
+                Step { what: What::Op { op: Op::Mul, args, .. }, .. },
+            ] if sum.value == 2 && args.iter().sum::<u32>() == 1 => {
+                let (items, factor) = match straight(*x, 1) {
+                    Some(items) => (items, straight(*y, 0)?),
+                    None => (straight(*y, 1)?, straight(*x, 0)?),
+                };
+                Some(Lines { items, factor: Some(factor) })
+            }
+            _ => None,
+        }
+    }
+
+    /// Adds the items from `column` on of lines `first` to `end`-1 to rows of partials of so many,
+    /// the k-th line to row k mod 64; `first` is a multiple of 64 lines from where these begin.
+    pub fn add(&self, isa: Isa, (first, end): (usize, usize), column: usize, sums: &mut [f64]) {
+        let columns = sums.len() / LANES.min(end - first);
+        for (row, sums) in sums.chunks_exact_mut(columns).enumerate() {
+            let mut lines = [(std::ptr::null(), 0.0); TOGETHER];
+            let own = (first + row..end).step_by(LANES);
+            for (line, k) in lines.iter_mut().zip(own.clone()) {
+                // SAFETY: the factor of a line is inside of its source.
+                let factor = self.factor.as_ref().map_or(1.0, |f| unsafe { *f.line(k) });
+                *line = (self.items.line(k).wrapping_add(column), factor);
+            }
+            // SAFETY: lines are inside of their source, `columns` items from the column on.
+            unsafe { adds(isa)(sums, &lines[..own.len().min(TOGETHER)]) }
+        }
+    }
+
+    /// Lines that `add` takes at a time.
+    pub const MOST: usize = LANES * TOGETHER;
+}
+
+/// Lines and their factors into a row of sums. Safety: lines have as many items as the row.
+type Adds = unsafe fn(sums: &mut [f64], lines: &[(*const f64, f64)]);
+
+#[inline(always)]
+unsafe fn add<L: Wide>(sums: &mut [f64], lines: &[(*const f64, f64)]) {
+    let (n, at) = (sums.len(), sums.as_mut_ptr());
+    // SAFETY: the caller's; the places are below n.
+    unsafe {
+        let mut k = 0;
+        while k + 2 * L::N <= n {
+            let (mut x, mut y) = (L::load(at.add(k)), L::load(at.add(k + L::N)));
+            for &(line, factor) in lines {
+                let factor = L::splat(factor);
+                x = x.add(L::load(line.add(k)).mul(factor));
+                y = y.add(L::load(line.add(k + L::N)).mul(factor));
+            }
+            x.store(at.add(k));
+            y.store(at.add(k + L::N));
+            k += 2 * L::N;
+        }
+        for k in k..n {
+            for &(line, factor) in lines {
+                *at.add(k) += *line.add(k) * factor;
+            }
+        }
+    }
+}
+
+macro_rules! instances {
+    (portable) => {
+        instances!(@ portable, f64);
+    };
+    (avx2, $feature:literal) => {
+        instances!(@ avx2, V4, $feature);
+    };
+    (avx512, $feature:literal) => {
+        instances!(@ avx512, V8, $feature);
+    };
+    (@ $name:ident, $lane:ty $(, $feature:literal)?) => {
+        mod $name {
+            use super::*;
+
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn add(sums: &mut [f64], lines: &[(*const f64, f64)]) {
+                unsafe { super::add::<$lane>(sums, lines) }
+            }
+
+            pub const ALL: Adds = add;
+        }
+    };
+}
+
+by_isa!(
+    instances,
+    /// The loop of an instruction set.
+    adds,
+    Adds
+);
