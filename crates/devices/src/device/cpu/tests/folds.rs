@@ -163,7 +163,7 @@ fn sums_of_lines_that_lie_across_are_the_stated_tree() {
             let by: Vec<f64> = (0..deep).map(|_| dice.unit() - 0.6).collect();
             let mut made = Made::new();
             let mut l = launch(&[n, deep]);
-            (l.axis, l.kind) = (Some(1), Kind::Reduce);
+            (l.axis, l.kind) = (Some(1), aplomb_plans::plan::Kind::Reduce);
             let across = Read::new([Ix::axis(1), Ix::axis(0)]);
             let buf = made.input(&[deep, n], items.clone(), DType::F64);
             let mut loads = vec![Load { buf, read: across }];
