@@ -1,9 +1,9 @@
 //! Sums of lines that lie side by side in memory, each times a factor of its own: `(⍉A)+.×V`,
 //! `+/⍉A`.
 //!
-//! | lines | strategy |
-//! |---|---|
-//! | those that go into one row of partials, 64 lines from each other | four at a time into registers |
+//! | lines | strategy | measured |
+//! |---|---|---|
+//! | those that go into one row of partials, 64 lines from each other | four at a time into registers | 4000 × 4000: 4.9 ms, one at a time 8.6 |
 //!
 //! A row of partials is read and written once for four lines instead of once for each: it lies in
 //! the second cache, and would take longer than the lines do. A partial gets its lines in their
