@@ -9,6 +9,7 @@
 use super::isa::by_isa;
 use crate::pool::PoolBuffer;
 use aplomb_values::array::{DType, Storage};
+use aplomb_values::dag::ix::Ix;
 
 /// Items somewhere in memory, to be read.
 #[derive(Clone, Copy, PartialEq)]
@@ -22,6 +23,15 @@ impl Source {
     /// A whole buffer.
     pub fn own(buffer: &PoolBuffer) -> Source {
         Source { at: buffer.as_ptr(), dtype: buffer.dtype(), len: buffer.len() }
+    }
+
+    /// Whether all places of an affine index over a domain that is not empty lie in it: those at
+    /// its corners do.
+    pub fn holds(&self, at: &Ix, extents: &[usize]) -> bool {
+        let ends = extents.iter().enumerate().map(|(k, n)| at.coefficient(k) * (*n as i64 - 1));
+        let [low, high] =
+            ends.fold([at.c; 2], |[low, high], end| [low + end.min(0), high + end.max(0)]);
+        at.is_affine() && low >= 0 && high < self.len as i64
     }
 }
 

@@ -46,16 +46,13 @@ impl Straight {
         let (read, input) = (&launch.loads.get(load as usize)?.read, inputs.get(load as usize)?);
         let &[lines, items] = launch.domain.as_slice() else { return None };
         let at = linear(&read.ix, &input.shape, &launch.domain);
-        let fits = read.tests.is_empty() && at.is_affine() && input.source.dtype == DType::F64;
-        if !fits || at.coefficient(1) != step || lines == 0 || items == 0 {
+        let fits = read.tests.is_empty() && input.source.dtype == DType::F64;
+        if !fits || lines == 0 || items == 0 || !input.source.holds(&at, &launch.domain) {
             return None;
         }
         let apart = at.coefficient(0);
-        let ends = [apart * (lines as i64 - 1), step * (items as i64 - 1)];
-        let [low, high] =
-            [i64::min, i64::max].map(|f| at.c + ends.iter().map(|end| f(0, *end)).sum::<i64>());
-        let inside = low >= 0 && high < input.source.len as i64;
-        inside.then_some(Straight { source: input.source, first: at.c, apart })
+        let own = Straight { source: input.source, first: at.c, apart };
+        (at.coefficient(1) == step).then_some(own)
     }
 
     fn line(&self, line: usize) -> *const f64 {

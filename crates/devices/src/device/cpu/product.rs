@@ -373,13 +373,7 @@ impl Operand<'_> {
         let own = self.own();
         let at: Ix = linear(&read.ix, &input.shape, &own);
         let (line, deep) = (at.coefficient(axis), at.coefficient(own.len() - 1));
-        if !read.tests.is_empty() || !at.is_affine() {
-            return None;
-        }
-        let ends = [line * (self.lines as i64 - 1), deep * (self.deep as i64 - 1)];
-        let [low, high] =
-            [i64::min, i64::max].map(|f| at.c + ends.iter().map(|end| f(0, *end)).sum::<i64>());
-        let inside = low >= 0 && high < input.source.len as i64;
+        let inside = read.tests.is_empty() && input.source.holds(&at, &own);
         inside.then_some(Aside { source: input.source, first: at.c, line, deep })
     }
 
