@@ -4,7 +4,8 @@ use super::cells;
 use super::pieces::{Lain, Side};
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, length};
-use aplomb_values::array::{Array, Changing, DType, Ragged, storage};
+use aplomb_values::array::{Array, Buf, Changing, DType, Ragged, storage};
+use std::sync::Arc;
 
 /// A value fits places of a shape if it is one item, or has the same shape but for axes of length
 /// 1. Errors: LENGTH.
@@ -94,9 +95,8 @@ pub fn amended_each(
     let shape = [items.len()];
     let flat = match is_char {
         true => {
-            let mut chars = cx.budget().room(items.len())?;
-            chars.extend(items.iter().filter_map(|x| char::from_u32(*x as u32)));
-            Array::chars(shape.as_slice(), chars, cx.budget())?
+            let made = Buf::stored(&items, DType::Char, cx.budget())?;
+            Array::dense(shape.as_slice(), Arc::new(made))
         }
         false => Array::numbers(shape.as_slice(), items, cx.budget())?,
     };

@@ -4,6 +4,7 @@
 //! all five functions are read off these places. A short piece is gone through, under ⎕CT; in a
 //! long one characters and whole numbers are looked up in a table.
 
+use super::groups::{Hashed, mixed};
 use super::pieces::{Lain, Side};
 use super::search::IN_TABLE;
 use crate::eval::cx::Cx;
@@ -11,6 +12,7 @@ use aplomb_ground::error::Result;
 use aplomb_values::array::{Array, DType, Ragged, Storage, storage};
 use aplomb_values::prim::library::same;
 use std::collections::HashMap;
+use std::hash::BuildHasherDefault;
 use std::ops::Range;
 
 /// The functions that search.
@@ -52,7 +54,7 @@ impl<'a> Cells<'a> {
 /// The first places, from 0 on, of the items of a piece in another one, or its length.
 struct Search {
     ct: f64,
-    table: HashMap<u64, u32>,
+    table: HashMap<u64, u32, BuildHasherDefault<Hashed>>,
 }
 
 impl Search {
@@ -68,7 +70,7 @@ impl Search {
             return false;
         }
         // Whole numbers: there is one zero.
-        let key = |x: f64| (x + 0.0).to_bits();
+        let key = |x: f64| mixed((x + 0.0).to_bits() as i64);
         self.table.clear();
         for (k, x) in have.iter().enumerate() {
             self.table.entry(key(*x)).or_insert(k as u32);
@@ -104,7 +106,7 @@ pub fn searched(
     }
     let exact = x.is_exact() && y.is_exact();
     let ct = if exact { 0.0 } else { cx.sys.settings.ct };
-    let mut search = Search { ct, table: HashMap::new() };
+    let mut search = Search { ct, table: HashMap::default() };
     let (have, want) = if matches!(glyph, '⍳' | '∪') { (&x, &y) } else { (&y, &x) };
     let (mut at, mut ticks) = (Vec::new(), cx.budget().ticks());
     let total = (0..n).fold(0usize, |sum, k| sum.saturating_add(want.items(k).len()));

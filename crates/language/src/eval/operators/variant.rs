@@ -140,10 +140,7 @@ fn picked(
         *at = match &outside {
             // Nothing is near where there is nothing.
             Outside::Clamp | Outside::Wrap if n == 0.0 => continue,
-            Outside::Clamp => {
-                let low = cx.map2(Op::Min, at, &last)?;
-                cx.map2(Op::Max, &low, &first)?
-            }
+            Outside::Clamp => nearest(cx, at, &first, &last)?,
             Outside::Wrap => {
                 let from = cx.map2(Op::Sub, at, &first)?;
                 let around = cx.map2(Op::Residue, &Array::num(n), &from)?;
@@ -151,8 +148,7 @@ fn picked(
             }
             Outside::Fill(fill) => {
                 // The fill is one cell more, which the places outside read.
-                let (low, high) = (cx.map2(Op::Ge, at, &first)?, cx.map2(Op::Le, at, &last)?);
-                let inside = cx.map2(Op::Mul, &low, &high)?;
+                let inside = are_inside(cx, at, &first, &last)?;
                 let from = cx.map2(Op::Sub, at, &behind)?;
                 let from = cx.map2(Op::Mul, &from, &inside)?;
                 let mut one: aplomb_values::array::Shape = y.shape().into();
@@ -164,6 +160,18 @@ fn picked(
         };
     }
     select::indexed(cx, &y, &indices)
+}
+
+/// For each place whether it is one from the first to the last.
+fn are_inside(cx: &mut Cx<'_>, at: &Array, first: &Array, last: &Array) -> Result<Array> {
+    let (low, high) = (cx.map2(Op::Ge, at, first)?, cx.map2(Op::Le, at, last)?);
+    cx.map2(Op::Mul, &low, &high)
+}
+
+/// The place from the first to the last that is nearest to each.
+fn nearest(cx: &mut Cx<'_>, at: &Array, first: &Array, last: &Array) -> Result<Array> {
+    let low = cx.map2(Op::Min, at, last)?;
+    cx.map2(Op::Max, &low, first)
 }
 
 /// Items of a vector of numbers, the fill where a place is outside: a choice, which keeps the read
@@ -183,14 +191,12 @@ fn chosen(
         return Ok(None);
     }
     let (first, last) = (Array::num(first), Array::num(first + y.len() as f64 - 1.0));
-    let (low, high) = (cx.map2(Op::Ge, at, &first)?, cx.map2(Op::Le, at, &last)?);
-    let inside = cx.map2(Op::Mul, &low, &high)?;
-    let near = cx.map2(Op::Min, at, &last)?;
-    let near = cx.map2(Op::Max, &near, &first)?;
-    let items = select::indexed(cx, y, &[Some(near)])?;
+    let inside = are_inside(cx, at, &first, &last)?;
     if inside.dtype() != DType::Bool || inside.rank() == 0 {
         return Ok(None);
     }
+    let near = nearest(cx, at, &first, &last)?;
+    let items = select::indexed(cx, y, &[Some(near)])?;
     cx.select(&inside, &items, &fill.disclosed(), at.shape()).map(Some)
 }
 
