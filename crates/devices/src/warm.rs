@@ -1,11 +1,11 @@
 //! Large blocks of the program's allocator that were given back and wait for the next request.
 //!
 //! A block's pages are there only once they are touched, and fresh ones cost more than most of what
-//! is computed in them: where a machine is a guest whose free pages its host takes back, almost half
-//! a microsecond a kilobyte (2 MiB in 0.9 ms). The pool (`pool.rs`) keeps arrays' memory for this reason; vectors
-//! that are made beside arrays (tables of keys, groups, what a file held) come from the allocator,
-//! which unmaps what is large. Here it waits: at most `Warm::may_keep` bytes, the last that came is
-//! the first that goes out again, the oldest leaves where there is no room.
+//! is computed in them: where a machine is a guest whose free pages its host takes back, 2 MiB took
+//! 0.9 ms. The pool (`pool.rs`) keeps arrays' memory for this reason; vectors that are made beside
+//! arrays (tables of keys, groups, what a file held) come from the allocator, which unmaps what is
+//! large. Here it waits: at most `Warm::may_keep` bytes, the last that came is the first that goes
+//! out again, the oldest leaves where there is no room.
 //!
 //! A block is as large as the system's allocator says, and a request takes one that is an eighth
 //! larger at most. What waits counts as mapped (`ground::heap`).
