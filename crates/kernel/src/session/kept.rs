@@ -162,7 +162,8 @@ pub struct Part {
 /// One statement.
 #[derive(Default)]
 pub struct Kept {
-    pub statement: String,
+    /// Its text, where that is not what stands at its place.
+    text: Option<String>,
     /// Its place in the text that ran.
     place: Option<Place>,
     pub parts: Vec<Part>,
@@ -188,12 +189,33 @@ const TOLD: usize = 1 << 12;
 
 impl Kept {
     pub fn of(statement: &str) -> Kept {
-        Kept { statement: statement.into(), ..Kept::default() }
+        Kept { text: Some(statement.into()), ..Kept::default() }
     }
 
-    /// Of the statement at a place.
-    pub fn at(place: &Place) -> Kept {
-        Kept { place: Some(place.clone()), ..Kept::of(&place.text()) }
+    /// Makes it that of the statement at a place, or of none.
+    pub fn name(&mut self, place: Option<&Place>) {
+        (self.text, self.place) = (None, place.cloned());
+    }
+
+    /// Whether there is nothing to tell of the statement.
+    pub fn is_blank(&self) -> bool {
+        let told = self.result.is_some() || self.used.is_some();
+        self.evaluations == 0 && self.parts.is_empty() && self.warnings.is_empty() && !told
+    }
+
+    /// Whether there is a statement that it tells of.
+    pub fn is_some(&self) -> bool {
+        self.text.as_ref().is_some_and(|text| !text.is_empty())
+            || self.place.as_ref().is_some_and(|place| !place.span.is_empty())
+    }
+
+    /// The statement's text.
+    pub fn statement(&self) -> String {
+        match (&self.text, &self.place) {
+            (Some(text), _) => text.clone(),
+            (None, Some(place)) => place.text(),
+            (None, None) => String::new(),
+        }
     }
 
     /// The work of its launches by the model, in nanoseconds.
@@ -206,7 +228,7 @@ impl Kept {
         let runs = || self.parts.iter().flat_map(|part| &part.runs);
         Story {
             lines: self.place.as_ref().map_or([1, 1], Place::lines),
-            text: self.statement.clone(),
+            text: self.statement(),
             launches: runs().map(|run| run.launches).sum(),
             launch_ms: runs().map(|run| run.launch_ms).sum(),
             outside_ms: self.warnings.iter().filter_map(|w| w.ms).sum(),
@@ -270,8 +292,9 @@ impl Kept {
         let told = self.told();
         let mut prices = Prices::default();
         let mut parts = told.iter().map(|part| part.tell(&mut prices));
-        let mut trace = parts.next().unwrap_or_else(|| Trace::of(&self.statement));
-        trace.statement.clone_from(&self.statement);
+        let statement = self.statement();
+        let mut trace = parts.next().unwrap_or_else(|| Trace::of(&statement));
+        trace.statement = statement;
         parts.for_each(|part| trace.append(part));
         if prices.missing > 0 {
             let text = format!(

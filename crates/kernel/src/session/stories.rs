@@ -9,10 +9,15 @@ impl Core {
     /// The statement under way is over. A story that gave no value is one too, for those who look
     /// on.
     pub(super) fn close_current(&mut self) {
+        // Most statements have nothing to tell, and a record is long to move.
+        if self.current.is_blank() && self.warnings.is_empty() && self.interpreted.is_empty() {
+            self.current.name(None);
+            return self.let_go();
+        }
         let looks_on = self.mode.tracing && (!self.mode.whole || self.mode.each);
         let mut current = std::mem::take(&mut self.current);
         // What no evaluation told; a story that gave its value has it.
-        if !current.statement.is_empty() {
+        if current.is_some() {
             current.warnings.append(&mut self.warnings);
             current.warnings.extend(self.interpreted.drain(..).map(|i| i.warning()));
         }

@@ -251,7 +251,7 @@ impl Core {
     pub fn warned(&mut self) -> Vec<Warning> {
         let mut all = std::mem::take(&mut self.warnings);
         all.extend(self.interpreted.drain(..).map(|i| i.warning()));
-        if !self.current.statement.is_empty() {
+        if self.current.is_some() {
             self.warnings.clone_from(&all);
         }
         all
@@ -304,7 +304,7 @@ impl<'a> World<'a> {
         let wall = self.core.started.map_or(0.0, |begun| begun.elapsed().as_secs_f64() * 1e3);
         self.core.spent.wall_ms = wall;
         self.core.told = self.core.spent;
-        self.core.said = self.core.current.statement.clone();
+        self.core.said = self.core.current.statement();
     }
 
     /// A statement's story begins.
@@ -674,7 +674,7 @@ impl Host for World<'_> {
         self.core.forced.clear();
         self.core.warnings.clear();
         self.core.interpreted.clear();
-        self.core.current = Kept::at(place);
+        self.core.current.name(Some(place));
         self.core.sum = self.core.sum.and(&self.core.spent);
         self.core.spent = Spent::default();
         self.core.started = Some(Instant::now());

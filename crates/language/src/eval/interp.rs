@@ -255,6 +255,10 @@ impl Interp {
         let ast = trees.of(source, symbols, host.limits(), host.interrupt())?;
         let (steps, mut walk, mut last) = (&ast.steps, Walk::new(&ast.steps), None);
         while let Some(step) = steps.steps.get(walk.at) {
+            // A jump changes no name, so there is nothing to undo.
+            if !host.follows() && walk.jumps(steps, host.interrupt()) {
+                continue;
+            }
             let now = walk.at;
             let keep = keep && now + 1 == steps.steps.len();
             match self.statement(&ast, step, &mut walk, host, keep) {

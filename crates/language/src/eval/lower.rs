@@ -19,6 +19,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 mod ahead;
+mod at_hand;
 mod body;
 mod cells;
 mod complex;
@@ -165,6 +166,9 @@ impl Cx<'_> {
             }
             return self.pervade2(op, x, y);
         }
+        if let Some(done) = self.at_hand(op, x, Some(y))? {
+            return Ok(done);
+        }
         let (shape, x, y) = self.conform(x, y)?;
         if x.frame().is_some() || y.frame().is_some() {
             return self.framed2(op, &shape, &x, &y);
@@ -255,6 +259,9 @@ impl Cx<'_> {
         if let Some(split) = y.frame() {
             let (node, at) = (split.node.clone(), split.at);
             return self.framed1(op, y, &node, at);
+        }
+        if let Some(done) = self.at_hand(op, y, None)? {
+            return Ok(done);
         }
         if y.is_char() {
             return if y.is_empty() {

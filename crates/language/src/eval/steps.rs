@@ -16,7 +16,7 @@ use crate::syntax::{Ast, Sym};
 use aplomb_ground::error::{
     Error, Kind, Result, bug, domain, leaving, length, rank, syntax, untraced, value,
 };
-use aplomb_ground::limits::{Rounds, UNKNOWN};
+use aplomb_ground::limits::{Interrupt, Rounds, UNKNOWN};
 use aplomb_values::array::Array;
 use std::rc::Rc;
 
@@ -122,6 +122,48 @@ impl Walk {
     /// Whether a trap stands around a step.
     pub fn is_trapped(&self, steps: &Steps, step: usize) -> bool {
         steps.traps.iter().any(|t| (t.from..t.to).contains(&step))
+    }
+
+    /// Goes a jump that is no more than that: forward, or back in a loop that is not tried in
+    /// registers in this turn. False: the next step is another one.
+    pub fn jumps(&mut self, steps: &Steps, interrupt: &Interrupt) -> bool {
+        let now = self.at;
+        let Some(Act::Jump(to)) = steps.steps.get(now).map(|step| &step.act) else { return false };
+        if *to < now {
+            let tried = |t: &Turns| t.jump == now && t.done + 1 >= t.tried_at;
+            if self.turns.iter().any(tried) {
+                return false;
+            }
+        }
+        self.at = *to;
+        if *to < now {
+            self.turn(steps, now, interrupt);
+        }
+        true
+    }
+
+    /// A loop goes round again, by the jump that stands there: it is counted, and its way is told.
+    /// The place of its turns.
+    fn turn(&mut self, steps: &Steps, jump: usize, interrupt: &Interrupt) -> usize {
+        let k = match self.turns.iter().position(|t| t.jump == jump) {
+            Some(known) => known,
+            None => {
+                self.turns.push(Turns { jump, done: 0, tried_at: HOT });
+                self.turns.len() - 1
+            }
+        };
+        self.turns[k].done += 1;
+        match &self.way {
+            None if !matches!(steps.steps[self.at].act, Act::Next { .. }) => {
+                self.way = Some((Loop::Until(self.at..=jump), interrupt.rounds(UNKNOWN)));
+            }
+            Some((Loop::Until(own), way)) if *own.end() == jump => {
+                way.done(self.turns[k].done as u64);
+            }
+            _ => {}
+        }
+        self.allowance = self.allowance.saturating_add(COPIES.1);
+        k
     }
 
     /// A loop goes on, or is over, for whoever shows how far it is.
@@ -290,25 +332,7 @@ impl Eval<'_> {
     /// A loop goes round again, by the jump that stands there. One that does so often is tried in
     /// registers; after as many turns in vain, again after eight times as many.
     fn again(&mut self, at: At<'_>, steps: &Steps, walk: &mut Walk, jump: usize) -> Result<()> {
-        let k = match walk.turns.iter().position(|t| t.jump == jump) {
-            Some(known) => known,
-            None => {
-                walk.turns.push(Turns { jump, done: 0, tried_at: HOT });
-                walk.turns.len() - 1
-            }
-        };
-        walk.turns[k].done += 1;
-        match &walk.way {
-            None if !matches!(steps.steps[walk.at].act, Act::Next { .. }) => {
-                let rounds = self.cx.host.interrupt().rounds(UNKNOWN);
-                walk.way = Some((Loop::Until(walk.at..=jump), rounds));
-            }
-            Some((Loop::Until(own), way)) if *own.end() == jump => {
-                way.done(walk.turns[k].done as u64);
-            }
-            _ => {}
-        }
-        walk.allowance = walk.allowance.saturating_add(COPIES.1);
+        let k = walk.turn(steps, jump, self.cx.host.interrupt());
         if walk.turns[k].done < walk.turns[k].tried_at {
             return Ok(());
         }

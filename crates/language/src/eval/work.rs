@@ -52,7 +52,6 @@ impl Cx<'_> {
     /// Tells of work that is done. Its own time is what no launch, and no work within it, took.
     pub fn tell_work(&mut self, work: Option<Work>) {
         let Some(Work { place, of, calls, begun }) = work else { return };
-        let own = (self.host.untold() - begun).max(0.0);
         let least = if self.sys.records_all() { 0 } else { SMALL };
         let much = match of {
             Of::Elements(n) => Much::Elements(n),
@@ -66,6 +65,7 @@ impl Cx<'_> {
         // Who tells of the calls within does not want them told by those around.
         self.sys.calls = calls;
         if much.is_telling() {
+            let own = (self.host.untold() - begun).max(0.0);
             self.host.interpreted(&place, much, own);
         }
     }

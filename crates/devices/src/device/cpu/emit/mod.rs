@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `segments` | a program of the chunk VM → parts, and a tape for each that has lanes |
 //! | `record` | an operation → typed steps of a tape |
+//! | `exact` | one beside a known number → fewer steps |
 //! | `tape` | steps → a finished tape: its lanes, its constants beside it |
 //! | `forms`, `code` | a tape → instructions |
 //! | `registry` | tapes that have been met → their loops |
@@ -24,6 +25,7 @@
 
 mod aside;
 mod code;
+mod exact;
 mod forms;
 mod pages;
 mod record;

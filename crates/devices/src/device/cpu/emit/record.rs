@@ -4,7 +4,7 @@
 //! |---|---|
 //! | truths, of a function of truths | masks |
 //! | whole numbers, of + - × ⌈ ⌊ | and comparisons | whole numbers, where the results are known to be i32, or are meant to be |
-//! | whole numbers modulo a number of 1 and more | f64, by its reciprocal |
+//! | beside a known number: `<=≠≥>` under ⎕CT, `⌊x÷n`, `n\|x` | f64, by exact operations (`exact`) |
 //! | f32, whose result is f32 (`single::is_exact`, `has_own`), small powers, and exact comparisons | f32 |
 //! | anything else | f64, by the operation's rule |
 //!
@@ -234,12 +234,10 @@ impl Builder {
                 return Some(Val::Of(id));
             }
         }
-        if let (Op::Residue, Val::Number(by)) = (op, x)
-            && !how.round
-            && by >= 1.0
-            && both(self, Self::is_whole)
+        if !how.round
+            && let Some(id) = self.beside_number(op, x, y, how.ct)
         {
-            return Some(Val::Of(self.modulo(by, y)));
+            return Some(Val::Of(id));
         }
         if !how.round && both(self, Self::is_whole) {
             let (a, b) = (self.value(x, Kind::Int), self.value(y, Kind::Int));
@@ -303,22 +301,6 @@ impl Builder {
             false => value,
         };
         Some(Val::Of(value))
-    }
-
-    /// Whole numbers modulo one of 1 and more. A product with the reciprocal is off by less than
-    /// 2*¯20 of a quotient, so its floor is the quotient's or one beside it; what is left of the
-    /// number is exact, and one step brings it back between 0 and the modulus.
-    fn modulo(&mut self, by: f64, y: Val) -> Id {
-        let x = self.value(y, Kind::F64);
-        let [one, less, zero, part] = [by, -by, 0.0, 1.0 / by].map(|number| self.f64(number));
-        let quotient = self.bin(Bin::Mul, x, part);
-        let quotient = self.floor(quotient);
-        let rest = self.fma(quotient, less, x);
-        let (up, down) = (self.bin(Bin::Add, rest, one), self.bin(Bin::Add, rest, less));
-        let (low, high) = (self.cmp(Cmp::Lt, rest, zero), self.cmp(Cmp::Le, one, rest));
-        let rest = self.blend(low, up, rest);
-        let rest = self.blend(high, down, rest);
-        self.whole(rest, (0, by as i64 - 1))
     }
 
     fn of_truths(&mut self, op: Op, a: Id, b: Id) -> Option<Id> {
@@ -408,7 +390,7 @@ fn has_room(x: Val) -> bool {
     !matches!(x, Val::Number(x) if !single::has_room(x))
 }
 
-fn is_comparison(op: Op) -> bool {
+pub fn is_comparison(op: Op) -> bool {
     matches!(op, Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge)
 }
 

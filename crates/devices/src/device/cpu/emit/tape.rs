@@ -212,7 +212,7 @@ pub type Pattern = u64;
 #[derive(Default)]
 pub struct Builder {
     nodes: Vec<Expr>,
-    /// The interval of each whole number.
+    /// The interval of each value that is a whole number, -0 not among them; `ANY` of all others.
     spans: Vec<(i64, i64)>,
     known: HashMap<Expr, Id>,
     /// None: a number of its own for each call.
@@ -225,14 +225,32 @@ pub struct Builder {
 
 const I32: (i64, i64) = (i32::MIN as i64, i32::MAX as i64);
 
+/// The interval of what may be no whole number.
+const ANY: (i64, i64) = (i64::MIN, i64::MAX);
+
+/// The greatest size up to which floats are followed as whole numbers: sums and differences of two
+/// are exact.
+const EXACT: i64 = 1 << 52;
+
 /// The whole numbers that items of a type can be.
 fn span_of(dtype: DType) -> (i64, i64) {
     match dtype {
         DType::Bool => (0, 1),
         DType::I8 => (i8::MIN.into(), i8::MAX.into()),
         DType::I16 => (i16::MIN.into(), i16::MAX.into()),
+        DType::I32 => I32,
         DType::Char => (0, char::MAX as i64),
-        _ => I32,
+        DType::F32 | DType::F64 | DType::Complex | DType::Nested => ANY,
+    }
+}
+
+/// The interval of a number of f64: itself, where it is whole and not -0.
+fn span_of_number(bits: u64) -> (i64, i64) {
+    let x = f64::from_bits(bits);
+    let whole = x as i64;
+    match whole.abs() <= EXACT && (whole as f64).to_bits() == bits {
+        true => (whole, whole),
+        false => ANY,
     }
 }
 
@@ -288,6 +306,11 @@ impl Builder {
         if self.kind(id) == Kind::Mask { (0, 1) } else { self.spans[id as usize] }
     }
 
+    /// The same of any value. None: it may be no whole number, or -0.
+    pub fn whole_span(&self, id: Id) -> Option<(i64, i64)> {
+        Some(self.span(id)).filter(|span| *span != ANY)
+    }
+
     fn put(&mut self, node: Expr, span: (i64, i64)) -> Id {
         if let Some(id) = self.known.get(&node) {
             return *id;
@@ -301,7 +324,7 @@ impl Builder {
     }
 
     fn plain(&mut self, node: Expr) -> Id {
-        self.put(node, (0, 0))
+        self.put(node, ANY)
     }
 
     /// One more input.
@@ -388,7 +411,8 @@ impl Builder {
     pub fn bits(&mut self, kind: Kind, bits: u64) -> Id {
         let half = bits & u64::from(u32::MAX);
         let bits = if kind == Kind::F32 { half << 32 | half } else { bits };
-        self.constant(kind, bits, (0, 0))
+        let span = if kind == Kind::F64 { span_of_number(bits) } else { ANY };
+        self.constant(kind, bits, span)
     }
 
     /// The pattern of a constant of f64.
@@ -444,9 +468,23 @@ impl Builder {
                 let wide = self.turned(id, Kind::F64);
                 self.turned(wide, Kind::Int)
             }
-            (Kind::F64, Kind::Int) => self.put(Expr::Turn(from, to, id), I32),
+            (Kind::F64, Kind::Int) => match self.node(id) {
+                Expr::Turn(Kind::Int, _, whole) => whole,
+                _ if self.is_i32(id) => self.whole(id, self.span(id)),
+                _ => self.whole(id, I32),
+            },
+            (Kind::Int, Kind::F64) => match self.node(id) {
+                // What was cut off is gone, but of a whole number nothing was.
+                Expr::Turn(Kind::F64, _, own) if self.is_i32(own) => own,
+                _ => self.put(Expr::Turn(from, to, id), self.span(id)),
+            },
             _ => self.plain(Expr::Turn(from, to, id)),
         }
+    }
+
+    fn is_i32(&self, id: Id) -> bool {
+        let (low, high) = self.span(id);
+        low >= I32.0 && high <= I32.1
     }
 
     /// An f64 that is a whole number between two of i32, as one.
@@ -473,7 +511,8 @@ impl Builder {
             return self.bits(Kind::F64, folded(op, x, y));
         }
         if kind != Kind::Int {
-            return self.plain(Expr::Bin(op, kind, a, b));
+            let span = self.float_result(op, a, b);
+            return self.put(Expr::Bin(op, kind, a, b), span);
         }
         let span = self.result(op, a, b);
         if span.0 < I32.0 || span.1 > I32.1 {
@@ -481,6 +520,21 @@ impl Builder {
             return self.put(Expr::Checked(op, a, b), held);
         }
         self.put(Expr::Bin(op, kind, a, b), span)
+    }
+
+    /// The interval of a result of floats: of two that are whole, as long as it is exact. A product
+    /// may be -0 where one is negative and the other 0.
+    fn float_result(&self, op: Bin, a: Id, b: Id) -> (i64, i64) {
+        let (Some(x), Some(y)) = (self.whole_span(a), self.whole_span(b)) else { return ANY };
+        let same_signs = x.0 >= 0 && y.0 >= 0 || x.0 > 0 || y.0 > 0;
+        let follows = match op {
+            Bin::Add | Bin::Sub | Bin::Max | Bin::Min => true,
+            Bin::Mul => same_signs,
+            Bin::Div | Bin::And | Bin::Or | Bin::Xor | Bin::Plus => false,
+        };
+        let exact = |(low, high): &(i64, i64)| *low >= -EXACT && *high <= EXACT;
+        let span = follows.then(|| self.result(op, a, b)).filter(exact);
+        span.map_or(ANY, |span| span)
     }
 
     /// The interval of a result of whole numbers.
@@ -492,7 +546,8 @@ impl Builder {
             Bin::Max => (a.0.max(b.0), a.1.max(b.1)),
             Bin::Min => (a.0.min(b.0), a.1.min(b.1)),
             _ => {
-                let mut all = [a.0 * b.0, a.0 * b.1, a.1 * b.0, a.1 * b.1];
+                let each = [(a.0, b.0), (a.0, b.1), (a.1, b.0), (a.1, b.1)];
+                let mut all = each.map(|(x, y)| x.saturating_mul(y));
                 all.sort_unstable();
                 (all[0], all[3])
             }
@@ -508,7 +563,18 @@ impl Builder {
     }
 
     pub fn floor(&mut self, a: Id) -> Id {
-        self.plain(Expr::Floor(self.kind(a), a))
+        self.floor_within(a, ANY)
+    }
+
+    /// The same where it is known to be a whole number of that interval.
+    pub fn floor_within(&mut self, a: Id, span: (i64, i64)) -> Id {
+        self.put(Expr::Floor(self.kind(a), a), span)
+    }
+
+    /// The operands of a quotient of f64 by a number.
+    pub fn quotient(&self, id: Id) -> Option<(Id, f64)> {
+        let Expr::Bin(Bin::Div, Kind::F64, a, b) = self.node(id) else { return None };
+        self.bits_of(b).map(|by| (a, f64::from_bits(by)))
     }
 
     pub fn shift(&mut self, left: bool, a: Id, by: u32) -> Id {
@@ -522,7 +588,9 @@ impl Builder {
 
     pub fn not_finite(&mut self, a: Id) -> Id {
         match self.kind(a) {
-            kind @ (Kind::F32 | Kind::F64) if self.truth_of(a).is_none() => {
+            kind @ (Kind::F32 | Kind::F64)
+                if self.truth_of(a).is_none() && self.whole_span(a).is_none() =>
+            {
                 self.plain(Expr::NotFinite(kind, a))
             }
             _ => self.plain(Expr::Never),
@@ -539,6 +607,20 @@ impl Builder {
             Some((mask, true, _)) => return self.not(mask),
             Some((mask, _, true)) => return mask,
             _ => {}
+        }
+        let known = match (self.bits_of(a), self.bits_of(b)) {
+            (Some(x), Some(y)) => Some((f64::from_bits(x), f64::from_bits(y))),
+            // A whole number is itself, which NaN is not.
+            _ if a == b => self.whole_span(a).map(|_| (0.0, 0.0)),
+            _ => None,
+        };
+        if let Some((x, y)) = known {
+            let holds = match cmp {
+                Cmp::Eq => x == y,
+                Cmp::Lt => x < y,
+                Cmp::Le => x <= y,
+            };
+            return self.plain(if holds { Expr::Always } else { Expr::Never });
         }
         self.plain(Expr::Cmp(cmp, self.kind(a), a, b))
     }
@@ -607,7 +689,7 @@ impl Builder {
                 self.either(on, off)
             }
             _ => {
-                let (a, b) = (self.spans[yes as usize], self.spans[no as usize]);
+                let (a, b) = (self.span(yes), self.span(no));
                 self.put(Expr::Blend(kind, mask, yes, no), (a.0.min(b.0), a.1.max(b.1)))
             }
         }

@@ -13,6 +13,7 @@ use aplomb_values::array::DType;
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Read, Test};
 use aplomb_values::prim::op::{Gives, Op};
+use aplomb_values::prim::scalar;
 
 const TYPES: [DType; 6] = [DType::Bool, DType::I8, DType::I16, DType::I32, DType::F32, DType::F64];
 
@@ -243,6 +244,50 @@ fn a_modulus_that_is_known_has_the_bits_of_the_meaning() {
             let wanted: [Vec<f64>; 1] = [held.iter().map(|x| x.rem_euclid(by)).collect()];
             assert_eq!(made.run_on(&mut machine).unwrap(), wanted, "{by}");
             assert_eq!(made.run_on(&mut emitting).unwrap(), wanted, "{by} {dtype:?}");
+        }
+    }
+}
+
+/// Quotients of whole numbers by a number, rounded down and up, at multiples of it and beside them,
+/// of what is whole by computing, too.
+#[test]
+fn a_whole_quotient_by_a_known_number_has_the_bits_of_the_meaning() {
+    let (mut machine, mut emitting) =
+        (Cpu::emitting(Isa::best(), 1, When::Never), Cpu::emitting(Isa::best(), 1, When::Always));
+    for by in [1.0, 2.0, 3.0, 7.0, 60.0, 365.0, 146_097.0, 1e9, 1e12, 2.5] {
+        for (round, ct) in [(Op::Floor, 1e-14), (Op::Ceil, 1e-14), (Op::Floor, 0.0)] {
+            let about = |k: f64| (-2..3).map(move |d| (k * by).trunc() + f64::from(d));
+            let some = [-9e6, -1000.0, -77.0, -1.0, 0.0, 1.0, 5.0, 333.0, 214e6, 2e9 / by];
+            let held: Vec<f64> = some
+                .into_iter()
+                .flat_map(|k| about(k.trunc()))
+                .filter(|x| x.abs() < 2e9)
+                .collect();
+            let mut made = Made::new();
+            let n = held.len();
+            let mut l = launch(&[n]);
+            let buf = made.input(&[n], held.clone(), DType::I32);
+            l.loads.push(Load { buf, read: Read::identity(1) });
+            l.body.extend([
+                step(What::Load(0), DType::I32, 0),
+                step(What::Const(1e9), DType::I32, 0),
+                op(Op::Add, &[0, 1], 1),
+                step(What::Const(by), DType::F64, 0),
+                op(Op::Div, &[2, 3], 2),
+                op(round, &[4], 3),
+            ]);
+            for step in &mut l.body {
+                if let What::Op { ct: own, .. } = &mut step.what {
+                    *own = ct;
+                }
+            }
+            l.stores.push(Store { value: 5, buf: made.output(&[n], DType::F64) });
+            made.plan.launches.push(l);
+            let whole = |x: f64| (x + 1e9) / by;
+            let rounded = |x: f64| scalar::eval(round, ct, whole(x), 0.0).unwrap();
+            let wanted: [Vec<f64>; 1] = [held.iter().map(|x| rounded(*x)).collect()];
+            assert_eq!(made.run_on(&mut machine).unwrap(), wanted, "{by}");
+            assert_eq!(made.run_on(&mut emitting).unwrap(), wanted, "{by} {round:?} {ct}");
         }
     }
 }
