@@ -31,6 +31,9 @@ impl Columns {
         add("Gflop/s", 7, |r| rounded(&r["gflop_s"], ""));
         add("floor", 6, |r| rounded(&r["pct"], " %"));
         add("launches", 8, |r| text(&r["kernels"]));
+        if !gpu {
+            add("est", 6, |r| rounded(&r["est"], " ×"));
+        }
         if gpu {
             add("regs", 4, |r| text(&r["regs"]));
             add("end", 8, |r| micros(&r["end_us"], 1.0));
@@ -62,26 +65,41 @@ impl Columns {
     }
 }
 
-/// Ratios of all rows to their peers.
+/// Ratios of all rows to their peers, and of estimates of launches to their times.
 #[derive(Default)]
-pub struct Summary(Vec<(String, Vec<(&'static str, f64)>)>);
+pub struct Summary {
+    peers: Vec<(String, Vec<(&'static str, f64)>)>,
+    estimates: Vec<f64>,
+}
 
 impl Summary {
     /// Takes up a row; one without peers says nothing.
     pub fn add(&mut self, row: &Value) {
         let ratio = |name: &&'static str| Some((*name, row["peers"][*name]["ratio"].as_f64()?));
         let ratios: Vec<_> = PEERS.iter().filter_map(ratio).collect();
+        self.estimates.extend(row["est"].as_f64().filter(|est| *est > 0.0));
         if !ratios.is_empty() {
-            self.0.push((format!("{} {}", text(&row["id"]), text(&row["dtype"])), ratios));
+            self.peers.push((format!("{} {}", text(&row["id"]), text(&row["dtype"])), ratios));
         }
     }
 
-    /// Geometric means to the best peer of each row and to each peer; empty without rows.
+    /// Geometric means to the best peer of each row and to each peer, and how many estimates are
+    /// near; empty without rows.
     pub fn told(&self) -> String {
+        let near = self.estimates.iter().filter(|est| (0.5..=2.0).contains(*est)).count();
+        let all = self.estimates.len();
+        let estimates = match all {
+            0 => String::new(),
+            _ => format!("\nest: within 2 × of the launches' least time in {near} of {all} rows\n"),
+        };
+        self.told_of_peers() + &estimates
+    }
+
+    fn told_of_peers(&self) -> String {
         let best = |(name, ratios): &(String, Vec<(&str, f64)>)| {
             (name.clone(), ratios.iter().map(|r| r.1).fold(f64::INFINITY, f64::min))
         };
-        let best: Vec<(String, f64)> = self.0.iter().map(best).collect();
+        let best: Vec<(String, f64)> = self.peers.iter().map(best).collect();
         let Some(least) = best.iter().min_by(|a, b| a.1.total_cmp(&b.1)) else {
             return String::new();
         };
@@ -95,8 +113,13 @@ impl Summary {
             least.0,
         );
         for peer in PEERS {
-            let of: Vec<f64> =
-                self.0.iter().flat_map(|r| &r.1).filter(|r| r.0 == *peer).map(|r| r.1).collect();
+            let of: Vec<f64> = self
+                .peers
+                .iter()
+                .flat_map(|r| &r.1)
+                .filter(|r| r.0 == *peer)
+                .map(|r| r.1)
+                .collect();
             if !of.is_empty() {
                 out += &format!("{peer}: {:.2} × of {} rows\n", mean(of.iter().copied()), of.len());
             }

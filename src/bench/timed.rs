@@ -9,7 +9,7 @@ use aplomb_ground::limits::Interrupt;
 use aplomb_ground::protocol::{Event, Request, Sink};
 use aplomb_ground::span::first_line;
 use aplomb_ground::trace::Trace;
-use aplomb_kernel::session::Session;
+use aplomb_kernel::session::{Mode, Session};
 use aplomb_plans::plan::Math;
 use serde_json::{Map, Value, json};
 use std::time::Instant;
@@ -69,6 +69,8 @@ struct Runs {
     /// From text to result.
     whole: Vec<f64>,
     launches: Vec<f64>,
+    /// The CPU's launches as they were estimated.
+    estimated: f64,
     count: usize,
     /// The last run's traces, on a GPU.
     traces: Vec<Trace>,
@@ -94,7 +96,10 @@ impl Bench<'_> {
         if let Some(math) = job.work.math.as_deref().and_then(Math::named) {
             self.session.options().math = math;
         }
+        let mode = self.session.core().mode();
+        self.session.core().set_mode(Mode { estimating: !self.gpu, ..mode });
         let row = self.timed(job);
+        self.session.core().set_mode(mode);
         *self.session.options() = options;
         self.session.restart();
         row
@@ -166,6 +171,7 @@ impl Bench<'_> {
                 let on_gpu: f64 = kernels.filter_map(|k| k.meas.as_ref()).map(|m| m.us).sum();
                 runs.whole.push(us);
                 runs.launches.push(if self.gpu { on_gpu } else { spent.launch_ms * 1e3 });
+                runs.estimated = spent.estimated_ms * 1e3;
                 (runs.count, runs.traces) = (spent.launches, traces);
             }
         }
@@ -198,7 +204,12 @@ impl Bench<'_> {
             .flat_map(|t| &t.kernels)
             .find_map(|k| Some(k.meas.as_ref()?.clock.clone()));
         say("clock", json!(clock.unwrap_or_else(|| "monotonic".into())));
+        let launches = least(&runs.launches);
         say("launch_us", figure(median(&runs.launches)));
+        if !self.gpu {
+            say("est_us", figure(runs.estimated));
+            say("est", figure(runs.estimated / launches));
+        }
         say("end_us", figure(median(&runs.whole)));
         say("first_ms", figure(runs.first.unwrap_or(f64::NAN) / 1e3));
         say("kernels", json!(runs.count));

@@ -14,10 +14,6 @@ pub enum Cuda {}
 
 pub const ASK_US: f64 = f64::INFINITY;
 
-pub fn all_on_cpu(_plan: &Plan, _threads: usize) -> f64 {
-    0.0
-}
-
 const ABSENT: &str = "this program was built without CUDA";
 
 pub fn ptx(_text: &str, _arch: &str) -> Result<String, String> {

@@ -4,7 +4,7 @@
 //! A machine without CUDA starts as fast as one built without it: nothing is loaded before an
 //! evaluation is large enough, or before `--device cuda`.
 
-use super::cpu::Cpu;
+use super::cpu::{self, Cpu};
 use super::cuda::{self, Cuda};
 use super::{Compiling, Device, DeviceError, LaunchStats, RunCtx, Trial, Tune};
 use aplomb_plans::plan::Plan;
@@ -82,6 +82,11 @@ impl Devices {
             measured: 0,
             by_gpu: false,
         }
+    }
+
+    /// Microseconds that a plan takes on the CPU, as the choice of a device has it.
+    pub fn estimate(&self, plan: &Plan) -> f64 {
+        cpu::estimate(plan, self.cpu.threads())
     }
 
     /// The user's wish.
@@ -165,7 +170,7 @@ impl Device for Devices {
         ctx: &RunCtx,
     ) -> Result<Vec<Array>, DeviceError> {
         self.by_gpu = false;
-        let large = || cuda::all_on_cpu(plan, self.cpu.threads()) > cuda::ASK_US;
+        let large = || self.estimate(plan) > cuda::ASK_US;
         let measures = self.tune == Tune::Measure;
         if self.wanted == Wanted::Cpu || self.wanted == Wanted::Auto && !measures && !large() {
             return self.cpu.run(plan, inputs, ctx);

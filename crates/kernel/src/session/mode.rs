@@ -12,6 +12,8 @@ pub struct Mode {
     pub planning: bool,
     /// Launches are tuned.
     pub measuring: bool,
+    /// The devices' estimates of launches are summed up.
+    pub estimating: bool,
     /// Files stay as they are.
     pub holding: bool,
     /// Decisions are told with the plans of their other ways.
@@ -36,6 +38,8 @@ pub struct Spent {
     pub front_ms: f64,
     /// Milliseconds on the device.
     pub launch_ms: f64,
+    /// The same as it was estimated; 0 where nobody asked.
+    pub estimated_ms: f64,
     /// Launches that ran.
     pub launches: usize,
     /// Evaluations that were forced.
@@ -53,6 +57,7 @@ impl Spent {
             wall_ms: self.wall_ms + more.wall_ms,
             front_ms: self.front_ms + more.front_ms,
             launch_ms: self.launch_ms + more.launch_ms,
+            estimated_ms: self.estimated_ms + more.estimated_ms,
             launches: self.launches + more.launches,
             evaluations: self.evaluations + more.evaluations,
             known: self.known + more.known,

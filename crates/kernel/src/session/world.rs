@@ -362,6 +362,9 @@ impl<'a> World<'a> {
         let known = core.device.compiling();
         let outcome = core.device.run(&compiled.plan, &recorded.inputs, &ctx);
         core.spent.launch_ms += begun.elapsed().as_secs_f64() * 1e3;
+        if core.mode.estimating {
+            core.spent.estimated_ms += core.device.estimate(&compiled.plan) / 1e3;
+        }
         core.spent.launches += compiled.plan.launches.len();
         core.spent.bytes = core.spent.bytes.saturating_add(compiled.moved);
         let told = || Ran {

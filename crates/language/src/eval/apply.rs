@@ -114,6 +114,9 @@ impl Eval<'_> {
                     let z = self.told(|| split.node.len(), |ev| f(&mut ev.cx, x, y, axis))?;
                     return Ok(Array::framed(z, split.at));
                 }
+                if let Some(z) = self.cx.one_in_each(p.glyph, x, y)? {
+                    return Ok(z);
+                }
                 if by_cells(p, m, &[x, y])? {
                     let run = |cx: &mut Cx<'_>, a: &[Array]| f(cx, &a[0], &a[1], axis);
                     return self.cx.over_cells(p.glyph, &[x, y], run);

@@ -23,6 +23,7 @@ mod at_hand;
 mod body;
 mod cells;
 mod complex;
+mod few;
 mod fold;
 mod framed;
 mod guarded;

@@ -1,4 +1,5 @@
-//! Two functions in a row that mean one node: `f/B/A` and `f/¨B⊂A`.
+//! Two functions in a row that mean one thing: `f/B/A` and `f/¨B⊂A` one node, `≢¨B⊂A` the lengths
+//! of parts that nobody copies.
 //!
 //! Rows: ACC-21, ACC-27. `syntax::resolve` finds them by `PHRASES`, once a phrase; each either
 //! gives the result or None, and then its two functions run one after the other. Add one by adding
@@ -13,24 +14,32 @@ use aplomb_ground::error::Result;
 use aplomb_values::array::{Array, DType};
 use aplomb_values::prim::op::Op;
 
-/// Two functions in a row that mean one node.
+/// Two functions in a row that mean one thing.
 pub struct Phrase {
-    /// The glyphs of the dyadic function that runs first, and the operation of the monadic one that
-    /// follows.
+    /// The glyphs of the dyadic function that runs first, and what the monadic one that follows is.
     first: &'static [char],
-    then: fn(&Func) -> Option<Op>,
-    run: fn(&mut Cx<'_>, &'static Prim, Op, &Array, &Array) -> Result<Option<Array>>,
+    then: fn(&Func) -> Option<Then>,
+    run: fn(&mut Cx<'_>, &'static Prim, Then, &Array, &Array) -> Result<Option<Array>>,
 }
 
-/// `f/B/A`; `f/¨B⊂A` and `f/¨B⊆A`.
+/// The second function of a phrase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    /// The fold by an operation, of all or of each part.
+    Fold(Op),
+    /// The length of each part.
+    Lengths,
+}
+
+/// `f/B/A`; `f/¨B⊂A` and `f/¨B⊆A`; `≢¨B⊂A` and `≢¨B⊆A`.
 pub static PHRASES: &[Phrase] = &[
-    Phrase { first: &['/', '⌿'], then: folds, run: filtered },
-    Phrase { first: &['⊂', '⊆'], then: folds_each, run: segments },
+    Phrase { first: &['/', '⌿'], then: |f| folds(f).map(Then::Fold), run: filtered },
+    Phrase { first: &['⊂', '⊆'], then: of_each, run: parted },
 ];
 
 impl Phrase {
     /// The phrase that these two are.
-    pub fn of(first: &Prim, then: &Func) -> Option<(&'static Phrase, Op)> {
+    pub fn of(first: &Prim, then: &Func) -> Option<(&'static Phrase, Then)> {
         PHRASES
             .iter()
             .filter(|p| p.first.contains(&first.glyph))
@@ -42,11 +51,11 @@ impl Phrase {
         &self,
         cx: &mut Cx<'_>,
         first: &'static Prim,
-        op: Op,
+        then: Then,
         x: &Array,
         y: &Array,
     ) -> Result<Option<Array>> {
-        (self.run)(cx, first, op, x, y)
+        (self.run)(cx, first, then, x, y)
     }
 }
 
@@ -68,9 +77,12 @@ pub fn scans(f: &Func) -> Option<Op> {
     scalar_op(operand(f, &['\\', '⍀'])?)
 }
 
-fn folds_each(f: &Func) -> Option<Op> {
+fn of_each(f: &Func) -> Option<Then> {
     match operand(f, &['¨'])? {
-        Operand::F(f) => folds(f),
+        Operand::F(f) => match &**f {
+            Func::Prim(p) if p.glyph == '≢' => Some(Then::Lengths),
+            f => folds(f).map(Then::Fold),
+        },
         Operand::A(_) => None,
     }
 }
@@ -80,10 +92,11 @@ fn folds_each(f: &Func) -> Option<Op> {
 fn filtered(
     cx: &mut Cx<'_>,
     _: &'static Prim,
-    op: Op,
+    then: Then,
     x: &Array,
     y: &Array,
 ) -> Result<Option<Array>> {
+    let Then::Fold(op) = then else { return Ok(None) };
     let (Some(unit), true) =
         (op.identity(), x.rank() == 1 && y.rank() == 1 && x.dtype() == DType::Bool)
     else {
@@ -112,17 +125,21 @@ fn filtered(
     cx.reduce(op, &kept, 0).map(Some)
 }
 
-/// The fold of each piece of a vector.
-fn segments(
+/// The fold, or the length, of each piece of a vector.
+fn parted(
     cx: &mut Cx<'_>,
     first: &'static Prim,
-    op: Op,
+    then: Then,
     x: &Array,
     y: &Array,
 ) -> Result<Option<Array>> {
-    if y.rank() != 1 || !cx.records(&[y], y.len()) || !cx.recordable(y) {
+    if y.rank() != 1 || y.frame().is_some() || x.frame().is_some() {
         return Ok(None);
     }
+    if matches!(then, Then::Fold(_)) && !(cx.records(&[y], y.len()) && cx.recordable(y)) {
+        return Ok(None);
+    }
+    let work = cx.begin_work(y.len());
     let parts = match first.glyph {
         '⊂' => parts::dividers(cx, x, y.len())?,
         _ => parts::runs(cx, x, y.len())?,
@@ -130,5 +147,14 @@ fn segments(
     if parts.is_empty() {
         return Ok(None);
     }
-    cx.record_segments(op, &parts, y)
+    match then {
+        Then::Fold(op) => cx.record_segments(op, &parts, y),
+        Then::Lengths => {
+            let mut lengths = cx.budget().room(parts.len())?;
+            lengths.extend(parts.iter().map(|part| part.len() as f64));
+            let lengths = Array::numbers([parts.len()].as_slice(), lengths, cx.budget())?;
+            cx.tell_work(work);
+            Ok(Some(lengths))
+        }
+    }
 }

@@ -321,7 +321,7 @@ impl<'h> Eval<'h> {
         let (x, y) = (self.pop()?, self.pop()?);
         self.enter(at, joint.first.at);
         let (first, then) = (&joint.first, &joint.then);
-        let one = joint.row.run(&mut self.cx, joint.prim, joint.op, &x, &y);
+        let one = joint.row.run(&mut self.cx, joint.prim, joint.second, &x, &y);
         let z = match one.map_err(|e| located(e, at, first, Some(&x), Some(&y)))? {
             Some(z) => z,
             None => {

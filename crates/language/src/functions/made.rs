@@ -135,7 +135,7 @@ fn copies(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array>> {
     let (n, shape) = (y.len(), y.shape().to_vec());
     let flat = |cx: &mut Cx<'_>, a: &Array| super::shape::reshaped(cx, a, &[n]);
     let (x, y) = (flat(cx, x)?, flat(cx, y)?);
-    let all = super::select::replicate_first(cx, &x, &y, None)?;
+    let all = super::repeat::replicate_first(cx, &x, &y, None)?;
     let all = cx.ready(&all, "each")?;
     Ok(Ragged::new(all, ends).map(|made| made.items(&shape)))
 }

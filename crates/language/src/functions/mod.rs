@@ -11,6 +11,7 @@ pub mod numbers;
 pub mod order;
 pub mod parts;
 pub mod pieces;
+pub mod repeat;
 pub mod search;
 pub mod select;
 pub mod sets;

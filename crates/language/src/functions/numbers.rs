@@ -12,6 +12,7 @@ use aplomb_values::dag::Read;
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::Op;
+use std::collections::HashMap;
 
 /// Draws between two looks at the interrupt.
 const STRETCH: usize = 1 << 16;
@@ -124,6 +125,10 @@ pub fn roll(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     }
 }
 
+/// The part of all numbers from which on a deal has a table of them, and the longest table.
+const PARTS: usize = 8;
+const LONG: usize = 1 << 32;
+
 /// `X?Y`: X different numbers up to Y.
 pub fn deal(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     cx.unframed("?")?;
@@ -136,19 +141,32 @@ pub fn deal(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array>
         return Err(domain(format!("{k} distinct numbers cannot be dealt from {n}")));
     }
     let io = cx.sys.settings.io;
-    let _held = cx.budget().charge_elements(k, 24)?;
-    let mut moved: std::collections::HashMap<usize, usize> = std::collections::HashMap::new();
     let mut out = cx.budget().room(k)?;
+    // Who draws the i-th number swaps it with one of those behind; most may still be where they
+    // were, or hardly any.
+    let mut swap: Box<dyn FnMut(usize, usize) -> usize> = if n / PARTS <= k && n < LONG {
+        let mut table: Vec<u32> = cx.budget().room(n)?;
+        table.extend(0..n as u32);
+        Box::new(move |i, j| {
+            table.swap(i, j);
+            table[i] as usize
+        })
+    } else {
+        let mut moved: HashMap<usize, usize> = HashMap::new();
+        Box::new(move |i, j| {
+            let at = |moved: &HashMap<usize, usize>, k| moved.get(&k).map_or(k, |to| *to);
+            let (a, b) = (at(&moved, i), at(&moved, j));
+            moved.insert(j, a);
+            b
+        })
+    };
+    let _held = cx.budget().charge_elements(k, 24)?;
     for i in 0..k {
         if i % 4096 == 0 {
             cx.host.interrupt().check()?;
         }
         let j = i + cx.below((n - i) as u64) as usize;
-        let at =
-            |m: &std::collections::HashMap<usize, usize>, k: usize| m.get(&k).copied().unwrap_or(k);
-        let (a, b) = (at(&moved, i), at(&moved, j));
-        moved.insert(j, a);
-        out.push(b as f64 + io);
+        out.push(swap(i, j) as f64 + io);
     }
     cx.vector(out)
 }
@@ -205,8 +223,9 @@ fn decode_framed(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array>>
     Ok(Some(sum))
 }
 
-/// `X⊤Y` of cells by known radices: remainders and quotients of all of them. None: cell by cell.
-fn encode_framed(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array>> {
+/// `X⊤Y` of many numbers, or of cells, by known radices: remainders and quotients of all of them.
+/// None: one by one.
+fn encode_by_steps(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array>> {
     if x.frame().is_some() || !is_short(x, y, x.len()) {
         return Ok(None);
     }
@@ -312,12 +331,11 @@ fn decoded<T: Copy + Default>(
 /// `X⊤Y`
 pub fn encode(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
     if x.frame().is_some() || y.frame().is_some() {
-        return match encode_framed(cx, x, y)? {
+        return match encode_by_steps(cx, x, y)? {
             Some(made) => Ok(made),
             None => cx.over_cells('⊤', &[x, y], |cx, a| encode(cx, &a[0], &a[1], None)),
         };
     }
-    let complex = complex_pair(cx, x, y)?;
     let n = x.first_extent();
     let columns = x.len() / n.max(1);
     let shape: Shape = x.shape().iter().chain(y.shape()).copied().collect();
@@ -325,6 +343,13 @@ pub fn encode(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arra
         return Err(rank("the result of ⊤ has too many axes"));
     }
     let total = checked_elements(&shape)?;
+    if y.rank() > 0
+        && cx.records(&[y], y.len())
+        && let Some(made) = encode_by_steps(cx, x, y)?
+    {
+        return Ok(made);
+    }
+    let complex = complex_pair(cx, x, y)?;
     let _held = cx.budget().charge_elements(total, 8)?;
     let counts = (n, columns, y.len());
     if let Some([a, b]) = complex {

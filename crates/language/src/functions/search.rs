@@ -464,7 +464,7 @@ fn filtered(cx: &mut Cx<'_>, x: &Array, y: &Array, wanted: bool) -> Result<Array
     let y = if y.rank() == 1 { y.clone() } else { super::shape::ravel(cx, y, None)? };
     let there = member(cx, x, &y, None)?;
     let keep = if wanted { there } else { cx.map1(Op::Not, &there)? };
-    super::select::replicate_first(cx, &keep, x, None)
+    super::repeat::replicate_first(cx, &keep, x, None)
 }
 
 /// `X~Y`: the items of X that are not in Y.
@@ -530,7 +530,7 @@ pub fn united(cx: &mut Cx<'_>, y: &Array) -> Result<Option<Array>> {
         keep.push(f64::from(u8::from(at - io >= starts[item] as f64)));
     }
     let keep = cx.vector(keep)?;
-    super::select::replicate_first(cx, &keep, &flat, None).map(Some)
+    super::repeat::replicate_first(cx, &keep, &flat, None).map(Some)
 }
 
 /// `X⍸Y`: how many of the ascending major cells of X are at most each cell of Y. Errors: RANK,

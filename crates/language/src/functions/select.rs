@@ -1,8 +1,8 @@
-//! Selection: `[] ⌷ ⊃ / \ ⍸ ∊ ⍳`. Slices by scalars and progressions are moves; the rest gathers on
+//! Selection: `[] ⌷ ⊃ ⍸ ∊ ⍳`. Slices by scalars and progressions are moves; the rest gathers on
 //! the host.
 
 use super::cells;
-use super::shape::{Axis, axis_of, reshaped};
+use super::shape::{Axis, reshaped};
 use super::straight::{are_scattered, line, progression};
 use crate::eval::cx::Cx;
 use crate::eval::lower::places::Chosen;
@@ -10,13 +10,12 @@ use crate::functions::amend::picked;
 use aplomb_ground::error::{Result, domain, index, length, rank};
 use aplomb_ground::limits::{Budget, Ticks};
 use aplomb_values::array::{
-    Array, Buf, DType, Data, Ragged, Shape, View, advance, around, checked_elements, elements,
+    Array, DType, Data, Ragged, Shape, advance, checked_elements, elements,
 };
 use aplomb_values::dag::Read;
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::prim::moves::{Move, gather};
 use aplomb_values::prim::scalar::{Fail, near_integer, place};
-use std::sync::Arc;
 
 /// One axis' index: all, or places with the shape they were given in.
 pub enum Sel {
@@ -413,240 +412,12 @@ pub fn squad_indices(
     Ok(indices)
 }
 
-/// `X/Y`: each cell along the last axis as often as X says.
-pub fn replicate_last(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
-    replicate(cx, x, y, axis, y.rank().max(1) - 1)
-}
-
-/// `X⌿Y`: each cell along the first axis as often as X says.
-pub fn replicate_first(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
-    replicate(cx, x, y, axis, 0)
-}
-
-fn replicate(
-    cx: &mut Cx<'_>,
-    x: &Array,
-    y: &Array,
-    axis: Axis<'_>,
-    default: usize,
-) -> Result<Array> {
-    if x.rank() > 1 {
-        return Err(rank("the left argument of / is a vector"));
-    }
-    let y = if y.rank() == 0 { reshaped(cx, y, &[1])? } else { y.clone() };
-    let axis = axis_of(cx, axis, y.rank(), default)?;
-    let n = y.shape()[axis];
-    if x.frame().is_none()
-        && let Some(made) = cx.on_rows(&y, |cx, node| replicate(cx, x, node, None, axis))?
-    {
-        return Ok(made);
-    }
-    if let Some(made) = filtered(cx, x, &y, axis)? {
-        return Ok(made);
-    }
-    let counts = cx.integers(x, "the left argument of /")?;
-    if counts == [1] {
-        return Ok(y);
-    }
-    if let [times] = counts[..]
-        && times > 0
-        && cx.is_ahead(&y)
-    {
-        return cx.repeated_ahead(&y, axis, times as usize);
-    }
-    let _room = cx.budget().charge_elements(n, 8)?;
-    let counts = if counts.len() == 1 { cx.budget().filled(counts[0], n)? } else { counts };
-    if counts.len() != n && n != 1 {
-        return Err(length(format!("{} counts for {n} cells", counts.len())));
-    }
-    let total = counts
-        .iter()
-        .try_fold(0usize, |t, c| t.checked_add(c.unsigned_abs() as usize))
-        .unwrap_or(usize::MAX);
-    let (outer, _, inner) = around(y.shape(), axis);
-    let y = if y.frame().is_some() { y } else { cx.ready_outer(&y)? };
-    if total > 0
-        && let Some(made) = repeated(cx.budget(), &y, axis, &counts, total)?
-    {
-        return Ok(made);
-    }
-    // The places on the axis, and those in the result: what is there while the result is made.
-    let size = size_of::<Option<usize>>();
-    drop(cx.budget().charge_elements(total.saturating_mul(1 + outer.saturating_mul(inner)), size)?);
-    let mut picks = cx.budget().room(total)?;
-    let _held = cx.budget().charge_elements(total, size)?;
-    let mut ticks = cx.budget().ticks();
-    for (k, &c) in counts.iter().enumerate() {
-        ticks.tick()?;
-        let from = if c < 0 { None } else { Some(if n == 1 { 0 } else { k }) };
-        picks.resize(picks.len() + c.unsigned_abs() as usize, from);
-    }
-    cells::along(cx, &y, axis, &picks)
-}
-
-/// Each cell of an axis as often as its count says. None: these are items, or some place is a fill.
-fn repeated(
-    budget: &Budget,
-    y: &Array,
-    axis: usize,
-    counts: &[i64],
-    total: usize,
-) -> Result<Option<Array>> {
-    let Data::Dense(held) = y.data() else { return Ok(None) };
-    if y.is_empty() || counts.iter().any(|&c| c < 0) {
-        return Ok(None);
-    }
-    let (outer, n, inner) = around(y.shape(), axis);
-    let mut shape: Shape = y.shape().into();
-    shape[axis] = total;
-    let size = checked_elements(&shape)?;
-    let runs = || {
-        (0..outer).flat_map(|o| {
-            counts.iter().enumerate().map(move |(k, &c)| (o * n + k.min(n - 1), c as usize))
-        })
-    };
-    let buffer = match held.view() {
-        View::Char(v) => Buf::chars(copies(budget, v, inner, runs(), size)?, budget)?,
-        View::Bool(v) => Buf::bools(copies(budget, v, inner, runs(), size)?, budget)?,
-        View::F64(v) => Buf::f64(copies(budget, v, inner, runs(), size)?, budget)?,
-        View::F32(v) => Buf::f32(copies(budget, v, inner, runs(), size)?, budget)?,
-        View::Complex(_) => return Ok(None),
-        view => {
-            let numbers = view.numbers(budget)?;
-            Buf::stored(&copies(budget, &numbers, inner, runs(), size)?, held.dtype(), budget)?
-        }
-    };
-    Ok(Some(Array::dense(shape, Arc::new(buffer))))
-}
-
-/// Items written between two looks at the interrupt.
-const RUN: usize = 1 << 20;
-
-/// Cells of `inner` items, each as often as it is asked for.
-fn copies<T: Copy>(
-    budget: &Budget,
-    items: &[T],
-    inner: usize,
-    runs: impl Iterator<Item = (usize, usize)>,
-    size: usize,
-) -> Result<Vec<T>> {
-    if let (1, Some(&first)) = (inner, items.first()) {
-        return repeats(budget, first, runs.map(|(cell, count)| (items[cell], count)), size);
-    }
-    let mut out = budget.room(size)?;
-    let mut ticks = budget.ticks();
-    for (cell, count) in runs {
-        let cell = &items[cell * inner..(cell + 1) * inner];
-        ticks.tick()?;
-        (0..count).try_for_each(|_| ticks.tick().map(|()| out.extend_from_slice(cell)))?;
-    }
-    Ok(out)
-}
-
-/// Items that are written together, whether so many are asked for or not.
-const FEW: usize = 4;
-
-/// Items, each as often as it is asked for. Up to `FEW` are written whatever their count is, and
-/// what is too much is written over: no branch hangs on it.
-fn repeats<T: Copy>(
-    budget: &Budget,
-    any: T,
-    runs: impl Iterator<Item = (T, usize)>,
-    size: usize,
-) -> Result<Vec<T>> {
-    let mut out = budget.filled(any, size + FEW)?;
-    let (mut at, mut ticks) = (0, budget.ticks());
-    for (item, count) in runs {
-        ticks.tick()?;
-        out[at..at + FEW].fill(item);
-        let end = at + count;
-        while at + FEW < end {
-            let many = (end - at).min(RUN);
-            out[at..at + many].fill(item);
-            at += many;
-            if many == RUN {
-                budget.check()?;
-            }
-        }
-        at = end;
-    }
-    out.truncate(size);
-    Ok(out)
-}
-
-/// The number of ones.
-fn ones(mask: &[u8]) -> usize {
-    // A byte holds the sum of so many, and bytes are added many at a time.
-    mask.chunks(255).map(|part| usize::from(part.iter().sum::<u8>())).sum()
-}
-
-/// A mask of booleans over an axis of as many places, where that is worth recording. Only the mask
-/// is forced.
-fn filtered(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: usize) -> Result<Option<Array>> {
-    let n = y.shape()[axis];
-    let may =
-        x.rank() == 1 && x.len() == n && n > 0 && y.frame().is_none() && cx.records(&[y], y.len());
-    if !may || x.dtype() != DType::Bool {
-        return Ok(None);
-    }
-    let mask = cx.ready(x, "how many are selected")?;
-    let kept = match mask.data() {
-        Data::Dense(b) => match b.view() {
-            View::Bool(v) => ones(v),
-            _ => return Ok(None),
-        },
-        _ => return Ok(None),
-    };
-    cx.record_compact(&mask, y, axis, kept)
-}
-
-/// `X\Y`: a fill for each 0 of X, the cells along the last axis for the others.
-pub fn expand_last(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
-    expand(cx, x, y, axis, y.rank().max(1) - 1)
-}
-
-/// `X⍀Y`: a fill for each 0 of X, the cells along the first axis for the others.
-pub fn expand_first(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Array> {
-    expand(cx, x, y, axis, 0)
-}
-
-fn expand(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>, default: usize) -> Result<Array> {
-    if x.rank() > 1 {
-        return Err(rank("the left argument of \\ is a vector"));
-    }
-    let y = if y.rank() == 0 { reshaped(cx, y, &[1])? } else { y.clone() };
-    let axis = axis_of(cx, axis, y.rank(), default)?;
-    let n = y.shape()[axis];
-    let counts = cx.integers(x, "the left argument of \\")?;
-    let wanted = counts.iter().filter(|&&c| c > 0).count();
-    if wanted != n && n != 1 {
-        return Err(length(format!("{wanted} positive numbers for {n} cells")));
-    }
-    let total = counts
-        .iter()
-        .try_fold(0usize, |t, c| t.checked_add(c.unsigned_abs() as usize + 1))
-        .unwrap_or(usize::MAX);
-    let mut picks = cx.budget().room(total)?;
-    let _held = cx.budget().charge_elements(total, 16)?;
-    let (mut next, mut ticks) = (0, cx.budget().ticks());
-    for &c in &counts {
-        ticks.tick()?;
-        if c > 0 {
-            picks.resize(picks.len() + c as usize, Some(if n == 1 { 0 } else { next }));
-            next += 1;
-        } else {
-            picks.resize(picks.len() + c.unsigned_abs().max(1) as usize, None);
-        }
-    }
-    cells::along(cx, &y, axis, &picks)
-}
-
 /// `⍸Y`: the indices of the ones, as often as Y says.
 pub fn where_(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     if y.rank() == 1 && y.dtype() == DType::Bool && y.frame().is_none() && cx.records(&[y], y.len())
     {
         let places = cx.iota(y.len(), cx.sys.settings.io)?;
-        if let Some(made) = filtered(cx, y, &places, 0)? {
+        if let Some(made) = super::repeat::filtered(cx, y, &places, 0)? {
             return Ok(made);
         }
     }

@@ -7,7 +7,7 @@ use crate::eval::operators::{
     at, compose, each, key, power, products, rank, reduce, stencil, variant,
 };
 use crate::eval::system::ibeam;
-use crate::functions::select;
+use crate::functions::repeat;
 use aplomb_ground::error::Kind::{Domain, Index, Length, Rank};
 
 pub static ROWS: &[Prim] = &[
@@ -25,7 +25,7 @@ pub static ROWS: &[Prim] = &[
             ],
             ("1 0 2/'abc'", "acc"),
             Structural,
-            Two(select::replicate_last),
+            Two(repeat::replicate_last),
         ),
         with_axis(
             "reduce",
@@ -54,7 +54,7 @@ pub static ROWS: &[Prim] = &[
             ],
             ("1 0⌿2 2⍴⍳4", "1 2"),
             Structural,
-            Two(select::replicate_first),
+            Two(repeat::replicate_first),
         ),
         with_axis(
             "reduce first",
@@ -80,7 +80,7 @@ pub static ROWS: &[Prim] = &[
             &[(Length, "X has not one positive number for each cell", "1 0\\1 2")],
             ("1 0 1\\1 2", "1 0 2"),
             Host,
-            Two(select::expand_last),
+            Two(repeat::expand_last),
         ),
         with_axis(
             "scan",
@@ -103,7 +103,7 @@ pub static ROWS: &[Prim] = &[
             &[(Length, "X has not one positive number for each cell", "1 0⍀1 2")],
             ("1 0 1⍀1 2", "1 0 2"),
             Host,
-            Two(select::expand_first),
+            Two(repeat::expand_first),
         ),
         with_axis(
             "scan first",

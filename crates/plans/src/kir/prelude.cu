@@ -30,6 +30,12 @@ DEV double divide(double x, double y, Bad b) {
   return x == 0.0 ? 1.0 : fail(b); }
 // e*x, log and sine are the sequences of the CPU, in the same order: the same bits.
 DEV double two_to(double k) { return bits((word(k + 6755399441055744.0) + 1023) << 52); }
+DEV double behind(double r) {
+  double q = 1.0 / 6227020800.0;
+  q = __fma_rn(r, q, 1.0 / 479001600.0); q = __fma_rn(r, q, 1.0 / 39916800.0); q = __fma_rn(r, q, 1.0 / 3628800.0);
+  q = __fma_rn(r, q, 1.0 / 362880.0); q = __fma_rn(r, q, 1.0 / 40320.0); q = __fma_rn(r, q, 1.0 / 5040.0);
+  q = __fma_rn(r, q, 1.0 / 720.0); q = __fma_rn(r, q, 1.0 / 120.0); q = __fma_rn(r, q, 1.0 / 24.0);
+  q = __fma_rn(r, q, 1.0 / 6.0); return __fma_rn(r, q, 0.5); }
 DEV double power_of_e(double x) {
   if (x != x) return x;
   if (x > 709.782712893384) return inf();
@@ -37,12 +43,7 @@ DEV double power_of_e(double x) {
   double k = __fma_rn(x, 1.4426950408889634, 6755399441055744.0) - 6755399441055744.0;
   double r = __fma_rn(k, -6.93147180369123816490e-01, x);
   r = __fma_rn(k, -1.90821492927058770002e-10, r);
-  double q = 1.0 / 6227020800.0;
-  q = __fma_rn(r, q, 1.0 / 479001600.0); q = __fma_rn(r, q, 1.0 / 39916800.0); q = __fma_rn(r, q, 1.0 / 3628800.0);
-  q = __fma_rn(r, q, 1.0 / 362880.0); q = __fma_rn(r, q, 1.0 / 40320.0); q = __fma_rn(r, q, 1.0 / 5040.0);
-  q = __fma_rn(r, q, 1.0 / 720.0); q = __fma_rn(r, q, 1.0 / 120.0); q = __fma_rn(r, q, 1.0 / 24.0);
-  q = __fma_rn(r, q, 1.0 / 6.0); q = __fma_rn(r, q, 0.5);
-  double p = __fma_rn(r * r, q, r), half = floor(k * 0.5), a = two_to(half);
+  double p = __fma_rn(r * r, behind(r), r), half = floor(k * 0.5), a = two_to(half);
   return __fma_rn(a, p, a) * two_to(k - half); }
 DEV double logarithm(double x, Bad b) {
   if (x <= 0.0) return fail(b);
@@ -79,6 +80,34 @@ DEV double sine(double x, u64 quarters) {
 DEV double tangent(double x, Bad b) {
   return made(fabs(x) <= 1e5 ? sine(x, 0) / sine(x, 1) : tan(x), x, 0.0, b); }
 DEV double root(double x, Bad b) { return x < 0.0 ? fail(b) : sqrt(x); }
+// A power of a normal x > 0 by the sequence of the CPU, and y times the logarithm of x, whose size is below 700.
+DEV double raised(double x, double y, double* power) {
+  u64 n = word(x) + (0x3ff0000000000000ull - 0x3fe6a09e00000000ull);
+  double k = bits((n >> 52) | 0x4330000000000000ull) - (4503599627370496.0 + 1023.0);
+  double m = bits((n & 0x000fffffffffffffull) + 0x3fe6a09e00000000ull);
+  double below = m - 1.0, above = m + 1.0, above_low = m - (above - 1.0), part = 1.0 / above, s = below * part;
+  double s_low = __fma_rn(-s, above_low, __fma_rn(-s, above, below)) * part;
+  double z = s * s, z_low = __fma_rn(s + s, s_low, __fma_rn(s, s, -z));
+  double t = z * s, t_low = __fma_rn(z, s, -t) + __fma_rn(z, s_low, z_low * s);
+  const double thirds = 2.0 / 3.0;
+  double w = thirds * t;
+  double w_low = __fma_rn(thirds, t, -w) + __fma_rn(thirds, t_low, 3.7007434154171886e-17 * t);
+  double rest = 2.0 / 23.0;
+  rest = __fma_rn(z, rest, 2.0 / 21.0); rest = __fma_rn(z, rest, 2.0 / 19.0); rest = __fma_rn(z, rest, 2.0 / 17.0);
+  rest = __fma_rn(z, rest, 2.0 / 15.0); rest = __fma_rn(z, rest, 2.0 / 13.0); rest = __fma_rn(z, rest, 2.0 / 11.0);
+  rest = __fma_rn(z, rest, 2.0 / 9.0); rest = __fma_rn(z, rest, 2.0 / 7.0); rest = __fma_rn(z, rest, 2.0 / 5.0);
+  rest = t * z * rest;
+  double twice = s + s, of_m = twice + w, of_m_low = ((twice - of_m) + w) + ((s_low + s_low) + (w_low + rest));
+  double of_k = k * 6.93147180369123816490e-01, sum = of_k + of_m;
+  double sum_low = ((of_k - sum) + of_m) + __fma_rn(k, 1.90821492927058770002e-10, of_m_low);
+  double of_x = sum + sum_low, of_x_low = (sum - of_x) + sum_low;
+  double p = y * of_x, p_low = __fma_rn(y, of_x_low, __fma_rn(y, of_x, -p));
+  double whole = __fma_rn(p, 1.4426950408889634, 6755399441055744.0) - 6755399441055744.0;
+  double r = __fma_rn(whole, -6.93147180369123816490e-01, p);
+  double r_low = __fma_rn(whole, -1.90821492927058770002e-10, p_low);
+  double e = r + r_low, tail = __fma_rn(e * e, behind(e), (r - e) + r_low), high = 1.0 + e;
+  *power = p;
+  return (high + (((1.0 - high) + e) + tail)) * two_to(whole); }
 // Small whole exponents by squaring; a reciprocal of what is no normal number is left to pow.
 DEV double power(double x, double y, Bad b) {
   if (x == 0.0 && y < 0.0) return fail(b);
@@ -93,7 +122,9 @@ DEV double power(double x, double y, Bad b) {
     if (y >= 0.0) return made(p, x, y, b);
     if (fabs(p) >= 2.2250738585072014e-308 && finite_(p)) return made(1.0 / p, x, y, b); }
   if (x < 0.0 && !whole) return fail(b);
-  return made(pow(x, y), x, y, b); }
+  double far = 700.0, own = 0.0;
+  if (x >= 2.2250738585072014e-308 && finite_(x)) own = raised(x, y, &far);
+  return made(fabs(far) < 700.0 ? own : pow(x, y), x, y, b); }
 // 0 or 1 within ⎕CT.
 DEV double bit(double x, double ct, Bad b) {
   if (fabs(x) <= ct) return 0.0;

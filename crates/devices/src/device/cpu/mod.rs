@@ -15,6 +15,7 @@ mod convert;
 mod cut;
 mod emit;
 mod emitted;
+mod estimate;
 mod fold;
 mod gather;
 mod isa;
@@ -49,9 +50,9 @@ mod walk;
 mod whole;
 
 pub use apply::apply;
+pub use estimate::estimate;
 pub use isa::Isa;
 pub use machine::Cpu;
-pub use product::estimate;
 
 use super::{Device, DeviceError, Fault, LaunchStats, RunCtx};
 use aplomb_plans::plan::{From, Launch, Plan};

@@ -58,7 +58,7 @@ use stop::Stop;
 
 pub use compile::{Usage, cubin, measured, ptx};
 pub use engine::Cuda;
-pub use place::{ASK_US, all_on_cpu};
+pub use place::ASK_US;
 
 const ASKED_FOR: &str = "on the GPU, as asked for";
 

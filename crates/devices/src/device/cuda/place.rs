@@ -2,13 +2,12 @@
 //! says so.
 //!
 //! Microseconds on the GPU are those of the launch's form (`kir::figures`), plus 5 a kernel, 10 for
-//! the answer, and the transfers of what is not there. On the CPU: the operations' own figures,
-//! shared by its threads. Compiling costs once: a text is compiled when the CPU has lost as much
-//! time on it.
+//! the answer, and the transfers of what is not there. On the CPU: `cpu::estimate`. Compiling costs
+//! once: a text is compiled when the CPU has lost as much time on it.
 
+use crate::device::cpu;
 use aplomb_plans::kir::{self, TileSize};
 use aplomb_plans::occupancy::BYTES_PER_US;
-use aplomb_plans::plan::effort::LAUNCH_NS;
 use aplomb_plans::plan::{From, Kind, Launch, Plan};
 use aplomb_values::dag::Whole;
 
@@ -56,20 +55,6 @@ fn passes(launch: &Launch) -> (f64, f64) {
     }
 }
 
-/// One launch on the CPU.
-pub fn cpu_us(launch: &Launch, threads: usize) -> f64 {
-    let [inner, outer] = launch.effort();
-    let blocked = crate::device::cpu::estimate(launch);
-    // Little work is not shared out.
-    let us = (blocked.unwrap_or(inner.ns) + outer.ns) / 1e3;
-    LAUNCH_NS / 1e3 + if us > 40.0 { us / threads.max(1) as f64 } else { us }
-}
-
-/// The whole plan on the CPU.
-pub fn all_on_cpu(plan: &Plan, threads: usize) -> f64 {
-    plan.launches.iter().map(|l| cpu_us(l, threads)).sum()
-}
-
 /// The place of an input's items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Where {
@@ -107,7 +92,7 @@ pub fn costs(plan: &Plan, threads: usize, lies: impl Fn(usize) -> Where) -> Cost
         .filter(|n| *n < super::away::LEAST);
     let launches: f64 = plan.launches.iter().map(|l| gpu_us(plan, l)).sum();
     let (moved, fetched) = (inputs(Where::Host) + back.sum::<u64>() as f64, inputs(Where::Device));
-    let cpu_us = all_on_cpu(plan, threads) + fetched / TRANSFER_PER_US;
+    let cpu_us = cpu::estimate(plan, threads) + fetched / TRANSFER_PER_US;
     Costs { cpu_us, gpu_us: launches + ANSWER_US + moved / TRANSFER_PER_US, moved, fetched }
 }
 

@@ -27,9 +27,10 @@ impl Cx<'_> {
     }
 
     /// Each cell of an axis so many times, one behind the other.
-    pub fn repeated_ahead(&mut self, y: &Array, axis: usize, times: usize) -> Result<Array> {
+    pub fn repeated_by(&mut self, y: &Array, axis: usize, times: usize) -> Result<Array> {
         let mut shape: Shape = y.shape().into();
-        shape[axis] *= times;
+        shape[axis] = shape[axis].saturating_mul(times);
+        aplomb_values::array::checked_elements(&shape)?;
         let mut read = Read::identity(y.rank());
         read.ix[axis] = Ix::axis(axis).div(times as i64, &shape);
         self.apply_move(y, Move { name: "⌿", shape, read, onto: true })

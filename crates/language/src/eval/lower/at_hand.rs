@@ -27,7 +27,12 @@ fn few(a: &Array) -> Option<Src<'_>> {
 impl Cx<'_> {
     /// The value of a function of one argument or two. None: it is for the long way. Errors: WS
     /// FULL, INTERRUPT.
-    pub(super) fn at_hand(&mut self, op: Op, x: &Array, y: Option<&Array>) -> Result<Option<Array>> {
+    pub(super) fn at_hand(
+        &mut self,
+        op: Op,
+        x: &Array,
+        y: Option<&Array>,
+    ) -> Result<Option<Array>> {
         let (Some(a), Some(b)) = (few(x), y.map_or(Some(Src::One(0.0)), few)) else {
             return Ok(None);
         };

@@ -10,7 +10,7 @@ use crate::eval::cx::{Cx, SMALL};
 use crate::functions::select::choices;
 use crate::functions::{order, search};
 use aplomb_ground::error::{Result, internal};
-use aplomb_values::array::{Array, DType, Data, Shape, elements};
+use aplomb_values::array::{Array, DType, Shape, elements};
 use aplomb_values::body::{self, Rounds, What};
 use aplomb_values::dag::{Args, Lib, Node, Whole};
 use aplomb_values::prim::moves::Move;
@@ -133,10 +133,13 @@ impl Cx<'_> {
 
     /// A grade or a search whose arguments are part of a graph.
     pub fn record_lib(&mut self, of: Lib, args: &[&Array]) -> Result<Option<Array>> {
-        if let [x, y] = args
-            && y.rank() == 0
-        {
-            return self.record_search_of_one(of, x, y);
+        if let [list, sought] = args {
+            if sought.rank() == 0 {
+                return self.record_search_of_one(of, list, sought);
+            }
+            if let Some(made) = self.record_few(of, list, sought)? {
+                return Ok(Some(made));
+            }
         }
         let large = args.iter().map(|a| a.len()).max().unwrap_or(0);
         let chars = args.iter().filter(|a| a.is_char()).count();
@@ -183,20 +186,6 @@ impl Cx<'_> {
         let what = Whole::Lib { of, origin, ct: 0.0, rows: true };
         let (shape, of) = (node.shape().into(), self.places_of(last as f64 - 1.0));
         self.cell(Node::whole(what, [node.settled()]), shape, of).map(Some)
-    }
-
-    /// A search for one item, which is a vector of one for it.
-    fn record_search_of_one(&mut self, of: Lib, x: &Array, y: &Array) -> Result<Option<Array>> {
-        if !self.records(&[x, y], x.len()) || !self.recordable(y) {
-            return Ok(None);
-        }
-        let one = match y.data() {
-            Data::Num(number) => Array::numbers([1].as_slice(), vec![*number], self.budget())?,
-            Data::Char(_) => return Ok(None),
-            _ => self.apply_move(y, Move::reshape("⍴", &[], &[1]))?,
-        };
-        let Some(made) = self.record_lib(of, &[x, &one])? else { return Ok(None) };
-        self.apply_move(&made, Move::reshape("⍴", &[1], &[])).map(Some)
     }
 
     /// The type of places up to that one.

@@ -329,9 +329,9 @@ fn compressed(
         return Err(domain("only an expansion by 0 and 1 can be undone"));
     }
     if p.glyph == '\\' {
-        crate::functions::select::replicate_last(&mut ev.cx, x, y, axis)
+        crate::functions::repeat::replicate_last(&mut ev.cx, x, y, axis)
     } else {
-        crate::functions::select::replicate_first(&mut ev.cx, x, y, axis)
+        crate::functions::repeat::replicate_first(&mut ev.cx, x, y, axis)
     }
 }
 

@@ -1,7 +1,7 @@
 //! The code of a phrase: instructions on a stack of values, and expressions for functions.
 
 use super::{Head, Path};
-use crate::eval::phrases::Phrase;
+use crate::eval::phrases::{self, Phrase};
 use crate::eval::system::Row;
 use crate::eval::value::{self, Func};
 use crate::syntax::ast::{DfnId, PhraseId, Sym};
@@ -9,7 +9,6 @@ use crate::syntax::token::Word;
 use crate::table::Prim;
 use aplomb_ground::span::Span;
 use aplomb_values::array::Array;
-use aplomb_values::prim::op::Op;
 use std::rc::Rc;
 
 /// The code of a phrase, for a stack.
@@ -176,8 +175,8 @@ pub enum Do {
 pub struct Joint {
     /// The phrase that they are.
     pub row: &'static Phrase,
-    /// The operation of the second.
-    pub op: Op,
+    /// The second, as the row has it.
+    pub second: phrases::Then,
     /// The first, a dyadic primitive.
     pub prim: &'static Prim,
     /// The first as a step.
@@ -190,15 +189,15 @@ pub struct Joint {
 pub(super) fn then(ins: &mut Vec<Ins>, next: Ins) {
     let joint = match (ins.last(), &next.what) {
         (Some(Ins { what: Do::Dyad(FExpr::Prim(prim)), .. }), Do::Monad(FExpr::Known(f))) => {
-            Phrase::of(prim, f).map(|(row, op)| (row, op, *prim))
+            Phrase::of(prim, f).map(|(row, second)| (row, second, *prim))
         }
         _ => None,
     };
     match joint.zip(ins.pop_if(|_| joint.is_some())) {
-        Some(((row, op, prim), first)) => {
+        Some(((row, second, prim), first)) => {
             let (at, x, y) = (next.at, first.x, first.y);
             ins.push(Ins {
-                what: Do::Phrase(Box::new(Joint { row, op, prim, first, then: next })),
+                what: Do::Phrase(Box::new(Joint { row, second, prim, first, then: next })),
                 at,
                 x,
                 y,

@@ -1,10 +1,13 @@
-//! The sequences: exp, ln, sin, cos, tolerant comparison, tolerant floor, residue. Each is written
-//! once, over `Lane`.
+//! The sequences: exp, ln, powers, sin, cos, tolerant comparison, tolerant floor, residue. Each is
+//! written once, over `Lane`.
 //!
 //! Measured against 80-bit long double on two million points: exp 0.98 ulp, ln 0.82, sin 1.53 (|x|
-//! ≤ 1000). The coefficients of ln, sin and cos are those of fdlibm, whose notice reads: Copyright
-//! (C) 1993 by Sun Microsystems, Inc. All rights reserved. Developed at SunPro, a Sun Microsystems,
-//! Inc. business. Permission to use, copy, modify, and distribute this software is freely granted,
+//! ≤ 1000). Powers differ from the system's library (which is off by little more than half a unit)
+//! in one of seventy, by one unit.
+//!
+//! The coefficients of ln, sin and cos are those of fdlibm, whose notice reads: Copyright (C) 1993
+//! by Sun Microsystems, Inc. All rights reserved. Developed at SunPro, a Sun Microsystems, Inc.
+//! business. Permission to use, copy, modify, and distribute this software is freely granted,
 //! provided that this notice is preserved.
 
 // The digits are the published ones; rounding them shorter would hide where they come from.
@@ -42,15 +45,10 @@ fn two_to<L: Lane>(k: L) -> L {
     k.add(L::splat(ROUND)).bits_plus(1023).bits_left(52)
 }
 
-/// e*x; ∞ above 709.78, 0 below ¯745.13, subnormal results right by scaling in two steps.
+/// ((e*r)-1+r)÷r*2 of |r| up to half of ⍟2.
 #[inline(always)]
-pub fn exp<L: Lane>(x: L) -> L {
-    let round = L::splat(ROUND);
-    let held = x.max(L::splat(-745.2)).min(L::splat(709.79));
-    let k = held.fma(L::splat(std::f64::consts::LOG2_E), round).sub(round);
-    let r = k.fma(L::splat(-LN2_HI), held);
-    let r = k.fma(L::splat(-LN2_LO), r);
-    let q = poly(
+fn exp_behind<L: Lane>(r: L) -> L {
+    poly(
         r,
         [
             1.0 / 6_227_020_800.0,
@@ -66,8 +64,18 @@ pub fn exp<L: Lane>(x: L) -> L {
             1.0 / 6.0,
             0.5,
         ],
-    );
-    let p = r.mul(r).fma(q, r);
+    )
+}
+
+/// e*x; ∞ above 709.78, 0 below ¯745.13, subnormal results right by scaling in two steps.
+#[inline(always)]
+pub fn exp<L: Lane>(x: L) -> L {
+    let round = L::splat(ROUND);
+    let held = x.max(L::splat(-745.2)).min(L::splat(709.79));
+    let k = held.fma(L::splat(std::f64::consts::LOG2_E), round).sub(round);
+    let r = k.fma(L::splat(-LN2_HI), held);
+    let r = k.fma(L::splat(-LN2_LO), r);
+    let p = r.mul(r).fma(exp_behind(r), r);
     let half = k.mul(L::splat(0.5)).floor();
     let (a, b) = (two_to(half), two_to(k.sub(half)));
     let y = a.fma(p, a).mul(b);
@@ -112,6 +120,75 @@ pub fn ln<L: Lane>(x: L) -> L {
     let low = s.fma(h.add(r), k.mul(L::splat(LN2_LO)));
     let y = k.fma(L::splat(LN2_HI), f.sub(h.sub(low)));
     L::select(x.eq(L::splat(f64::INFINITY)), x, y)
+}
+
+/// `x*y` of a normal x > 0, and y×⍟x, whose size must be below 700. What it gives for others must
+/// not be used.
+///
+/// The logarithm is a sum of two floats: of m between √½ and √2 that is the series of the area
+/// tangent of (m-1)÷m+1, 2s + ⅔s³ + …, whose first two terms are kept with what they are rounded
+/// by. So y×⍟x is off by less than 2*¯56 where it is small, and a result that is a float comes out
+/// as that float.
+#[inline(always)]
+pub fn raised<L: Lane>(x: L, y: L) -> (L, L) {
+    const FROM: u64 = 0x3fe6_a09e_0000_0000; // the mantissa is brought to √½ … √2
+    const THIRDS: f64 = 2.0 / 3.0;
+    const THIRDS_LOW: f64 = 3.700_743_415_417_188_6e-17;
+    let (one, round, minus) = (L::splat(1.0), L::splat(ROUND), L::splat(-1.0));
+    let bits = x.bits_plus(0x3ff0_0000_0000_0000 - FROM);
+    let bias = L::splat(4_503_599_627_370_496.0 + 1023.0);
+    let k = bits.bits_right(52).bits_or(0x4330_0000_0000_0000).sub(bias);
+    let m = bits.bits_and(0x000f_ffff_ffff_ffff).bits_plus(FROM);
+
+    let (below, above) = (m.sub(one), m.add(one));
+    let above_low = m.sub(above.sub(one));
+    let part = one.div(above);
+    let s = below.mul(part);
+    let minus_s = s.mul(minus);
+    let s_low = minus_s.fma(above_low, minus_s.fma(above, below)).mul(part);
+    let z = s.mul(s);
+    let z_low = s.add(s).fma(s_low, s.fma(s, z.mul(minus)));
+    let t = z.mul(s);
+    let t_low = z.fma(s, t.mul(minus)).add(z.fma(s_low, z_low.mul(s)));
+    let thirds = L::splat(THIRDS);
+    let w = thirds.mul(t);
+    let w_low = thirds.fma(t, w.mul(minus)).add(thirds.fma(t_low, L::splat(THIRDS_LOW).mul(t)));
+    let rest = poly(
+        z,
+        [
+            2.0 / 23.0,
+            2.0 / 21.0,
+            2.0 / 19.0,
+            2.0 / 17.0,
+            2.0 / 15.0,
+            2.0 / 13.0,
+            2.0 / 11.0,
+            2.0 / 9.0,
+            2.0 / 7.0,
+            2.0 / 5.0,
+        ],
+    );
+    let rest = t.mul(z).mul(rest);
+    let twice = s.add(s);
+    let ln_m = twice.add(w);
+    let ln_m_low = twice.sub(ln_m).add(w).add(s_low.add(s_low).add(w_low.add(rest)));
+    let of_k = k.mul(L::splat(LN2_HI));
+    let ln = of_k.add(ln_m);
+    let ln_low = of_k.sub(ln).add(ln_m).add(k.fma(L::splat(LN2_LO), ln_m_low));
+    let ln_x = ln.add(ln_low);
+    let ln_x_low = ln.sub(ln_x).add(ln_low);
+
+    let p = y.mul(ln_x);
+    let p_low = y.fma(ln_x_low, y.fma(ln_x, p.mul(minus)));
+    let n = p.fma(L::splat(std::f64::consts::LOG2_E), round).sub(round);
+    let r = n.fma(L::splat(-LN2_HI), p);
+    let r_low = n.fma(L::splat(-LN2_LO), p_low);
+    let sum = r.add(r_low);
+    let sum_low = r.sub(sum).add(r_low);
+    let tail = sum.mul(sum).fma(exp_behind(sum), sum_low);
+    let high = one.add(sum);
+    let value = high.add(one.sub(high).add(sum).add(tail));
+    (value.mul(two_to(n)), p)
 }
 
 /// The sine of x + `quarters` right angles, |x| ≤ `TRIG_MOST`.

@@ -53,6 +53,7 @@ pub fn visit<V: Visit>(op: Op, ct: f64, v: V) -> Option<V::Out> {
         (Op::Sub, _) => v.rule::<Sub>(),
         (Op::Mul, _) => v.rule::<Mul>(),
         (Op::Div, _) => v.rule::<Div>(),
+        (Op::Pow, _) => v.rule::<Pow>(),
         (Op::Log, _) => v.rule::<Log>(),
         (Op::Max, _) => v.rule::<Max>(),
         (Op::Min, _) => v.rule::<Min>(),
@@ -302,6 +303,21 @@ impl Rule for Div {
 fn no_logarithm<L: Lane>(x: L, y: L) -> L::Mask {
     let positive = L::both(zero::<L>().lt(x), zero::<L>().lt(y));
     L::not(L::both(positive, L::not(x.eq(one()))))
+}
+
+/// `X*Y`; suspect: all but normal positive X, exponents that have a meaning of their own (whole up
+/// to 64, and ½), and results far from 1.
+pub struct Pow;
+impl Rule for Pow {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, y: L, _: L) -> (L, L::Mask) {
+        let (value, power) = math::raised(x, y);
+        let normal = L::both(L::splat(L::LEAST).le(x), x.le(L::splat(L::MOST)));
+        let near = power.abs().lt(L::splat(700.0));
+        let small = L::both(y.abs().le(L::splat(64.0)), y.floor().eq(y));
+        let own = L::either(small, y.eq(L::splat(0.5)));
+        (value, L::either(own, L::not(L::both(normal, near))))
+    }
 }
 
 /// `X⍟Y`; suspect: all but positive numbers, and base 1.

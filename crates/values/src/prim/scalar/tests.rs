@@ -167,6 +167,41 @@ fn the_sequences_are_within_two_ulp_of_the_library() {
 }
 
 #[test]
+fn powers_are_those_of_the_library_or_next_to_them() {
+    let mut seed = 1u64;
+    let mut next = || {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (seed >> 11) as f64 / (1u64 << 53) as f64
+    };
+    let (mut all, mut other) = (0, 0);
+    for k in 0..300_000 {
+        let (x, y) = match k % 3 {
+            0 => (next() * 10.0, next() * 10.0 - 5.0),
+            1 => (1.0 + next() * 1e-3, next() * 1e5),
+            _ => {
+                let bits = (next() * 9.2e18) as u64 % 0x7fe0_0000_0000_0000;
+                (f64::from_bits(bits.max(1 << 52)), next() * 2.0 - 1.0)
+            }
+        };
+        let (own, power) = math::raised(x, y);
+        if x < f64::MIN_POSITIVE || power.abs() >= 700.0 {
+            continue;
+        }
+        let library = x.powf(y);
+        assert!(ulps(own, library) <= 1.0, "{x:e}*{y:e}: {own:e} {library:e}");
+        all += 1;
+        other += usize::from(own != library);
+    }
+    assert!(all > 250_000 && other * 25 < all, "{other} of {all}");
+    // What is a float comes out as it.
+    for k in 1..1000_u64 {
+        let x = (k * k) as f64;
+        assert_eq!(ok(Op::Pow, x, 1.5), (k * k * k) as f64);
+        assert_eq!(ok(Op::Pow, 2.0, k as f64), 2f64.powi(k as i32));
+    }
+}
+
+#[test]
 fn every_operation_takes_every_special_value() {
     let special = [
         0.0,

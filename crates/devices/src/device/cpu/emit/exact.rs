@@ -63,10 +63,10 @@ impl Builder {
         })
     }
 
-    /// `⌊a÷n` of whole numbers; `⌈a÷n` is `-⌊(-a)÷n`. A quotient that is none is at least 1÷n from the next whole number,
-    /// which is beyond ⎕CT where ct×|a|⌈n is small, so the floor is the true quotient's. That of
-    /// (a+½)÷n is the same, since a whole a reaches no multiple of n by ½; and it is at least
-    /// ½÷n from any whole number, more than product and reciprocal are rounded by.
+    /// `⌊a÷n` of whole numbers; `⌈a÷n` is `-⌊(-a)÷n`. A quotient that is none is at least 1÷n from
+    /// the next whole number, which is beyond ⎕CT where ct×|a|⌈n is small, so the floor is the true
+    /// quotient's. That of (a+½)÷n is the same, since a whole a reaches no multiple of n by ½; and
+    /// it is at least ½÷n from any whole number, more than product and reciprocal are rounded by.
     fn whole_quotient(&mut self, a: Id, n: f64, ct: f64, up: bool) -> Option<Id> {
         let (low, high) = self.whole_span(a)?;
         let (whole, size) = (n as i64, low.abs().max(high.abs()));
@@ -153,7 +153,9 @@ mod tests {
     fn the_ends_of_what_equals_a_number_are_the_comparison_s() {
         let mut seed = 7_u64;
         let mut random = || {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             seed >> 11
         };
         let named = [0.0, -0.0, 1.0, 0.5, 2.0, -1.0, 1e300, -1e-300, f64::MIN_POSITIVE, f64::MAX];

@@ -248,7 +248,7 @@ fn span_of(dtype: DType) -> (i64, i64) {
 fn span_of_number(bits: u64) -> (i64, i64) {
     let x = f64::from_bits(bits);
     let whole = x as i64;
-    match whole.abs() <= EXACT && (whole as f64).to_bits() == bits {
+    match x.abs() <= EXACT as f64 && (whole as f64).to_bits() == bits {
         true => (whole, whole),
         false => ANY,
     }

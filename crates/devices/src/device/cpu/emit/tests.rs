@@ -258,11 +258,8 @@ fn a_whole_quotient_by_a_known_number_has_the_bits_of_the_meaning() {
         for (round, ct) in [(Op::Floor, 1e-14), (Op::Ceil, 1e-14), (Op::Floor, 0.0)] {
             let about = |k: f64| (-2..3).map(move |d| (k * by).trunc() + f64::from(d));
             let some = [-9e6, -1000.0, -77.0, -1.0, 0.0, 1.0, 5.0, 333.0, 214e6, 2e9 / by];
-            let held: Vec<f64> = some
-                .into_iter()
-                .flat_map(|k| about(k.trunc()))
-                .filter(|x| x.abs() < 2e9)
-                .collect();
+            let held: Vec<f64> =
+                some.into_iter().flat_map(|k| about(k.trunc())).filter(|x| x.abs() < 2e9).collect();
             let mut made = Made::new();
             let n = held.len();
             let mut l = launch(&[n]);
