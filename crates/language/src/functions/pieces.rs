@@ -176,6 +176,9 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
         ('↑', Some(Side::Numbers(k)), Side::Pieces(r)) if k.dtype().is_integer() => {
             lengthened(cx, &r, &k.ready_numbers(cx.budget())?)?
         }
+        ('⍴', Some(Side::Numbers(k)), Side::Pieces(r)) if k.dtype().is_integer() => {
+            repeated(cx, &r, &k.ready_numbers(cx.budget())?)?
+        }
         ('⌽' | '⊖', Some(Side::One(k)), Side::Pieces(r)) => match one_whole(&k) {
             Some(k) => turned(cx, &r, |_| k)?,
             None => None,
@@ -424,11 +427,7 @@ fn lengthened(cx: &Cx<'_>, r: &Ragged, by: &[f64]) -> Result<Option<Ragged>> {
         return Ok(None);
     }
     let longest = lengths().fold(0.0, f64::max) as usize;
-    let fill = match r.flat().is_char() {
-        true => Buf::chars(cx.budget().filled(' ', longest)?, cx.budget())?,
-        false => Buf::stored(&cx.budget().filled(0.0, longest)?, held.dtype(), cx.budget())?,
-    };
-    let fill: &dyn Storage = &fill;
+    let fill: &dyn Storage = &fills(cx, r, held.dtype(), longest)?;
     let mut runs = cx.budget().room(r.count().saturating_mul(2))?;
     for (range, by) in (0..r.count()).map(|k| r.range(k)).zip(by) {
         let n = by.abs() as usize;
@@ -440,6 +439,43 @@ fn lengthened(cx: &Cx<'_>, r: &Ragged, by: &[f64]) -> Result<Option<Ragged>> {
         }
     }
     in_pairs(cx, &runs)
+}
+
+/// So many fills of the kind of a flat vector.
+fn fills(cx: &Cx<'_>, r: &Ragged, dtype: DType, n: usize) -> Result<Buf> {
+    match r.flat().is_char() {
+        true => Buf::chars(cx.budget().filled(' ', n)?, cx.budget()),
+        false => Buf::stored(&cx.budget().filled(0.0, n)?, dtype, cx.budget()),
+    }
+}
+
+/// So many items of each piece, over and over. None: they hold too much, or a number is below 0.
+fn repeated(cx: &Cx<'_>, r: &Ragged, by: &[f64]) -> Result<Option<Ragged>> {
+    let Some(held) = storage(r.flat()) else { return Ok(None) };
+    if by.iter().any(|k| *k < 0.0) || by.iter().sum::<f64>() > f64::from(u32::MAX) {
+        return Ok(None);
+    }
+    let of_none = by.iter().enumerate().filter(|(k, _)| r.range(*k).is_empty());
+    let longest = of_none.fold(0.0, |most: f64, (_, n)| most.max(*n)) as usize;
+    let fill: &dyn Storage = &fills(cx, r, held.dtype(), longest)?;
+    let (mut runs, mut last) = (cx.budget().room(r.count())?, cx.budget().room(r.count())?);
+    for (range, by) in (0..r.count()).map(|k| r.range(k)).zip(by) {
+        let (from, whole, mut left) = match range.is_empty() {
+            true => (fill, 0..*by as usize, *by as usize),
+            false => (held, range, *by as usize),
+        };
+        cx.budget().widen(&mut runs, left / whole.len().max(1) + 1)?;
+        while left > whole.len() {
+            runs.push((from, whole.clone()));
+            left -= whole.len();
+        }
+        runs.push((from, whole.start..whole.start + left));
+        last.push(runs.len() - 1);
+    }
+    let Some(made) = Ragged::of_runs(&runs, cx.budget())? else { return Ok(None) };
+    let mut ends = cx.budget().room(last.len())?;
+    ends.extend(last.iter().map(|&k: &usize| made.ends()[k]));
+    Ok(Ragged::new(made.flat().clone(), ends))
 }
 
 /// Pieces turned by so many items each.
