@@ -6,6 +6,8 @@
 //! the selection goes through `¨` or `∊` it names the simple scalars inside. Fills of an overtake
 //! are 0 and name nothing.
 
+use super::cx::SMALL;
+use super::lower::places::mask_of_places;
 use super::run::{At, Eval};
 use super::value::Func;
 use crate::functions::amend::fits;
@@ -24,7 +26,10 @@ impl Eval<'_> {
     pub fn positions(&mut self, at: At<'_>, sym: Sym) -> Result<()> {
         let x = self.visible(at, sym)?;
         let x = if x.is_uniform() { x } else { self.cx.ready(&x, "selection")? };
-        let places = self.places(&x, &mut 0)?;
+        let places = match x.rank() == 1 && x.frame().is_none() && x.len() > SMALL {
+            true if x.is_uniform() => self.cx.iota(x.len(), 1.0)?,
+            _ => self.places(&x, &mut 0)?,
+        };
         self.st.stack.push(places);
         Ok(())
     }
@@ -72,6 +77,12 @@ impl Eval<'_> {
             };
             let new = self.cx.ready(&new, "value")?;
             let new = super::operators::at::reached(&mut self.cx, &old, &steps, &new)?;
+            return self.change(at, sym, new);
+        }
+        if let ([n], None) = (old.shape(), &f)
+            && let Some(mask) = mask_of_places(&chosen, *n, 1.0)
+            && let Some(new) = self.cx.record_masked(&old, &mask, chosen.len(), &v)?
+        {
             return self.change(at, sym, new);
         }
         let whole = reach == Reach::Whole && (v.rank() > 0 || !v.is_uniform());

@@ -9,7 +9,7 @@ use super::search::{IN_TABLE, Table, ct_of, keys};
 use crate::eval::cx::Cx;
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;
-use aplomb_values::array::{Array, Data, Ragged, View, elements, storage};
+use aplomb_values::array::{Array, DType, Data, Ragged, View, elements, storage};
 use aplomb_values::prim::library::{self as places, Places, same};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -352,19 +352,92 @@ pub fn places_of_runs(
     want: &Array,
     cell: usize,
 ) -> Result<Option<Vec<usize>>> {
-    let (Some(have), Some(want)) = (runs(cx, have, cell)?, runs(cx, want, cell)?) else {
-        return Ok(None);
+    let (n, groups) = match (runs(cx, have, cell)?, runs(cx, want, cell)?) {
+        (Some(have), Some(want)) => {
+            let budget = cx.budget();
+            let Some(all) = Ragged::joined(&[&have, &want], budget)? else { return Ok(None) };
+            (have.count(), groups_of_pieces(&all, cx.sys.settings.ct, budget)?)
+        }
+        _ => {
+            let (left, right) = (columns(cx, have, cell)?, columns(cx, want, cell)?);
+            let (Some(left), Some(right)) = (left, right) else { return Ok(None) };
+            if left.len() != right.len() {
+                return Ok(None);
+            }
+            let mut all = Vec::new();
+            for (x, y) in left.iter().zip(&right) {
+                let both = super::join::catenate_last(cx, x, y, None)?;
+                all.push(cx.ready_outer(&both)?);
+            }
+            (left[0].len(), groups_of_columns(cx, &all)?)
+        }
     };
-    let budget = cx.budget();
-    let Some(all) = Ragged::joined(&[&have, &want], budget)? else { return Ok(None) };
-    let ct = cx.sys.settings.ct;
-    let Some(Groups { firsts, of }) = groups_of_pieces(&all, ct, budget)? else {
-        return Ok(None);
-    };
-    let n = have.count();
-    let mut out = budget.room(want.count())?;
+    let Some(Groups { firsts, of }) = groups else { return Ok(None) };
+    let mut out = cx.budget().room(of.len() - n)?;
     out.extend(of[n..].iter().map(|&group| firsts[group as usize].min(n)));
     Ok(Some(out))
+}
+
+/// The columns of cells of so many axes that are rows of a nested array: vectors of equally many
+/// items, or the rows of a matrix. None: they are others, or have many columns.
+fn columns(cx: &mut Cx<'_>, a: &Array, cell: usize) -> Result<Option<Vec<Array>>> {
+    /// The most columns.
+    const MOST: usize = 8;
+    let Data::Items(items) = a.data() else { return Ok(None) };
+    if a.is_empty() || a.frame().is_some() || a.holds_lazy() {
+        return Ok(None);
+    }
+    let few = |k: usize| (1..=MOST).contains(&k);
+    let mut out = Vec::new();
+    match (cell, a.shape(), items.listed()) {
+        (1, &[n, k], _) if few(k) => {
+            for j in 0..k {
+                let column = cx.budget().each((0..n).map(|row| items.at(row * k + j)))?;
+                out.push(cx.collect(&[n], column, None)?);
+            }
+        }
+        (0, &[n], Some(all)) => {
+            let k = all[0].len();
+            if !few(k) || !all.iter().all(|row| row.rank() == 1 && row.len() == k) {
+                return Ok(None);
+            }
+            for j in 0..k {
+                let column = cx.budget().each(all.iter().map(|row| row.item(j)))?;
+                out.push(cx.collect(&[n], column, None)?);
+            }
+        }
+        _ => return Ok(None),
+    }
+    Ok(Some(out))
+}
+
+/// Groups of rows, of which these are the columns: by the groups of each. None: the items of one
+/// are equal only within ⎕CT, or no texts, numbers or characters.
+fn groups_of_columns(cx: &mut Cx<'_>, columns: &[Array]) -> Result<Option<Groups>> {
+    let mut all: Option<Groups> = None;
+    for column in columns {
+        let n = column.len();
+        let pieces = match runs(cx, column, 0)? {
+            None if column.dtype() == DType::F64 => cut_up(cx, column, 1, "search")?,
+            pieces => pieces,
+        };
+        let own = match pieces {
+            Some(pieces) => groups_of_pieces(&pieces, cx.sys.settings.ct, cx.budget())?,
+            None => groups_of_whole(column, cx.budget())?,
+        };
+        let Some(own) = own else { return Ok(None) };
+        all = Some(match all {
+            None => own,
+            Some(before) => {
+                let budget = cx.budget();
+                let _held = budget.charge_elements(n, IN_TABLE)?;
+                let mut table: HashMap<u64, u32, BuildHasherDefault<Hashed>> = HashMap::default();
+                let both = |k: usize| i64::from(before.of[k]) << 32 | i64::from(own.of[k]);
+                in_order(budget, n, |k, next| *table.entry(mixed(both(k))).or_insert(next))?
+            }
+        });
+    }
+    Ok(all)
 }
 
 /// The first major cell of each group, in order of first sight.
@@ -389,6 +462,11 @@ pub fn groups(cx: &mut Cx<'_>, y: &Array) -> Result<Groups> {
         made => made,
     };
     if let Some(made) = made {
+        return Ok(made);
+    }
+    if let Some(columns) = columns(cx, y, y.rank().max(1) - 1)?
+        && let Some(made) = groups_of_columns(cx, &columns)?
+    {
         return Ok(made);
     }
     let all = keys(cx, y, y.rank().max(1) - 1)?;

@@ -11,7 +11,7 @@ use crate::eval::cx::Cx;
 use crate::eval::scope::TOGETHER;
 use crate::table::Prim;
 use aplomb_ground::error::Result;
-use aplomb_values::array::{Array, Buf, DType, Data, Ragged, View, storage};
+use aplomb_values::array::{Array, Buf, DType, Data, Ragged, Storage, View, storage};
 use aplomb_values::prim::library::Grading;
 use aplomb_values::prim::whole::Given;
 use std::collections::HashSet;
@@ -133,7 +133,14 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
     let shape = like.shape();
     let n = like.len();
     // Beside pieces the rows of an array are pieces, too.
-    let uneven = uneven || all().any(|a| a.pieces().is_some());
+    let beside = all().any(|a| a.pieces().is_some());
+    let uneven = uneven || beside;
+    let at_hand = |cx: &mut Cx<'_>, a: &Array| match a.pending().is_some() && beside {
+        true if a.frame().is_none() => cx.ready(a, "each"),
+        _ => Ok(a.clone()),
+    };
+    let (x, y) = (&x.map(|x| at_hand(cx, x)).transpose()?, &at_hand(cx, y)?);
+    let x = x.as_ref();
     let Some(right) = side(cx, y, n, uneven)? else { return Ok(None) };
     let left = match x {
         None => None,
@@ -166,6 +173,22 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
             let by = k.ready_numbers(cx.budget())?;
             dropped(cx, &r, |at| by[at] as i64)?
         }
+        ('↑', Some(Side::Numbers(k)), Side::Pieces(r)) if k.dtype().is_integer() => {
+            lengthened(cx, &r, &k.ready_numbers(cx.budget())?)?
+        }
+        ('⍴', Some(Side::Numbers(k)), Side::Pieces(r)) if k.dtype().is_integer() => {
+            repeated(cx, &r, &k.ready_numbers(cx.budget())?)?
+        }
+        ('⌽' | '⊖', Some(Side::One(k)), Side::Pieces(r)) => match one_whole(&k) {
+            Some(k) => turned(cx, &r, |_| k)?,
+            None => None,
+        },
+        ('⌽' | '⊖', Some(Side::Numbers(k)), Side::Pieces(r)) if k.dtype().is_integer() => {
+            let by = k.ready_numbers(cx.budget())?;
+            turned(cx, &r, |at| by[at] as i64)?
+        }
+        ('⊃', Some(Side::Numbers(k)), Side::Pieces(r)) => return one_of_each(cx, &r, k),
+        ('⍷', Some(Side::One(x)), Side::Pieces(r)) => occurring(cx, &x, &r)?,
         ('≡' | '≢', Some(a), b) => return matching(cx, &a, &b, shape, n, p.glyph == '≡'),
         ('↑', Some(Side::One(k)), Side::Pieces(r)) => match one_whole(&k) {
             Some(k) if k != 0 => {
@@ -395,6 +418,107 @@ fn dropped(cx: &Cx<'_>, r: &Ragged, by: impl Fn(usize) -> i64) -> Result<Option<
     Ragged::of_runs(&runs, cx.budget())
 }
 
+/// So many items of each piece at its front, or for a negative number at its back; short pieces are
+/// filled. None: they hold too much.
+fn lengthened(cx: &Cx<'_>, r: &Ragged, by: &[f64]) -> Result<Option<Ragged>> {
+    let Some(held) = storage(r.flat()) else { return Ok(None) };
+    let lengths = || by.iter().map(|k| k.abs());
+    if lengths().sum::<f64>() > f64::from(u32::MAX) {
+        return Ok(None);
+    }
+    let longest = lengths().fold(0.0, f64::max) as usize;
+    let fill: &dyn Storage = &fills(cx, r, held.dtype(), longest)?;
+    let mut runs = cx.budget().room(r.count().saturating_mul(2))?;
+    for (range, by) in (0..r.count()).map(|k| r.range(k)).zip(by) {
+        let n = by.abs() as usize;
+        let some = n.min(range.len());
+        let short = (fill, 0..n - some);
+        match *by < 0.0 {
+            true => runs.extend([short, (held, range.end - some..range.end)]),
+            false => runs.extend([(held, range.start..range.start + some), short]),
+        }
+    }
+    in_pairs(cx, &runs)
+}
+
+/// So many fills of the kind of a flat vector.
+fn fills(cx: &Cx<'_>, r: &Ragged, dtype: DType, n: usize) -> Result<Buf> {
+    match r.flat().is_char() {
+        true => Buf::chars(cx.budget().filled(' ', n)?, cx.budget()),
+        false => Buf::stored(&cx.budget().filled(0.0, n)?, dtype, cx.budget()),
+    }
+}
+
+/// So many items of each piece, over and over. None: they hold too much, or a number is below 0.
+fn repeated(cx: &Cx<'_>, r: &Ragged, by: &[f64]) -> Result<Option<Ragged>> {
+    let Some(held) = storage(r.flat()) else { return Ok(None) };
+    if by.iter().any(|k| *k < 0.0) || by.iter().sum::<f64>() > f64::from(u32::MAX) {
+        return Ok(None);
+    }
+    let of_none = by.iter().enumerate().filter(|(k, _)| r.range(*k).is_empty());
+    let longest = of_none.fold(0.0, |most: f64, (_, n)| most.max(*n)) as usize;
+    let fill: &dyn Storage = &fills(cx, r, held.dtype(), longest)?;
+    let (mut runs, mut last) = (cx.budget().room(r.count())?, cx.budget().room(r.count())?);
+    for (range, by) in (0..r.count()).map(|k| r.range(k)).zip(by) {
+        let (from, whole, mut left) = match range.is_empty() {
+            true => (fill, 0..*by as usize, *by as usize),
+            false => (held, range, *by as usize),
+        };
+        cx.budget().widen(&mut runs, left / whole.len().max(1) + 1)?;
+        while left > whole.len() {
+            runs.push((from, whole.clone()));
+            left -= whole.len();
+        }
+        runs.push((from, whole.start..whole.start + left));
+        last.push(runs.len() - 1);
+    }
+    let Some(made) = Ragged::of_runs(&runs, cx.budget())? else { return Ok(None) };
+    let mut ends = cx.budget().room(last.len())?;
+    ends.extend(last.iter().map(|&k: &usize| made.ends()[k]));
+    Ok(Ragged::new(made.flat().clone(), ends))
+}
+
+/// Pieces turned by so many items each.
+fn turned(cx: &Cx<'_>, r: &Ragged, by: impl Fn(usize) -> i64) -> Result<Option<Ragged>> {
+    let Some(held) = storage(r.flat()) else { return Ok(None) };
+    let mut runs = cx.budget().room(r.count().saturating_mul(2))?;
+    for k in 0..r.count() {
+        let range = r.range(k);
+        let turn = by(k).rem_euclid(range.len().max(1) as i64) as usize;
+        let from = range.start + turn;
+        runs.extend([(held, from..range.end), (held, range.start..from)]);
+    }
+    in_pairs(cx, &runs)
+}
+
+/// Each two stretches as a piece.
+fn in_pairs(cx: &Cx<'_>, runs: &[(&dyn Storage, Range<usize>)]) -> Result<Option<Ragged>> {
+    let Some(made) = Ragged::of_runs(runs, cx.budget())? else { return Ok(None) };
+    let mut ends = cx.budget().room(runs.len() / 2)?;
+    ends.extend(made.ends().iter().skip(1).step_by(2));
+    Ok(Ragged::new(made.flat().clone(), ends))
+}
+
+/// `x⍷` of each piece: the places at which a vector begins, of items that are equal without ⎕CT.
+fn occurring(cx: &Cx<'_>, x: &Array, r: &Ragged) -> Result<Option<Ragged>> {
+    let exact = |a: &Array| a.is_char() || a.dtype().is_integer();
+    let fits = x.rank() == 1 && !x.is_empty() && exact(x) && exact(r.flat());
+    let (Some(a), Some(b)) = (storage(x), storage(r.flat())) else { return Ok(None) };
+    if !fits || x.is_char() != r.flat().is_char() {
+        return Ok(None);
+    }
+    let (a, b) = (a.view().numbers(cx.budget())?, b.view().numbers(cx.budget())?);
+    let (mut out, mut ticks) = (cx.budget().filled(0u8, b.len())?, cx.budget().ticks());
+    for range in (0..r.count()).map(|k| r.range(k)) {
+        ticks.tick()?;
+        for (at, part) in range.clone().zip(b[range].windows(a.len())) {
+            out[at] = u8::from(part == a.as_slice());
+        }
+    }
+    let flat = Array::dense([out.len()].as_slice(), Arc::new(Buf::bools(out, cx.budget())?));
+    Ok(r.with(flat))
+}
+
 /// A number for each piece: whether it has the shape and the items of the other argument's, where
 /// these are equal without ⎕CT.
 fn matching(
@@ -447,10 +571,7 @@ fn chained(cx: &mut Cx<'_>, a: Side<'_>, b: Side<'_>, n: usize) -> Result<Option
         runs.push((from, x.range(k)));
         runs.push((more, y.range(k)));
     }
-    let Some(made) = Ragged::of_runs(&runs, cx.budget())? else { return Ok(None) };
-    let mut ends = cx.budget().room(n)?;
-    ends.extend(made.ends().iter().skip(1).step_by(2));
-    Ok(Ragged::new(made.flat().clone(), ends))
+    in_pairs(cx, &runs)
 }
 
 /// `⍋¨` of pieces, `⍒¨` of them if `down`. Errors: WS FULL, INTERRUPT.

@@ -405,8 +405,12 @@ pub fn member(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arra
 pub fn found(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
     cx.force(&[x, y], "search")?;
     let ct = ct_of(cx, x, y);
-    let known = match y.rank() {
-        1 => places_of_runs(cx, &y.settled(), &x.settled(), 0)?,
+    let list = match y.rank() {
+        0 if !y.is_uniform() => super::shape::reshaped(cx, y, &[1])?,
+        _ => y.settled(),
+    };
+    let known = match list.rank() {
+        1 => places_of_runs(cx, &list, &x.settled(), 0)?,
         _ => None,
     };
     let known = match known.or_else(|| places_in(&y.settled(), &x.settled(), ct)) {

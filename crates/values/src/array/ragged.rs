@@ -106,12 +106,21 @@ impl Ragged {
 
     /// All pieces of several, one behind the other, if their types agree. Errors: WS FULL.
     pub fn joined(all: &[&Ragged], budget: &Budget) -> Result<Option<Ragged>> {
-        let mut runs = budget.room(all.iter().map(|r| r.count()).sum())?;
+        let mut ends = budget.room(all.iter().map(|r| r.count()).sum())?;
+        let mut wholes = budget.room(all.len())?;
+        let mut before = 0u32;
         for r in all {
-            let Some(held) = storage(&r.flat) else { return Ok(None) };
-            runs.extend((0..r.count()).map(|k| (held, r.range(k))));
+            let (Some(held), Ok(n)) = (storage(&r.flat), u32::try_from(r.flat.len())) else {
+                return Ok(None);
+            };
+            let Some(end) = before.checked_add(n) else { return Ok(None) };
+            ends.extend(r.ends.iter().map(|own| before + own));
+            wholes.push((held, 0..r.flat.len()));
+            before = end;
         }
-        Ragged::of_runs(&runs, budget)
+        let made = Buf::widened(&wholes, budget)?;
+        let flat = made.map(|made| Array::dense([before as usize].as_slice(), Arc::new(made)));
+        Ok(flat.and_then(|flat| Ragged::new(flat, ends)))
     }
 
     /// The pieces as rows behind the axes of a shape, which has as many: shorter ones are filled.

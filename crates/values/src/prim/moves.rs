@@ -4,12 +4,14 @@
 //! `run` is the generic loop for host items and small arrays; large ones become transforms.
 
 use crate::array::{
-    Array, Buf, Complex64, Data, Shape, View, advance, checked_elements, elements, strides,
+    Array, Buf, Complex64, Data, Items, Ragged, Shape, View, advance, checked_elements, elements,
+    storage, strides,
 };
 use crate::dag::ix::{Ix, linear};
 use crate::dag::{Along, Read, Test};
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A structural primitive: a result shape and a read of one source.
@@ -143,6 +145,63 @@ fn is_unit(atom: &crate::dag::ix::Atom, shape: &[usize]) -> bool {
     matches!(atom, crate::dag::ix::Atom::Axis(k) if shape.get(*k as usize) == Some(&1))
 }
 
+/// Many items of a few short vectors that stand one by one, as pieces of one vector: what is done
+/// to them next is a pass over that. None: they are few, long, or no such vectors.
+fn texts(
+    items: &Items,
+    shape: &[usize],
+    places: &[Result<usize, f64>],
+    budget: &Budget,
+) -> Result<Option<Array>> {
+    /// The least number of places, and the items of a vector at most.
+    const WORTH: (usize, usize) = (64, 64);
+    let listed = items.listed().filter(|all| all.len() <= places.len());
+    let Some(all) = listed.filter(|_| !shape.is_empty() && places.len() >= WORTH.0) else {
+        return Ok(None);
+    };
+    let mut held = budget.room(all.len())?;
+    for item in all {
+        match storage(item).filter(|_| item.rank() == 1 && item.len() <= WORTH.1) {
+            Some(own) => held.push((own, 0..item.len())),
+            None => return Ok(None),
+        }
+    }
+    let mut runs = budget.room(places.len())?;
+    runs.extend(places.iter().map_while(|p| p.ok().map(|k| held[k].clone())));
+    if runs.len() < places.len() {
+        return Ok(None);
+    }
+    Ok(Ragged::of_runs(&runs, budget)?.map(|made| made.items(shape)))
+}
+
+/// Parts of one array at ravel places, each of which is cut out once, however often it is taken:
+/// all of them together hold no more than the array.
+fn parts(
+    items: &Items,
+    places: &[Result<usize, f64>],
+    fill: &Array,
+    budget: &Budget,
+) -> Result<Vec<Array>> {
+    let mut cut: HashMap<usize, Array> = HashMap::new();
+    let (mut out, mut ticks) = (budget.room(places.len())?, budget.ticks());
+    for place in places {
+        ticks.tick()?;
+        out.push(match place {
+            Err(_) => fill.clone(),
+            Ok(k) => match cut.get(k) {
+                Some(part) => part.clone(),
+                None => {
+                    let part = items.at(*k);
+                    budget.has_room((part.len() * part.dtype().size()) as u64)?;
+                    cut.insert(*k, part.clone());
+                    part
+                }
+            },
+        });
+    }
+    Ok(out)
+}
+
 /// Items at ravel places; an Err is a fill.
 pub fn gather(
     a: &Array,
@@ -165,8 +224,15 @@ pub fn gather(
                     return Ok(some.items(shape));
                 }
             }
+            if let Some(made) = texts(items, shape, places, budget)? {
+                return Ok(made);
+            }
             let proto = a.prototype();
-            Array::collect(shape, pick(proto.clone())?, Some(proto), budget)
+            let picked = match items.listed() {
+                Some(_) => pick(proto.clone())?,
+                None => parts(items, places, &proto, budget)?,
+            };
+            Array::collect(shape, picked, Some(proto), budget)
         }
         Data::Dense(b) if !shape.is_empty() => {
             macro_rules! typed {

@@ -31,7 +31,7 @@ impl Eval<'_> {
         let depth = self.st.depth;
         let mut values = Vec::new();
         let made = self.attempt_together(|ev| {
-            let mut flat = Flat { ev, n, steps: Steps::All, levels: Vec::new(), calls: Vec::new() };
+            let mut flat = Flat::new(ev, n, Steps::All);
             let items = flat.given(items)?;
             let frame = flat.ev.frame_to_read(f, &closure, dyadic);
             let (alpha, omega) = match dyadic {

@@ -6,7 +6,7 @@ use crate::eval::env::Frame;
 use crate::eval::run::At;
 use crate::eval::value::{Closure, Func, Operand, Value};
 use crate::syntax::ast::{Guard, Stmt, Sym};
-use crate::syntax::resolve::{self, Code, Do, FExpr, Gives, Pattern};
+use crate::syntax::resolve::{self, Code, Do, FExpr, Gives, Joint, Pattern};
 use crate::syntax::token::Word;
 use aplomb_ground::error::{Result, bug, domain, value};
 use aplomb_values::array::Array;
@@ -49,7 +49,7 @@ impl Flat<'_, '_> {
         cells: &Rc<[u32]>,
         ends: &mut Vec<End>,
     ) -> Result<()> {
-        let ast = &closure.ast;
+        let (ast, mut last) = (&closure.ast, Flow::Nothing);
         for (k, stmt) in stmts.iter().enumerate() {
             let empty = ast.phrase(stmt.phrase).items.is_empty();
             match stmt.guard {
@@ -64,6 +64,7 @@ impl Flat<'_, '_> {
                     if !r.code.assigns {
                         return self.ended(flow, cells, ends);
                     }
+                    last = flow;
                 }
                 Guard::Test(cond) => {
                     let at = At { ast, frame: Some(&call.frame) };
@@ -94,7 +95,8 @@ impl Flat<'_, '_> {
                 Guard::Error(_) => return refuse("an error guard stands in it"),
             }
         }
-        refuse("a call has no value")
+        // What was assigned last is the value.
+        self.ended(last, cells, ends)
     }
 
     /// The statement that a guard lets through.
@@ -183,7 +185,8 @@ impl Flat<'_, '_> {
                     let x = matches!(ins.what, Do::Dyad(_)).then(|| popped(&mut stack));
                     let (x, y) = (x.transpose()?, popped(&mut stack)?);
                     if let Some(x) = &x
-                        && let Some((z, steps)) = self.join(call, f, (x, &y), &code.ins[k + 1..])?
+                        && let Some((z, steps)) =
+                            self.join(call, f, (x, &y), &mut stack, &code.ins[k + 1..])?
                     {
                         stack.push(z);
                         done = k + 1 + steps;
@@ -200,11 +203,7 @@ impl Flat<'_, '_> {
                 Do::Phrase(joint) => {
                     let (x, y) = (popped(&mut stack)?, popped(&mut stack)?);
                     let z = self.call(&Rc::new(Func::Prim(joint.prim)), Some(x), y)?;
-                    let Do::Monad(f) = &joint.then.what else {
-                        return Err(bug!("a phrase without an end"));
-                    };
-                    let f = self.function(call, f)?;
-                    let z = self.call(&f, None, z)?;
+                    let z = self.folded(call, joint, z)?;
                     stack.push(z);
                 }
                 what => self.step(call, what, &mut stack)?,
@@ -217,6 +216,15 @@ impl Flat<'_, '_> {
             Gives::Func(_) | Gives::Oper(_) if code.assigns => Ok(Flow::Nothing),
             Gives::Func(_) | Gives::Oper(_) => refuse("a function is the value of a call"),
         }
+    }
+
+    /// The second function of a phrase, of what the first one gave.
+    pub(super) fn folded(&mut self, call: &Rc<Call>, joint: &Joint, z: Cells) -> Result<Cells> {
+        let Do::Monad(f) = &joint.then.what else {
+            return Err(bug!("a phrase without an end"));
+        };
+        let f = self.function(call, f)?;
+        self.call(&f, None, z)
     }
 
     fn step(&mut self, call: &Rc<Call>, what: &Do, stack: &mut Vec<Cells>) -> Result<()> {
@@ -287,9 +295,25 @@ impl Flat<'_, '_> {
             }
             Do::Modify(sym, f) => {
                 let (v, f) = (top(stack)?, self.function(call, f)?);
+                if !self.owns(call, *sym) {
+                    return self.modified(call, *sym, &f, &v);
+                }
                 let old = self.own(call, *sym)?;
                 let new = self.call(&f, Some(old), v)?;
                 self.name(call, *sym, new);
+            }
+            Do::AssignIndex { sym, present, f }
+                if present[..] == [true] && !self.owns(call, *sym) =>
+            {
+                let (at, v) = (popped(stack)?, top(stack)?);
+                let op = match f {
+                    None => None,
+                    Some(f) => match Self::scalar_of(&*self.function(call, f)?) {
+                        None => return refuse("an outer name is assigned"),
+                        op => op,
+                    },
+                };
+                self.sent_to(call, *sym, op, (&at, &v))?;
             }
             Do::AssignIndex { sym, present, f: None } if present[..] == [true] => {
                 let (at, v) = (popped(stack)?, top(stack)?);
@@ -312,13 +336,18 @@ impl Flat<'_, '_> {
     }
 
     /// A name of a call gets a value.
-    fn name(&mut self, call: &Call, sym: Sym, v: Cells) {
+    pub(super) fn name(&mut self, call: &Call, sym: Sym, v: Cells) {
         call.frame.set(sym, Value::Array(Array::num(0.0)));
         let mut names = call.names.borrow_mut();
         match names.iter_mut().find(|(s, _)| *s == sym) {
             Some(slot) => slot.1 = v,
             None => names.push((sym, v)),
         }
+    }
+
+    /// Whether a name is the call's own, which what it took from outside is not.
+    fn owns(&self, call: &Call, sym: Sym) -> bool {
+        call.names.borrow().iter().any(|(s, _)| *s == sym) && !self.has_changed(sym)
     }
 
     /// The value of the call's own name. Errors: where it has none, it is another's.

@@ -41,6 +41,11 @@ fn is_nested(y: &Cells) -> bool {
     }
 }
 
+/// Whether `g⍥h` is `,⍥⊂`, which makes a pair of its arguments.
+fn joins_whole(g: &Func, h: &Func) -> bool {
+    matches!((g, h), (Func::Prim(g), Func::Prim(h)) if (g.glyph, h.glyph) == (',', '⊂'))
+}
+
 /// A call that some cells make next.
 struct Round {
     f: Rc<Func>,
@@ -138,6 +143,9 @@ impl Flat<'_, '_> {
             }
             ('∘', Operand::F(g), Operand::A(right), None) => {
                 self.call(g, Some(y), Cells::Same(right.clone()))
+            }
+            ('⍥', Operand::F(g), Operand::F(h), Some(x)) if joins_whole(g, h) => {
+                self.strand(&[x, y])
             }
             ('⍥', Operand::F(g), Operand::F(h), x) => {
                 let y = self.call(h, None, y)?;
@@ -260,6 +268,7 @@ impl Flat<'_, '_> {
                 done.push((cells, made));
                 continue;
             }
+            self.later = true;
             let now = self.levels.len() + 1;
             let at = |v: Cells| match v {
                 Cells::Each(a, _) => Cells::Each(a, now),

@@ -32,6 +32,8 @@ enum Asked {
     Places,
     /// `/` of a vector, whose code is the one step between.
     Kept,
+    /// `/` of a vector that was there before.
+    KeptBelow,
 }
 
 /// A value, seen from all cells.
@@ -96,6 +98,12 @@ fn behind(ins: &[Ins]) -> Option<(Asked, usize)> {
         {
             Some((Asked::Kept, 2))
         }
+        [Ins { what: Do::Dyad(f), .. }, ..] if keeps(f) == Some(true) => {
+            Some((Asked::KeptBelow, 1))
+        }
+        [Ins { what: Do::Phrase(joint), .. }, ..] if joint.prim.glyph == '/' => {
+            Some((Asked::KeptBelow, 1))
+        }
         _ => None,
     }
 }
@@ -116,12 +124,21 @@ fn code_joins(code: &Code, own: &mut Vec<Sym>) -> bool {
             Do::Dyad(f) => match (tags.pop(), tags.pop()) {
                 (Some(Tag::Same), Some(Tag::Same)) => Tag::Same,
                 (Some(Tag::Same), Some(Tag::Cell)) | (Some(Tag::Cell), Some(Tag::Same))
-                    if is_equals(f) && behind(&code.ins[k + 1..]).is_some() =>
+                    if is_equals(f) =>
                 {
-                    return true;
+                    let below = tags.last() == Some(&Tag::Same);
+                    match behind(&code.ins[k + 1..]) {
+                        Some((Asked::KeptBelow, _)) if !below => Tag::Other,
+                        Some(_) => return true,
+                        None => Tag::Other,
+                    }
                 }
                 _ => Tag::Other,
             },
+            Do::Phrase(_) => {
+                tags.truncate(tags.len().saturating_sub(2));
+                Tag::Other
+            }
             Do::Strand(n) => {
                 tags.truncate(tags.len().saturating_sub(*n));
                 Tag::Other
@@ -169,9 +186,10 @@ impl Flat<'_, '_> {
     /// these steps. None: it is compared cell by cell.
     pub(super) fn join(
         &mut self,
-        call: &Call,
+        call: &Rc<Call>,
         f: &FExpr,
         (x, y): (&Cells, &Cells),
+        stack: &mut Vec<Cells>,
         ins: &[Ins],
     ) -> Result<Option<(Cells, usize)>> {
         if !is_equals(f) {
@@ -200,12 +218,18 @@ impl Flat<'_, '_> {
                     Do::Name(sym) => self.named(call, *sym)?,
                     _ => return Ok(None),
                 };
-                match from {
-                    Cells::Same(from) if from.rank() == 1 && from.len() == v.len() => Some(from),
-                    _ => return Ok(None),
-                }
+                Some(from)
             }
+            (Asked::KeptBelow, _) => match stack.last() {
+                Some(from) => Some(from.clone()),
+                None => return Ok(None),
+            },
             _ => None,
+        };
+        let from = match from {
+            None => None,
+            Some(Cells::Same(from)) if from.rank() == 1 && from.len() == v.len() => Some(from),
+            Some(_) => return Ok(None),
         };
         let (v, keys) = (self.ev.cx.ready(v, "argument")?, self.ev.cx.ready(&keys, "argument")?);
         let Some((places, firsts)) = self.sent(&v, &keys)? else { return Ok(None) };
@@ -224,7 +248,7 @@ impl Flat<'_, '_> {
                 return Ok(Some((self.each_of(made), steps)));
             }
             Asked::Places => places.flat().clone(),
-            Asked::Kept => {
+            Asked::Kept | Asked::KeptBelow => {
                 let Some(from) = from else { return Ok(None) };
                 let z = select::bracket(&mut self.ev.cx, &from, &[Some(places.flat().clone())])?;
                 self.ev.cx.ready(&z, "argument")?
@@ -235,7 +259,17 @@ impl Flat<'_, '_> {
             true => Some(pieces),
             false => pieces.taken(&firsts, self.ev.cx.budget())?,
         };
-        Ok(pieces.map(|pieces| (self.each_of(pieces.items(&[n])), steps)))
+        let Some(pieces) = pieces else { return Ok(None) };
+        let made = self.each_of(pieces.items(&[n]));
+        if asked != Asked::KeptBelow {
+            return Ok(Some((made, steps)));
+        }
+        stack.pop();
+        let made = match ins {
+            [Ins { what: Do::Phrase(joint), .. }, ..] => self.folded(call, joint, made)?,
+            _ => made,
+        };
+        Ok(Some((made, steps)))
     }
 
     /// The places of a vector's items, sent to the first key that is equal, and the first key that

@@ -23,6 +23,7 @@ mod enclosed;
 mod inside;
 mod joins;
 mod parts;
+mod running;
 
 use super::operators::reduce::stretch;
 use super::run::Eval;
@@ -63,6 +64,11 @@ struct Flat<'e, 'h> {
     levels: Vec<Level>,
     /// Calls under way, the innermost last.
     calls: Vec<Rc<body::Call>>,
+    /// Outer names that the body of the first call may change, and what they come to.
+    outer: Vec<running::Outer>,
+    changes: Vec<running::Change>,
+    /// Some cells are in a later round of calls: what they do is not in the order of the cells.
+    later: bool,
 }
 
 /// The steps that a run may take.
@@ -72,6 +78,8 @@ pub enum Steps {
     Flat,
     /// All steps: what is no such pass goes by `f¨`, whatever way that takes.
     All,
+    /// All steps, of a body that changes outer names in ways that are known for all cells.
+    Changes,
 }
 
 /// The test for functions that have steps of their own: those that `Flat::call` takes apart.
@@ -113,12 +121,20 @@ impl Eval<'_> {
         if !has_steps(f) && inside.is_none() || !self.runs_together(n) {
             return Ok(None);
         }
+        let outer = match steps {
+            Steps::Changes => match self.outer_changes(f) {
+                None => return Ok(None),
+                Some(outer) => outer,
+            },
+            Steps::Flat | Steps::All => Vec::new(),
+        };
+        let mut changes = Vec::new();
         let depth = self.st.depth;
         let lowered = self.cx.budget().lowered(room(x, y));
         // A step that goes item by item is no cell by cell run of f.
         let refused = self.cx.sys.refused.take();
         let made = self.attempt_together(|ev| {
-            let mut flat = Flat { ev, n, steps, levels: Vec::new(), calls: Vec::new() };
+            let mut flat = Flat { outer, ..Flat::new(ev, n, steps) };
             let y = flat.given(y)?;
             let x = x.map(|x| flat.given(x)).transpose()?;
             let made = match inside {
@@ -128,13 +144,19 @@ impl Eval<'_> {
                     None => return refuse("the items of its cells are not at hand"),
                 },
             };
+            changes = std::mem::take(&mut flat.changes);
             flat.array(&made)
         });
         drop(lowered);
         self.st.depth = depth;
+        // What half of the cells changed could not be taken back.
+        let halves = n >= 2 * TOGETHER && steps != Steps::Changes;
         match made? {
-            Ok(made) => crate::functions::shape::reshaped(&mut self.cx, &made, shape).map(Some),
-            Err(e) if e.kind() == Kind::WsFull && n >= 2 * TOGETHER => {
+            Ok(made) => {
+                self.make_changes(changes)?;
+                crate::functions::shape::reshaped(&mut self.cx, &made, shape).map(Some)
+            }
+            Err(e) if e.kind() == Kind::WsFull && halves => {
                 self.cx.sys.refused = refused;
                 let made = self.in_halves(f, x, y, n, steps)?;
                 made.map(|made| crate::functions::shape::reshaped(&mut self.cx, &made, shape))
@@ -184,9 +206,22 @@ impl Eval<'_> {
                 None => return Ok(None),
             }
         }
-        Flat { ev: self, n, steps, levels: Vec::new(), calls: Vec::new() }
-            .caught_up(parts)
-            .map(Some)
+        Flat::new(self, n, steps).caught_up(parts).map(Some)
+    }
+}
+
+impl<'e, 'h> Flat<'e, 'h> {
+    fn new(ev: &'e mut Eval<'h>, n: usize, steps: Steps) -> Flat<'e, 'h> {
+        Flat {
+            ev,
+            n,
+            steps,
+            levels: Vec::new(),
+            calls: Vec::new(),
+            outer: Vec::new(),
+            changes: Vec::new(),
+            later: false,
+        }
     }
 }
 

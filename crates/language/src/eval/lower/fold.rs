@@ -42,6 +42,19 @@ fn is_window(y: &Array) -> bool {
     false
 }
 
+/// Whether an array is as many parts side by side as the axis has places, few of them: its fold is
+/// the operation between the parts.
+fn is_joint(y: &Array, axis: usize) -> bool {
+    /// The most parts.
+    const FEW: usize = 4;
+    let n = y.shape()[axis];
+    let node = y.pending().filter(|_| n <= FEW).and_then(|cell| cell.node());
+    node.is_some_and(|node| {
+        let facts = node.facts();
+        facts.joins() && facts.axis() == Some(axis as u8) && facts.inputs().len() == n
+    })
+}
+
 impl Cx<'_> {
     /// `op/` along an axis of a uniform array.
     pub fn reduce(&mut self, op: Op, y: &Array, axis: usize) -> Result<Array> {
@@ -84,7 +97,7 @@ impl Cx<'_> {
             let signed = self.alternating(y, axis)?;
             return self.reduce(Op::Add, &signed, axis);
         }
-        if record && op.is_associative() && n <= TAPS && is_window(y) {
+        if record && op.is_associative() && n <= TAPS && (is_window(y) || is_joint(y, axis)) {
             return self.taps(op, y, axis, shape);
         }
         if record && op.is_associative() {

@@ -316,6 +316,18 @@ impl Cx<'_> {
     }
 }
 
+/// The mask whose places a pending vector holds, over an axis of n that is numbered from `origin`:
+/// that of `⍸B`, before these places are computed.
+pub fn mask_of_places(i: &Array, n: usize, origin: f64) -> Option<Array> {
+    let cell = i.pending().filter(|_| i.rank() == 1)?;
+    let node = cell.node()?;
+    let Node::Compact(kinds::Compact { args, .. }) = &*node else { return None };
+    let [mask, of] = &args[..] else { return None };
+    let numbers = of.pending()?.node()?;
+    let from_origin = numbers.facts().counts_from() == Some(origin);
+    (from_origin && mask.shape() == [n] && of.shape() == [n]).then(|| mask.clone())
+}
+
 /// The dtype that holds them all, and the interval they lie in.
 pub(super) fn joined(facts: &[(DType, Option<(f64, f64)>)]) -> (DType, Option<(f64, f64)>) {
     let all = |what: fn(DType) -> bool| facts.iter().all(|f| what(f.0));

@@ -5,7 +5,7 @@
 
 use super::body::in_rounds;
 use super::known;
-use super::places::{Spots, joined};
+use super::places::{Spots, joined, mask_of_places};
 use crate::eval::cx::{Cx, SMALL};
 use crate::functions::select::choices;
 use crate::functions::{order, search};
@@ -60,6 +60,12 @@ impl Cx<'_> {
             || v.pending().is_some();
         let mixed = old.is_char() != v.is_char() || combine.is_some() && old.is_char();
         let simple = self.recordable(old) && self.recordable(v);
+        if let ([Some(i)], None, [n]) = (indices, combine, old.shape())
+            && let Some(mask) = mask_of_places(i, *n, self.sys.settings.io)
+            && let Some(new) = self.record_masked(old, &mask, count, v)?
+        {
+            return Ok(Some(new));
+        }
         if !(worth && some && simple) || mixed || old.is_empty() || v.is_empty() {
             return Ok(None);
         }
@@ -96,13 +102,37 @@ impl Cx<'_> {
         let what = Whole::Scatter { read, along, origin: self.sys.settings.io, combine };
         let args = [old.settled(), values].into_iter().chain(places);
         let new = self.cell(Node::whole(what, args), old.shape().into(), (dtype, range))?;
+        self.sure(&[old, &v], &new)?;
+        Ok(Some(new))
+    }
+
+    /// A value that a name is to get, computed where it may fail: the name keeps its own then.
+    fn sure(&mut self, made_of: &[&Array], new: &Array) -> Result<()> {
         let sure = self.sys.recorder.ahead
-            || old.pending().is_none()
-                && v.pending().is_none()
+            || made_of.iter().all(|a| a.pending().is_none())
                 && new.pending().is_none_or(|cell| cell.fails() == Fails::Never);
-        if !sure {
-            self.force(&[&new], "assignment")?;
+        if sure { Ok(()) } else { self.force(&[new], "assignment") }
+    }
+
+    /// `x[⍸B]←v` of one value, `kept` places in all: a choice in each item by itself, for which the
+    /// places are not computed. None: they are few, or values of several kinds.
+    pub fn record_masked(
+        &mut self,
+        old: &Array,
+        mask: &Array,
+        kept: usize,
+        v: &Array,
+    ) -> Result<Option<Array>> {
+        /// An array with more items for each place is changed where the places are.
+        const FEW: usize = 64;
+        let worth = kept.saturating_mul(FEW) >= old.len() || old.pending().is_some();
+        let fits = self.recordable(old) && self.recordable(v) && self.recordable(mask);
+        if !worth || !fits || v.len() != 1 || old.is_char() != v.is_char() {
+            return Ok(None);
         }
+        let v = self.as_scalar(v)?;
+        let new = self.select(mask, &v, old, old.shape())?;
+        self.sure(&[old, &v], &new)?;
         Ok(Some(new))
     }
 

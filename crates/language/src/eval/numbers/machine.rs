@@ -677,7 +677,7 @@ fn one(op: Op, ct: f64, y: f64) -> Option<f64> {
 /// `x op y`. None: it fails. What is the most of all recursions goes without a way through the
 /// table of operations; `each_short_way_is_the_long_one` holds it to it.
 #[inline]
-pub(super) fn two(op: Op, ct: f64, x: f64, y: f64) -> Option<f64> {
+pub fn two(op: Op, ct: f64, x: f64, y: f64) -> Option<f64> {
     let short = match op {
         Op::Add => Some(x + y),
         Op::Sub => Some(x - y),

@@ -26,6 +26,7 @@ mod runs;
 mod values;
 
 pub use ahead::Part;
+pub(super) use machine::two;
 
 use super::env::Frame;
 use super::run::{At, Eval};

@@ -7,12 +7,15 @@
 use super::frames::Fallback;
 use super::prim;
 use crate::eval::cx::Cx;
-use crate::eval::run::Eval;
+use crate::eval::lower::places::mask_of_places;
+use crate::eval::run::{At, Eval};
 use crate::eval::scope::Inside;
-use crate::eval::value::Operand;
+use crate::eval::value::{Func, Operand};
 use crate::functions::amend::{amend, fits, picked};
 use crate::functions::select::{Sel, path_to, pick, place_of, places_by_items, select};
 use crate::functions::shape::Axis;
+use crate::syntax::ast::Guard;
+use crate::syntax::resolve::{Do, FExpr, Ins};
 use crate::table::Does;
 use aplomb_ground::error::{Result, domain, index, length, rank, untraced};
 use aplomb_values::array::{Array, DType, Shape, elements};
@@ -35,6 +38,13 @@ pub fn at(
 ) -> Result<Array> {
     let chosen = match &f[1] {
         Operand::A(i) => {
+            let io = ev.cx.sys.settings.io;
+            if let [n] = y.shape()
+                && let Some(mask) = mask_of_places(i, *n, io)
+                && let Some(z) = under_mask(ev, &f[0], &mask, x, y)?
+            {
+                return Ok(z);
+            }
             let i = ev.cx.ready(i, "@")?;
             indexed(&mut ev.cx, &i, y)?
         }
@@ -49,7 +59,48 @@ pub fn at(
     replaced(ev, &f[0], chosen, x, y)
 }
 
-/// A number or a scalar primitive where a mask holds: a choice in each item by itself, in which the
+/// Whether an operand of `@` is a scalar, or works on each item by itself.
+fn serves_items(ev: &mut Eval<'_>, f: &Operand) -> Result<bool> {
+    match (f, prim(f)) {
+        (Operand::A(a), _) => Ok(a.rank() == 0 && a.is_uniform()),
+        (_, Some(p)) => Ok(p.monadic.as_ref().is_some_and(|m| matches!(m.does, Does::Scalar(_)))),
+        (Operand::F(g), None) => is_by_item(ev, g),
+    }
+}
+
+/// Whether `f@g` does to each item, by itself, what it does to it among others.
+pub fn goes_by_item(ev: &mut Eval<'_>, f: &Operand, g: &Operand) -> Result<bool> {
+    Ok(matches!(g, Operand::F(_)) && serves_items(ev, f)? && serves_items(ev, g)?)
+}
+
+/// Whether a dfn works on each item by itself: one expression of scalar primitives, scalars and ⍵.
+fn is_by_item(ev: &mut Eval<'_>, f: &Rc<Func>) -> Result<bool> {
+    let Func::Dfn(closure) = &**f else { return Ok(false) };
+    let [stmt] = closure.ast.dfn(closure.dfn).stmts.as_slice() else { return Ok(false) };
+    if stmt.guard != Guard::None {
+        return Ok(false);
+    }
+    let frame = ev.frame_to_read(f, closure, false);
+    let resolved = ev.resolved(At { ast: &closure.ast, frame: Some(&frame) }, stmt.phrase);
+    frame.leave();
+    let scalar = |f: &FExpr, dyadic: bool| match f {
+        FExpr::Prim(p) => {
+            let meaning = if dyadic { &p.dyadic } else { &p.monadic };
+            meaning.as_ref().is_some_and(|m| matches!(m.does, Does::Scalar(_)))
+        }
+        _ => false,
+    };
+    let by_item = |step: &Ins| match &step.what {
+        Do::Const(a) => a.rank() == 0 && a.is_uniform(),
+        Do::Omega => true,
+        Do::Monad(f) => scalar(f, false),
+        Do::Dyad(f) => scalar(f, true),
+        _ => false,
+    };
+    Ok(resolved?.code.ins.iter().all(by_item))
+}
+
+/// A number or a scalar function where a mask holds: a choice in each item by itself, in which the
 /// mask is never looked at. None: it is none of these.
 fn under_mask(
     ev: &mut Eval<'_>,
@@ -60,9 +111,8 @@ fn under_mask(
 ) -> Result<Option<Array>> {
     let by_item = match f {
         Operand::A(a) => a.rank() == 0 && a.is_uniform() && a.is_char() == y.is_char(),
-        Operand::F(_) => prim(f)
-            .and_then(|p| p.monadic.as_ref())
-            .is_some_and(|m| matches!(m.does, Does::Scalar(_)) && !y.is_char() && !y.is_complex()),
+        Operand::F(_) if y.is_char() || y.is_complex() => false,
+        Operand::F(_) => x.is_none() && serves_items(ev, f)?,
     };
     let fits = y.rank() > 0
         && y.is_uniform()

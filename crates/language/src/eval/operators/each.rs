@@ -69,6 +69,9 @@ pub fn each(
     {
         return Ok(z);
     }
+    if let Some(z) = ev.flattened(&func, x, y, &shape, Steps::Changes)? {
+        return Ok(z);
+    }
     if let Some(z) = ev.each_framed(&func, x, y, &shape)? {
         return Ok(z);
     }
@@ -118,6 +121,16 @@ pub fn flat_pass(
         // A primitive of each item of each piece: of all items.
         let flat = ev.cx.ready(&flat, "each")?;
         return Ok(pieces::mapped(all, y.shape(), flat));
+    }
+    if let (None, Func::Op2(Oper::Prim(p), a, g), Some(all)) = (x, &**f, y.pieces())
+        && p.glyph == '@'
+        && super::at::goes_by_item(ev, a, g)?
+    {
+        let flat = ev.attempt(|ev| {
+            let flat = ev.apply(f, None, all.flat())?;
+            ev.cx.ready(&flat, "each")
+        })?;
+        return Ok(flat.ok().and_then(|flat| pieces::mapped(all, y.shape(), flat)));
     }
     if let Func::Op2(..) = &**f {
         return digits_of_each(ev, f, x, y);

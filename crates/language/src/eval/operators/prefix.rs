@@ -29,7 +29,7 @@ impl Eval<'_> {
         }
         let Some((body, given)) = self.fold_body(f, y)? else { return Ok(None) };
         let prefixes = Prefixes::new(&body, &given);
-        let _held = self.cx.budget().charge_elements(y.len(), 8)?;
+        let _held = self.cx.budget().charge_elements(y.len(), 24)?;
         let mut items = self.cx.numbers(y, "the argument of a scan")?;
         let (mut line, mut out) =
             (self.cx.budget().filled(0.0, n)?, self.cx.budget().filled(0.0, n)?);

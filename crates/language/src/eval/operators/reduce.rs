@@ -627,7 +627,9 @@ pub fn rows(ev: &mut Eval<'_>, a: &Array, rank: usize) -> Result<(Shape, Vec<Arr
     }
     let mut out = ev.cx.budget().room(elements(&frame))?;
     let _held = ev.cx.budget().charge_elements(elements(&frame), std::mem::size_of::<Array>())?;
+    let mut ticks = ev.cx.budget().ticks();
     for k in 0..elements(&frame) {
+        ticks.tick()?;
         out.push(if cell.is_empty() {
             a.item(k).enclosed()?
         } else if size == 0 {

@@ -379,7 +379,11 @@ impl<'a> Resolver<'a> {
                     }
                     Target::System(name) => push(ins, Do::AssignSystem(name), y),
                     Target::Print { line } => push(ins, Do::Print { line }, y),
-                    Target::Modified(sym, f) => push(ins, Do::Modify(sym, f), y),
+                    Target::Modified(sym, f) => {
+                        if !grows(ins, sym, &f) {
+                            push(ins, Do::Modify(sym, f), y);
+                        }
+                    }
                     Target::Indexed(sym, codes, f) => {
                         let present = codes.iter().map(Option::is_some).collect();
                         codes.into_iter().rev().flatten().for_each(|c| ins.extend(c.ins));
@@ -415,4 +419,27 @@ fn appends(ins: &mut Vec<Ins>, sym: Sym) -> Option<Ins> {
     let append = Ins { what: Do::Append(sym, p), at: *at, x: *x, y: *y };
     let own = *read == sym && matches!(p.glyph, ',' | '⍪');
     own.then(|| ins.truncate(ins.len() - 2)).map(|()| append)
+}
+
+/// `sym⊢←sym,…`, whose end is `sym,…`: items are put behind those of the name, as by `sym,←…`, and
+/// the value is what the name is then. False, and nothing changed: it is none.
+fn grows(ins: &mut Vec<Ins>, sym: Sym, f: &FExpr) -> bool {
+    let [.., name, joins] = ins.as_slice() else { return false };
+    let (Do::Name(read), Do::Dyad(by), FExpr::Prim(takes)) = (&name.what, &joins.what, f) else {
+        return false;
+    };
+    let left = crate::table::find('⊣');
+    let (FExpr::Prim(p), true, Some(left)) = (by, *read == sym && takes.glyph == '⊢', left)
+    else {
+        return false;
+    };
+    if p.glyph != ',' {
+        return false;
+    }
+    let (name, joins) = (name.clone(), joins.clone());
+    let step = |what| Ins { what, at: joins.at, x: joins.x, y: joins.y };
+    let (changes, gives) = (Do::Modify(sym, by.clone()), Do::Dyad(FExpr::Prim(left)));
+    ins.truncate(ins.len() - 2);
+    ins.extend([step(changes), name, step(gives)]);
+    true
 }

@@ -40,6 +40,10 @@ impl<A> Kind<A> for Cat<A> {
         PART.times(self.args.len() as u32)
     }
 
+    fn joins(&self) -> bool {
+        true
+    }
+
     fn axis(&self) -> Option<u8> {
         Some(self.axis)
     }

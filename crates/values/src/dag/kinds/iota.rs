@@ -37,6 +37,10 @@ impl<A> Kind<A> for Iota {
         INDEX
     }
 
+    fn counts_from(&self) -> Option<f64> {
+        Some(self.origin)
+    }
+
     fn hash(&self, mut to: &mut dyn Hasher) {
         self.origin.to_bits().hash(&mut to);
     }

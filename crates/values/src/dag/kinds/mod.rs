@@ -110,6 +110,16 @@ pub trait Kind<A> {
         None
     }
 
+    /// Whether its operands lie one after another along its axis.
+    fn joins(&self) -> bool {
+        false
+    }
+
+    /// The first of the whole numbers that it counts, where it counts.
+    fn counts_from(&self) -> Option<f64> {
+        None
+    }
+
     /// The place of an element in the first operand: a read, and what values add to it.
     fn place(&self) -> Option<(&Read, &[Along])> {
         None

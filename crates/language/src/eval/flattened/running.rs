@@ -1,0 +1,286 @@
+//! `d+←e` of an outer name in each cell: a running value.
+//!
+//! A body that changes an outer name in one place, where nothing has seen it before, gives the name
+//! one value after the other: a scan of what the cells bring, in their order. So the step is one
+//! pass over numbers, whose results are what the rest of the body sees. `r,←e` puts what the cells
+//! bring behind r, `c[i]+←e` sends it to its places; these names are not seen again.
+//!
+//! Why the result is the same: the text says that no other step writes the name, and that none
+//! reads it before; what the body calls cannot see it, as it calls no function by a name, no
+//! operand and no text. Names get their values when the run has ended well.
+
+use super::body::Call;
+use super::{Cells, Flat, refuse};
+use crate::eval::numbers::two;
+use crate::eval::run::{At, Eval};
+use crate::eval::value::{Closure, Func, Value};
+use crate::functions::join::catenate_last;
+use crate::syntax::ast::Sym;
+use crate::syntax::token::{Kind, Token, Word, lex};
+use crate::table::Does;
+use aplomb_ground::error::Result;
+use aplomb_values::array::{Array, storage};
+use aplomb_values::prim::op::Op;
+use aplomb_values::prim::scalar;
+use std::rc::Rc;
+
+/// An outer name that a body changes in one place.
+#[derive(Clone)]
+pub(super) struct Outer {
+    sym: Sym,
+    /// Nothing else in the body names it.
+    is_alone: bool,
+}
+
+/// The value that an outer name gets when the run has ended well.
+pub(super) struct Change {
+    closure: Rc<Closure>,
+    sym: Sym,
+    value: Array,
+}
+
+/// The place where a name is changed: `d+←`, or `c[i]+←`.
+fn changes_at(tokens: &[Token], at: usize) -> bool {
+    let kind = |k: usize| tokens.get(k).map(|t| &t.kind);
+    match (kind(at + 1), kind(at + 2)) {
+        (Some(Kind::Glyph(_)), Some(Kind::Assign)) => true,
+        (Some(Kind::Open('[')), _) => {
+            let mut open = 0usize;
+            let mut ends = tokens.iter().enumerate().skip(at + 1).find_map(|(k, t)| {
+                match t.kind {
+                    Kind::Open(_) => open += 1,
+                    Kind::Close(_) => open -= 1,
+                    _ => {}
+                }
+                (open == 0).then_some(k + 1)
+            });
+            if let Some(end) = &mut ends {
+                *end += usize::from(matches!(kind(*end), Some(Kind::Glyph(_))));
+            }
+            matches!(ends.and_then(kind), Some(Kind::Assign))
+        }
+        _ => false,
+    }
+}
+
+impl Eval<'_> {
+    /// The outer names that a dfn changes, each in one place and before anything sees it. None: it
+    /// changes none, or in another way, or calls what might see one.
+    pub(super) fn outer_changes(&mut self, f: &Func) -> Option<Vec<Outer>> {
+        let Func::Dfn(closure) = f else { return None };
+        let dfn = closure.ast.dfn(closure.dfn);
+        let text = closure.text();
+        if dfn.recurs || dfn.operands != 0 || !text.contains('←') {
+            return None;
+        }
+        let tokens = lex(&text);
+        let inner = tokens.get(1..tokens.len().checked_sub(1)?)?;
+        let mut open = 0usize;
+        let statements: Vec<&[Token]> = inner
+            .split(|t| {
+                match t.kind {
+                    Kind::Open(_) => open += 1,
+                    Kind::Close(_) => open = open.saturating_sub(1),
+                    _ => {}
+                }
+                open == 0 && t.kind == Kind::Separator
+            })
+            .collect();
+        let at = At { ast: &closure.ast, frame: closure.env.as_ref() };
+        let mut out: Vec<Outer> = Vec::new();
+        let mut own: Vec<&str> = Vec::new();
+        for (s, statement) in statements.iter().enumerate() {
+            for (k, token) in statement.iter().enumerate() {
+                let name = match &token.kind {
+                    Kind::Name(name) => name.as_str(),
+                    Kind::Word(Word::Alpha | Word::Omega) => continue,
+                    Kind::Word(_) | Kind::Control(_) | Kind::Bad(_) | Kind::Glyph('⍎') => {
+                        return None;
+                    }
+                    _ => continue,
+                };
+                if own.contains(&name) {
+                    continue;
+                }
+                let sym = self.st.symbols.intern(name);
+                if out.iter().any(|o| o.sym == sym) {
+                    continue;
+                }
+                if matches!(statement.get(k + 1), Some(t) if t.kind == Kind::Assign) {
+                    own.push(name);
+                    continue;
+                }
+                if !changes_at(statement, k) {
+                    match self.lookup(at, sym) {
+                        Some(Value::Array(_)) | None => continue,
+                        Some(_) => return None,
+                    }
+                }
+                let named = |tokens: &[Token]| {
+                    tokens.iter().filter(|t| matches!(&t.kind, Kind::Name(n) if n == name)).count()
+                };
+                let (before, here) = (&statements[..s], named(statement));
+                let behind = statements[s + 1..].iter().any(|all| named(all) > 0);
+                let guarded = statement.iter().any(|t| t.kind == Kind::Colon);
+                if before.iter().any(|all| named(all) > 0) || here != 1 || guarded && behind {
+                    return None;
+                }
+                out.push(Outer { sym, is_alone: !behind });
+            }
+        }
+        (!out.is_empty()).then_some(out)
+    }
+
+    /// Outer names get what a run came to.
+    pub(super) fn make_changes(&mut self, changes: Vec<Change>) -> Result<()> {
+        for Change { closure, sym, value } in changes {
+            let at = At { ast: &closure.ast, frame: closure.env.as_ref() };
+            self.change(at, sym, value)?;
+        }
+        Ok(())
+    }
+}
+
+impl Flat<'_, '_> {
+    /// An outer name of the body, which it may change here, and the array that it holds.
+    fn outer(&mut self, call: &Rc<Call>, sym: Sym) -> Result<(Outer, Array)> {
+        let first = self.calls.len() == 1 && !self.later;
+        let known = self.outer.iter().find(|o| o.sym == sym && first).cloned();
+        let known = known.filter(|_| !self.has_changed(sym));
+        let Some(known) = known else { return refuse("an outer name is assigned") };
+        let closure = &call.frame.closure;
+        let at = At { ast: &closure.ast, frame: closure.env.as_ref() };
+        match self.ev.lookup(at, sym) {
+            Some(Value::Array(a)) if a.frame().is_none() => Ok((known, a)),
+            _ => refuse("an outer name is assigned"),
+        }
+    }
+
+    /// Whether an outer name has been changed.
+    pub(super) fn has_changed(&self, sym: Sym) -> bool {
+        self.changes.iter().any(|c| c.sym == sym)
+    }
+
+    fn changed(&mut self, call: &Call, sym: Sym, value: Array) {
+        let closure = call.frame.closure.clone();
+        self.changes.push(Change { closure, sym, value });
+    }
+
+    /// `d f←v` of an outer name.
+    pub(super) fn modified(
+        &mut self,
+        call: &Rc<Call>,
+        sym: Sym,
+        f: &Func,
+        v: &Cells,
+    ) -> Result<()> {
+        let (outer, old) = self.outer(call, sym)?;
+        let Func::Prim(p) = f else { return refuse("an outer name is assigned") };
+        let v = self.array(v)?;
+        let n = v.len();
+        match p.glyph {
+            '⊢' => {
+                let last = self.taken(&v, &[n as u32 - 1])?;
+                let last = self.ev.cx.ready_outer(&last)?.item(0);
+                self.changed(call, sym, last);
+                if !outer.is_alone {
+                    let v = self.each_of(v);
+                    self.name(call, sym, v);
+                }
+            }
+            ',' if outer.is_alone && old.rank() == 1 => {
+                let v = self.ev.cx.ready_outer(&v)?;
+                let flat = match v.pieces() {
+                    Some(pieces) => pieces.flat().clone(),
+                    None if v.is_plain() => v,
+                    None => return refuse("what is put behind a name is nested"),
+                };
+                let old = self.ev.cx.ready_outer(&old)?;
+                let new = catenate_last(&mut self.ev.cx, &old, &flat, None)?;
+                let new = self.ev.cx.ready_outer(&new)?;
+                self.changed(call, sym, new);
+            }
+            _ => {
+                let Some(op) = Self::scalar_of(f) else {
+                    return refuse("an outer name is assigned");
+                };
+                let old = self.ev.cx.ready(&old, "assignment")?;
+                let (Some(mut sum), true) = (old.number_scalar(), old.rank() == 0) else {
+                    return refuse("an outer name that is no number is changed");
+                };
+                let ct = self.ev.cx.sys.settings.ct;
+                let mut all = self.numbers(&v)?;
+                let mut ticks = self.ev.cx.budget().ticks();
+                for x in &mut all {
+                    ticks.tick()?;
+                    let Some(next) = two(op, ct, sum, *x) else {
+                        return refuse("a change of an outer name fails");
+                    };
+                    (sum, *x) = (next, next);
+                }
+                self.changed(call, sym, Array::num(sum));
+                if !outer.is_alone {
+                    let all = Array::numbers([n].as_slice(), all, self.ev.cx.budget())?;
+                    let all = self.each_of(all);
+                    self.name(call, sym, all);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `c[i]←v` and `c[i]f←v` of an outer vector of numbers.
+    pub(super) fn sent_to(
+        &mut self,
+        call: &Rc<Call>,
+        sym: Sym,
+        op: Option<Op>,
+        (at, v): (&Cells, &Cells),
+    ) -> Result<()> {
+        let (outer, old) = self.outer(call, sym)?;
+        let old = self.ev.cx.ready(&old, "assignment")?;
+        let plain = old.rank() == 1 && old.is_of_f64() && storage(&old).is_some();
+        if !outer.is_alone || !plain {
+            return refuse("items of an outer name are assigned");
+        }
+        let (at, v) = (self.array(at)?, self.array(v)?);
+        let (at, v) = (self.numbers(&at)?, self.numbers(&v)?);
+        let (io, ct, n) =
+            (self.ev.cx.sys.settings.io, self.ev.cx.sys.settings.ct, old.first_extent());
+        let mut items = self.ev.cx.numbers(&old, "an outer name")?;
+        let mut ticks = self.ev.cx.budget().ticks();
+        for (at, v) in at.iter().zip(v) {
+            ticks.tick()?;
+            let Ok(k) = scalar::place(*at, io, n, ct) else {
+                return refuse("an index of an outer name is outside");
+            };
+            let new = op.map_or(Some(v), |op| two(op, ct, items[k], v));
+            let Some(new) = new else { return refuse("a change of an outer name fails") };
+            items[k] = new;
+        }
+        let new = Array::numbers([n].as_slice(), items, self.ev.cx.budget())?;
+        self.changed(call, sym, new);
+        Ok(())
+    }
+
+    /// The real numbers that cells have, one each.
+    fn numbers(&mut self, v: &Array) -> Result<Vec<f64>> {
+        let v = self.ev.cx.ready_outer(v)?;
+        let settings = &self.ev.cx.sys.settings;
+        if !v.is_of_f64() || v.rank() != 1 || settings.div || settings.single {
+            return refuse("a change of an outer name takes no number");
+        }
+        self.ev.cx.numbers(&v, "a value")
+    }
+
+    /// The scalar function of a change; None: it is none.
+    pub(super) fn scalar_of(f: &Func) -> Option<Op> {
+        match f {
+            Func::Prim(p) => match p.dyadic.as_ref().map(|m| &m.does) {
+                Some(Does::Scalar(op)) => Some(*op),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
