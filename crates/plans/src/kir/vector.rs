@@ -326,14 +326,18 @@ fn arrays(params: &[Param], body: &[Stmt]) -> Vec<Array> {
 }
 
 fn stores(stmt: &Stmt, name: &str) -> bool {
-    matches!(stmt, Stmt::Store { to, at, .. } if to == name && at == "i")
+    match stmt {
+        Stmt::Store { to, at, .. } => to == name && at == "i",
+        Stmt::If(_, body) => body.iter().any(|s| stores(s, name)),
+        _ => false,
+    }
 }
 
 /// A load stands where values are made, nowhere else.
 fn reads(body: &[Stmt], place: &str) -> bool {
     body.iter().any(|stmt| match stmt {
         Stmt::Let { is, .. } | Stmt::Set { is, .. } | Stmt::Store { is, .. } => is.contains(place),
-        Stmt::For { body, .. } => reads(body, place),
+        Stmt::For { body, .. } | Stmt::If(_, body) => reads(body, place),
         _ => false,
     })
 }
