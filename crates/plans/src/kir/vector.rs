@@ -333,13 +333,20 @@ fn stores(stmt: &Stmt, name: &str) -> bool {
     }
 }
 
-/// A load stands where values are made, nowhere else.
+/// Whether all points load from there: a load stands where values are made, nowhere else. What only
+/// the inside of a launch reads may not be there for others.
 fn reads(body: &[Stmt], place: &str) -> bool {
-    body.iter().any(|stmt| match stmt {
+    let always = body.iter().any(|stmt| match stmt {
         Stmt::Let { is, .. } | Stmt::Set { is, .. } | Stmt::Store { is, .. } => is.contains(place),
-        Stmt::For { body, .. } | Stmt::If(_, body) => reads(body, place),
+        Stmt::For { body, .. } => reads(body, place),
         _ => false,
-    })
+    });
+    let mut parts = body.iter().filter_map(|stmt| match stmt {
+        Stmt::If(_, part) => Some(part),
+        _ => None,
+    });
+    let some = parts.clone().next().is_some();
+    always || some && parts.all(|part| reads(part, place))
 }
 
 impl Type {
