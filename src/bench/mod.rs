@@ -8,6 +8,7 @@ mod peers;
 mod seeds;
 mod spellings;
 mod stops;
+mod switches;
 mod table;
 #[cfg(test)]
 mod tests;
@@ -55,6 +56,12 @@ const OWN: &[(&str, &str, &[&str], Run)] = &[
     ("families", "programs of n parts and of ten times as many", TIMED, |s, a| {
         alone(s, a, families::run)
     }),
+    (
+        "switches",
+        "what each pass, rule and setting is worth",
+        &["--seconds", "--small", "--only", "--json"],
+        |s, a| alone(s, a, switches::run),
+    ),
     ("stops", "how soon lines hear of an interrupt", &["--small", "--json"], |s, a| {
         alone(s, a, stops::run)
     }),

@@ -24,6 +24,7 @@ mod cuda_device;
 mod cuda_fast;
 mod cuda_faults;
 mod cuda_repro;
+mod cuda_shapes;
 mod cuda_tune;
 mod cuda_whole;
 mod cusim;

@@ -3,12 +3,12 @@
 //!
 //! Pages with the output that is wanted (`stories conformance examples from_numpy goldens`), random
 //! expressions on every way to a value (`differential numbers`), the rows of the source
-//! publications (`seeds`, `seeds_compiler`), planted defects (`faults`), and what a trace and the
-//! cache of plans hold (`traces plans`), also against an enumeration of what launches do (`oracle
-//! blocks`) and against the plans of other choices (`prices`). Tests run beside each other, so
-//! nothing here changes the process: no variable of the environment, no working directory, no
-//! limit. A file is looked for from the folder of the workspace, a temporary one has a name of its
-//! own.
+//! publications (`seeds`, `seeds_compiler`, `rows`), planted defects (`faults`), and what a trace
+//! and the cache of plans hold (`traces plans`), also against an enumeration of what launches do
+//! (`oracle blocks`) and against the plans of other choices (`prices`); where order comes from
+//! (`order`). Tests run beside each other, so nothing here changes the process: no variable of the
+//! environment, no working directory, no limit. A file is looked for from the folder of the
+//! workspace, a temporary one has a name of its own.
 
 #[path = "../support/grammar.rs"]
 mod grammar;
@@ -34,10 +34,12 @@ mod from_numpy;
 mod goldens;
 mod numbers;
 mod oracle;
+mod order;
 mod pairs;
 mod plans;
 mod prices;
 mod reflexes;
+mod rows;
 mod seeds;
 mod seeds_compiler;
 mod spellings;

@@ -1,5 +1,5 @@
 //! Prices: no choice of the planner makes a plan much slower than the other way would, by the
-//! model.
+//! model of the CPU and by that of a GPU.
 //!
 //! Over what all examples evaluate, statement by statement, and the lines of
 //! `benches/workloads.json` at their small sizes. Each decision that the planner can make the other
@@ -18,6 +18,9 @@ use std::path::Path;
 
 /// A plan may take so many times the other one's time.
 const MOST: f64 = 1.5;
+
+/// Microseconds of a plan that never leaves the CPU.
+const ASK_US: f64 = 40.0;
 
 /// A program or workload, the kind of decision there that costs more than the other way, and why.
 const KNOWN: &[(&str, &str, &str)] = &[
@@ -56,24 +59,26 @@ impl Found {
                     continue;
                 };
                 self.priced += 1;
-                if own.us <= MOST * other.us {
-                    continue;
+                let mut by = vec![("", own.us, other.us)];
+                // What takes less on the CPU does not ask whether there is a GPU.
+                let asks = own.us.min(other.us) >= ASK_US;
+                by.extend(asks.then_some((" on a GPU", own.gpu_us, other.gpu_us)));
+                for (device, us, others) in by.into_iter().filter(|(_, a, b)| *a > MOST * b) {
+                    if is_barred(d) {
+                        self.barred += 1;
+                        continue;
+                    }
+                    let says = format!(
+                        "{}: {us} µs in {} launches, {others} µs in {} the other way ({}): {}",
+                        trace.statement.lines().next().unwrap_or(""),
+                        own.launches,
+                        other.launches,
+                        d.alt[0].why_not,
+                        d.text
+                    );
+                    let kind = format!("{} {}{device}", d.what, d.reason);
+                    self.slower.insert((name.into(), kind), says);
                 }
-                if is_barred(d) {
-                    self.barred += 1;
-                    continue;
-                }
-                let says = format!(
-                    "{}: {} µs in {} launches, {} µs in {} the other way ({}): {}",
-                    trace.statement.lines().next().unwrap_or(""),
-                    own.us,
-                    own.launches,
-                    other.us,
-                    other.launches,
-                    d.alt[0].why_not,
-                    d.text
-                );
-                self.slower.insert((name.into(), format!("{} {}", d.what, d.reason)), says);
             }
         }
     }

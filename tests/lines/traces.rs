@@ -86,28 +86,6 @@ fn a_canonical_trace_is_the_same_on_every_run() {
     assert_eq!(once(), once());
 }
 
-/// Nodes once had the order of their addresses where a line made several at once.
-#[test]
-fn the_same_program_has_the_same_trace_in_every_process() {
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let line = "(a b)←↓⍉100 2⍴⍳200 ⋄ c←a×2 ⋄ d←b÷3 ⋄ (+/c-d)(⌈/d)";
-    for how in
-        [vec!["trace", "--canon", "-e", line], vec!["trace", "--canon", "examples/hanoi.apl"]]
-    {
-        let run = || {
-            let out = Command::new(env!("CARGO_BIN_EXE_aplomb"))
-                .args(&how)
-                .current_dir(root)
-                .output()
-                .expect("the program");
-            assert!(out.status.success() && !out.stdout.is_empty(), "{how:?}");
-            out.stdout
-        };
-        let first = run();
-        assert!((0..5).all(|_| run() == first), "{how:?}");
-    }
-}
-
 #[test]
 fn what_is_marked_as_written_has_a_buffer() {
     for trace in corpus() {

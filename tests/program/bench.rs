@@ -210,3 +210,30 @@ fn a_gpu_is_timed_by_its_events() {
         assert!(fields.difference(&always).all(|f| sometimes.contains(f)), "{row}");
     }
 }
+
+/// The worth of each switch: of every workload whose plan it changes bytes, models and time; as a
+/// table and as JSON.
+#[test]
+fn switches_are_told_by_bytes_models_and_time() {
+    let args = ["switches", "--small", "--seconds", "0", "--only", "rmse,softmax,gemm"];
+    let (out, err, code) = ran(&[&args[..], &["--json"]].concat());
+    assert_eq!((err.as_str(), code), ("", Some(0)));
+    let told = rows(&out);
+    let of = |switch: &str| told.iter().filter(|r| r["switch"] == switch).count();
+    assert!(of("fusion") >= 2 && of("embed-consumers") >= 2, "{out}");
+    for row in &told {
+        for side in ["with", "without"] {
+            for field in ["launches", "bytes", "cpu_us", "gpu_us", "us"] {
+                assert!(row[side][field].as_f64() >= Some(0.0), "{field}: {row}");
+            }
+        }
+        assert_ne!(row["with"], row["without"], "{row}");
+    }
+    let more = |r: &Value, field: &str| r["without"][field].as_u64() > r["with"][field].as_u64();
+    let fused: Vec<&Value> = told.iter().filter(|r| r["switch"] == "fusion").collect();
+    assert!(fused.iter().all(|r| more(r, "launches") && more(r, "bytes")), "{out}");
+    let (table, _, code) = ran(&args);
+    let head = table.lines().next().expect("a head");
+    assert!(code == Some(0) && head.contains("bytes") && head.contains("GPU"), "{table}");
+    assert!(table.lines().any(|l| l.starts_with("fusion ")), "{table}");
+}

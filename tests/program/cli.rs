@@ -525,7 +525,8 @@ fn pipelines_rules_and_limits_are_flags() {
     );
 }
 
-/// BAS-02, BAS-03, BAS-04: without a GPU the model alone, and why; as tables, JSON and a picture.
+/// BAS-02, BAS-03, BAS-04, BAS-20: without a GPU the model alone, and why; as tables, JSON and a
+/// picture.
 #[test]
 fn bas_02_microbench_tells_the_model_where_there_is_no_gpu() {
     let folder = tempfile::tempdir().unwrap();
@@ -534,6 +535,7 @@ fn bas_02_microbench_tells_the_model_where_there_is_no_gpu() {
     assert_eq!(code, 0, "{err}");
     assert!(out.starts_with("the model alone: "), "{out}");
     assert!(out.contains("turns ÷ stretches") && out.contains("a warp's read takes"), "{out}");
+    assert!(out.contains(" × n ns"), "the cost of a read by the threads that meet: {out}");
     assert!(out.lines().all(|l| l.chars().count() <= 100), "{out}");
     let picture = fs::read_to_string(&svg).unwrap();
     assert!(picture.starts_with("<svg") && picture.contains("GB/s"), "{picture}");

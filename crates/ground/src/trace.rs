@@ -6,9 +6,11 @@
 //! Fields are only ever added.
 
 mod passes;
+mod reads;
 mod shift;
 
 pub use crate::later::Later;
+pub use reads::{AdjacencyRecord, BlockRecord, ReadRecord};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -320,6 +322,9 @@ pub struct PlanCost {
     pub flops: u64,
     /// Microseconds on this CPU's model.
     pub us: f64,
+    /// Microseconds on the model of a GPU, by the forms of its launches.
+    #[serde(default)]
+    pub gpu_us: f64,
 }
 
 /// A launch: the unit of work of a device.
@@ -341,6 +346,13 @@ pub struct LaunchRecord {
     /// where they read (BAS-18).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block: Option<BlockRecord>,
+    /// The boxes into which tests and wraps of its reads cut its points; 0: its CUDA text knows no
+    /// such boxes, and tests each read (ACC-25).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub regions: u32,
+    /// Of the largest of them, where the text tests and wraps nothing: from and to by axis.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inside: Vec<[i64; 2]>,
     /// Nodes computed here.
     pub body: Vec<u32>,
     /// Buffers read and written.
@@ -423,55 +435,6 @@ pub struct Ran {
     /// The call of a library that stood for the text; what the library takes is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub library: Option<String>,
-}
-
-/// One read of a launch.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ReadRecord {
-    /// The buffer that is read.
-    pub buf: u32,
-    /// The map from the launch's point to the element, `(i,j)→(j,i)`.
-    pub affine: String,
-    /// The access matrix, where the map is affine: a row for each axis of the array, a column for
-    /// each loop, and a constant.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub matrix: Vec<Vec<i64>>,
-    /// The way in which the read leaves its source; null: not at all.
-    pub oob: Option<String>,
-    /// Whether neighbouring threads read neighbouring elements.
-    pub coalesced: bool,
-    /// `none`, the loops along which the map repeats (`higher-order: j`), or how many reads of the
-    /// array overlap (`constant: 3.0`); absent where the map is not affine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reuse: Option<String>,
-    /// The memory that serves it: `global`, `shared`, `constant`, `register`.
-    pub space: String,
-    /// The reason why that one.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub why: String,
-    /// Threads of a warp that meet in one bank of a copy, the most; absent: there is none
-    /// (BAS-19).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub conflicts: Option<u32>,
-    /// Elements that all points ask for; 0 where only values tell.
-    #[serde(default, skip_serializing_if = "is_none")]
-    pub requests: u64,
-    /// Different elements among them; 0 where only values tell.
-    #[serde(default, skip_serializing_if = "is_none")]
-    pub distinct: u64,
-}
-
-/// The box of points that a block takes at a time, in the middle of a launch.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct BlockRecord {
-    /// Points along each axis of the domain.
-    pub points: Vec<usize>,
-    /// The boxes that cover the domain.
-    pub boxes: u64,
-    /// Different elements that the points read.
-    pub loads: u64,
-    /// Results that they have; those of a fold for each place of its other axes.
-    pub results: u64,
 }
 
 /// One order of a launch's loops: coordinates in the names of the loops, `i-j`.

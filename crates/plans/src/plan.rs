@@ -30,6 +30,8 @@ use aplomb_values::dag::{NodeId, Read, Test, Whole};
 pub use aplomb_values::body::{ValueId, What};
 use aplomb_values::prim::op::Op;
 use smallvec::SmallVec;
+use std::fmt;
+use std::sync::OnceLock;
 use tiling::Tiling;
 
 /// A buffer's place in `Plan::buffers`.
@@ -293,17 +295,40 @@ pub struct Plan {
     pub math: Math,
     /// In which order sums by places may be made.
     pub order: Order,
+    /// Microseconds of each launch on the model of a GPU, from when somebody first asked: the plan
+    /// of a line that runs again is not looked at again.
+    pub gpu_us: Once,
 }
 
 impl Plan {
     /// These launches of it, for these roots.
     pub fn part(&self, launches: Vec<Launch>, roots: Vec<BufId>) -> Plan {
-        Plan { buffers: self.buffers.clone(), launches, roots, ..*self }
+        let (math, order) = (self.math, self.order);
+        let (buffers, gpu_us) = (self.buffers.clone(), Once::default());
+        Plan { buffers, launches, roots, math, order, gpu_us }
     }
 
     /// The buffer of that number, which is this plan's own.
     pub fn buffer(&self, id: BufId) -> &Buffer {
         &self.buffers[id.0 as usize]
+    }
+}
+
+/// Figures of a plan that are made when somebody first asks. They follow from the plan, so they are
+/// no part of what it is.
+#[derive(Clone, Default)]
+pub struct Once(OnceLock<Vec<f64>>);
+
+impl Once {
+    /// The figures; the first time they are made.
+    pub fn or_make(&self, make: impl FnOnce() -> Vec<f64>) -> &[f64] {
+        self.0.get_or_init(make)
+    }
+}
+
+impl fmt::Debug for Once {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Once")
     }
 }
 

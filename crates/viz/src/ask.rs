@@ -231,6 +231,7 @@ fn one_launch(trace: &Trace, k: usize) -> Result<Vec<String>, String> {
     let mut out = vec![launch(trace, own)];
     out.extend(spread(own));
     out.extend(taken(own));
+    out.extend(untested(own));
     out.extend(served(trace, own));
     out.extend(nest(own));
     out.extend(sizes(own));
@@ -270,6 +271,20 @@ fn taken(k: &LaunchRecord) -> Option<String> {
         count(of.loads as usize, "element"),
         count(of.results as usize, "result"),
     ))
+}
+
+/// The points at which its text tests nothing (ACC-25).
+fn untested(k: &LaunchRecord) -> Option<String> {
+    let by_axis = |sides: Vec<String>| sides.join("×");
+    let all = by_axis(k.domain.iter().map(usize::to_string).collect());
+    let own = by_axis(k.inside.iter().map(|[lo, hi]| (hi - lo).to_string()).collect());
+    (k.regions > 1).then(|| {
+        format!(
+            "its reads cut it into {} regions; in the largest, {own} of {all} points, none is \
+             tested and none wraps",
+            k.regions
+        )
+    })
 }
 
 /// The memory that serves its reads, and why that one; of what lies as threads read it nothing.

@@ -401,6 +401,7 @@ fn launch(dag: &Dag, plan: &Plan, k: usize, l: &Launch) -> LaunchRecord {
     let [inner, outer] = l.effort();
     let (flops, ns) = (inner.flops + outer.flops, inner.ns + outer.ns + cost::LAUNCH_NS);
     let (r, w) = (traffic.read, traffic.written);
+    let inside = kir::inside(plan, l);
     let mut out = LaunchRecord {
         id: k as u32,
         name: name(dag, plan, k, l),
@@ -408,6 +409,8 @@ fn launch(dag: &Dag, plan: &Plan, k: usize, l: &Launch) -> LaunchRecord {
         algo: l.kind.algorithm().into(),
         form: String::new(),
         block: None,
+        regions: inside.as_ref().map_or(0, |of| of.regions),
+        inside: inside.iter().flat_map(|of| &of.bounds).map(|(lo, hi)| [*lo, *hi]).collect(),
         body: steps_nodes(l),
         inputs,
         out,
@@ -509,6 +512,10 @@ fn read_record(plan: &Plan, l: &Launch, k: usize) -> ReadRecord {
         space: space.name().into(),
         why: why.into(),
         conflicts: kir::conflicts(l, k),
+        adj: kir::adjacent(plan, l, k).filter(|_| known).map(|adj| {
+            let word = |holds: bool| if holds { "ok" } else { "fail" }.to_string();
+            AdjacencyRecord { time: word(adj.time), space: word(adj.space) }
+        }),
         requests,
         distinct,
     }

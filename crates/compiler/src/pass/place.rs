@@ -17,7 +17,7 @@ use aplomb_ground::error::{Result, bytes};
 use aplomb_plans::plan::Kind;
 use aplomb_plans::plan::adjacency;
 use aplomb_plans::plan::product;
-use aplomb_plans::plan::tiling::{POINTS, Single, single};
+use aplomb_plans::plan::tiling::{BYTES, POINTS, Single, single};
 use aplomb_values::dag::{NodeId, Read};
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,7 +69,7 @@ pub fn run(work: &mut Work) -> Result<()> {
             }
         }
         for (array, reads) in reads.into_iter().filter(|(array, _)| !unknown.contains(array)) {
-            let Some(meeting) = meeting(work, &reads, &group.domain) else { continue };
+            let Some(meeting) = meeting(work, &reads, group) else { continue };
             let why = stays(work, group, &meeting);
             if let (None, Meeting::Overlap(Overlap { axes, .. }) | Meeting::Across(axes)) =
                 (&why, &meeting)
@@ -87,22 +87,42 @@ pub fn run(work: &mut Work) -> Result<()> {
         }
     }
     // The box of a launch follows from all that it keeps near.
-    let boxes: BTreeMap<usize, Vec<usize>> =
+    let boxes: BTreeMap<usize, tile::Boxed> =
         if found.is_empty() { BTreeMap::new() } else { tile::blocks(work, &near)? };
     for (k, array, reads, meeting, why) in found {
-        let block = boxes.get(&k).filter(|_| why.is_none());
-        let decision = told(
-            work,
-            array,
-            reads,
-            (&schedule.groups[k], block.map(Vec::as_slice)),
-            &meeting,
-            why.as_ref(),
-        );
+        let block = boxes.get(&k).filter(|b| why.is_none() && b.copied.contains(&array));
+        let block = block.map(|b| b.block.as_slice());
+        let why = why.or_else(|| {
+            let all: Vec<&SharedReads> = near.iter().filter(|n| n.group == k).collect();
+            let meant = block.is_none() && all.iter().any(|n| n.array == array);
+            meant.then(|| unserved(work, &all, &schedule.groups[k].domain))
+        });
+        let decision =
+            told(work, array, reads, (&schedule.groups[k], block), &meeting, why.as_ref());
         work.decide(decision);
     }
     work.shared_reads = near;
     Ok(())
+}
+
+/// Why an array has no copy in the boxes of its launch, which would keep all of these near.
+fn unserved(work: &Work, near: &[&SharedReads], domain: &[usize]) -> (WhyNot, String) {
+    let have = BYTES as u64;
+    match tile::least(work, near, domain).filter(|need| *need > have) {
+        Some(need) => {
+            let says = format!(
+                "; with all that the launch would keep near the least box needs {} of shared \
+                 memory, {} is the limit",
+                bytes(need),
+                bytes(have)
+            );
+            (WhyNot::Limit { name: "smem", need, have }, says)
+        }
+        None => {
+            let why = "no box of the launch serves its reads";
+            (WhyNot::Illegal(why), format!("; {why}"))
+        }
+    }
 }
 
 /// The manner in which the reads of an array meet its elements again.
@@ -116,8 +136,10 @@ enum Meeting {
     Apart(Overlap),
 }
 
-fn meeting(work: &Work, reads: &[Read], domain: &[usize]) -> Option<Meeting> {
-    let crossing = across(reads, domain);
+fn meeting(work: &Work, reads: &[Read], group: &Group) -> Option<Meeting> {
+    let domain = &group.domain;
+    // The threads of a fold follow its results where those lie beside each other.
+    let crossing = across(reads, domain).filter(|_| group.kind == Kind::Map);
     // Few reads that cross rows are worth a copy for that.
     let few = |o: &Overlap| o.refs < work.options.preset().overlap && crossing.is_some();
     if let Some(o) = overlap(reads, domain).filter(|o| !few(o)) {

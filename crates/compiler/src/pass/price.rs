@@ -4,11 +4,12 @@
 //! known when the plan is made again with it reversed, which takes as long as the plan took; so it
 //! is done where somebody asks. In: a story. Out: the same, with `plan` at its decisions.
 
-use super::cost::LAUNCH_NS;
+use super::cost::{LAUNCH_NS, SM_90};
 use super::decide::Decision;
 use super::schedule::flips::{Flip, Flips, Way};
 use super::{Observer, Options, compile};
 use aplomb_ground::trace::{DecisionRecord, PlanCost};
+use aplomb_plans::kir::{self, TileSize};
 use aplomb_plans::plan::Plan;
 use aplomb_values::dag::{NodeId, Recorded};
 use std::collections::BTreeMap;
@@ -49,16 +50,18 @@ pub fn flip(at: NodeId, d: &Decision) -> Option<Flip> {
 /// A plan in figures, by the model.
 pub fn of(plan: &Plan) -> PlanCost {
     let mut cost = PlanCost { launches: plan.launches.len() as u32, ..PlanCost::default() };
-    let mut ns = 0.0;
+    let (mut ns, mut gpu_us) = (0.0, 0.0);
     for l in &plan.launches {
         for effort in l.effort() {
             cost.flops = cost.flops.saturating_add(effort.flops);
             ns += effort.ns;
         }
         ns += LAUNCH_NS;
+        gpu_us += SM_90.launch_us + kir::figures(plan, l, TileSize::USUAL).us;
     }
     cost.bytes = plan.moved();
     cost.us = (ns / 10.0).round() / 100.0;
+    cost.gpu_us = (gpu_us * 100.0).round() / 100.0;
     cost
 }
 

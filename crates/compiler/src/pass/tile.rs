@@ -15,7 +15,7 @@ use aplomb_ground::error::{Result, bytes};
 use aplomb_plans::plan::tiling::{BYTES, POINTS, Span, Tile, Tiling, single};
 use aplomb_values::dag::{NodeId, Read};
 use smallvec::{SmallVec, smallvec};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 type Load = (NodeId, Read);
 
@@ -40,9 +40,32 @@ pub fn run(work: &mut Work) -> Result<()> {
     Ok(())
 }
 
-/// The points of the box that each launch will be cut into, along each axis of its domain.
-pub fn blocks(work: &mut Work, near: &[SharedReads]) -> Result<BTreeMap<usize, Vec<usize>>> {
-    Ok(searched(work, near)?.into_iter().map(|f| (f.group, f.tiling.block.to_vec())).collect())
+/// The points of the box that each launch will be cut into, along each axis of its domain, and the
+/// arrays that it copies.
+pub fn blocks(work: &mut Work, near: &[SharedReads]) -> Result<BTreeMap<usize, Boxed>> {
+    let of = |f: Found| {
+        let copied = f.tiling.tiles.iter().flat_map(|t| t.loads.iter().map(|(load, _)| load.0));
+        let (copied, block) = (copied.collect(), f.tiling.block.to_vec());
+        (f.group, Boxed { block, copied })
+    };
+    Ok(searched(work, near)?.into_iter().map(of).collect())
+}
+
+/// The box of a launch: points along each axis, and the arrays that are copied for it.
+pub struct Boxed {
+    pub block: Vec<usize>,
+    pub copied: BTreeSet<NodeId>,
+}
+
+/// The least bytes of shared memory that boxes need for all that a launch would keep near; None:
+/// boxes of two axes do not serve it all.
+pub fn least(work: &Work, near: &[&SharedReads], domain: &[usize]) -> Option<u64> {
+    let mut axes: Vec<usize> = near.iter().flat_map(|n| n.axes.iter().copied()).collect();
+    axes.push(domain.len().checked_sub(1)?);
+    axes.sort();
+    axes.dedup();
+    let all = tilings(work, near, &axes, domain).filter(|t| t.tiles.len() == near.len());
+    if axes.len() > 2 { None } else { all.map(|t| t.bytes() as u64).min() }
 }
 
 /// The box of a launch.
@@ -78,7 +101,12 @@ fn searched(work: &mut Work, near: &[SharedReads]) -> Result<Vec<Found>> {
                 served.push(near);
             }
         }
-        let tried = candidates(work, &served, &axes, &domain);
+        let mut tried = candidates(work, &served, &axes, &domain);
+        // Of more than fits as much as does.
+        while tried.is_empty() && served.len() > 1 {
+            served.pop();
+            tried = candidates(work, &served, &axes, &domain);
+        }
         let best = tried
             .iter()
             .min_by_key(|(_, moved)| *moved)
@@ -105,24 +133,32 @@ fn candidates(
     axes: &[usize],
     domain: &[usize],
 ) -> Vec<(Tiling<Load>, u64)> {
+    let all = tilings(work, served, axes, domain);
+    let fits = |t: &Tiling<Load>| !t.tiles.is_empty() && t.bytes() <= BYTES;
+    let priced = |t: Tiling<Load>| {
+        let moved = t.tiles.iter().map(|tile| moved(tile, &t.block)).sum();
+        (t, moved)
+    };
+    all.filter(fits).map(priced).collect()
+}
+
+/// Every box, whatever its copies need.
+fn tilings<'a>(
+    work: &'a Work,
+    served: &'a [&SharedReads],
+    axes: &'a [usize],
+    domain: &'a [usize],
+) -> impl Iterator<Item = Tiling<Load>> + 'a {
     let shapes: Vec<Vec<usize>> = match axes {
         [_] => vec![vec![POINTS]],
         _ => ROWS.iter().map(|rows| vec![*rows, POINTS / rows]).collect(),
     };
-    let mut out = Vec::new();
-    for shape in shapes {
+    shapes.into_iter().map(move |shape| {
         let mut block: SmallVec<[usize; 4]> = smallvec![1; domain.len()];
         axes.iter().zip(&shape).for_each(|(axis, n)| block[*axis] = *n);
-        let tiles: Vec<Tile<Load>> =
-            served.iter().flat_map(|near| tile(work, near, axes, domain)).collect();
-        let tiling = Tiling { block, tiles };
-        if tiling.tiles.is_empty() || tiling.bytes() > BYTES {
-            continue;
-        }
-        let moved = tiling.tiles.iter().map(|t| moved(t, &tiling.block)).sum();
-        out.push((tiling, moved));
-    }
-    out
+        let tiles = served.iter().flat_map(|near| tile(work, near, axes, domain)).collect();
+        Tiling { block, tiles }
+    })
 }
 
 /// The reads of an array that have one form, as one copy. None: fewer than two overlap, and none

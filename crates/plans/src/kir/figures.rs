@@ -1,16 +1,23 @@
 //! The figures of a launch on a GPU, by its form: the boxes that blocks take, what they load, and
 //! the time by the model.
 //!
-//! Rows: BAS-18, BAS-20. A launch takes as long as what bounds it: memory, which carries each
-//! element once; the second cache, which gives every block its own; operations. Tiles of a product
+//! Rows: BAS-18, BAS-19, BAS-20. A launch takes as long as what bounds it: memory, which carries
+//! each element once; the second cache, which gives every block its own, and a sector for each
+//! element that neighbouring threads do not read beside each other; shared memory, by turns where
+//! threads of a warp meet in a bank; operations. Tiles of a product
 //! have a model of their own (`sizes`). A device that fewer blocks than it has multiprocessors
 //! cannot fill works at that part of its rates.
 
 use super::form::Form;
+use super::space::{conflicts, served};
 use super::{TileSize, product, sizes};
-use crate::occupancy::{self, BYTES_PER_US, CACHE_PER_US, FLOPS_PER_US, PROCESSORS};
-use crate::plan::{Block, Launch, Plan};
+use crate::occupancy::{self, BYTES_PER_US, CACHE_PER_US, CYCLE_NS, FLOPS_PER_US, PROCESSORS};
+use crate::plan::{Block, Launch, Plan, What};
 
+/// Threads of a warp.
+const WARP: u64 = 32;
+/// Warps of which the sectors are counted: an estimate is made for each plan that is priced.
+const LOOKED: u64 = 8;
 /// The architecture of the rates.
 const ARCH: &str = "sm_90";
 
@@ -56,12 +63,37 @@ pub fn figures(plan: &Plan, launch: &Launch, tile: TileSize) -> Figures {
     let own = block.as_ref().map_or(0, |(_, of)| of.bytes.saturating_mul(boxes));
     let cache = own.max(traffic.read).saturating_add(traffic.written) as f64 / CACHE_PER_US;
     let flops = inner.flops.saturating_add(after.flops) as f64 / FLOPS_PER_US;
+    let (apart, turns) = lanes(plan, launch);
+    let cache = cache + apart as f64 / CACHE_PER_US;
+    let shared = turns as f64 * CYCLE_NS / 1e3 / f64::from(PROCESSORS);
     let filled = (blocks as f64 / f64::from(PROCESSORS)).clamp(1.0 / f64::from(PROCESSORS), 1.0);
     let us = match (form, by_tiles(plan, launch, tile)) {
         (Form::Tiles, Some(us)) => us.max(memory),
-        _ => memory.max(cache).max(flops) / filled,
+        _ => memory.max(cache).max(shared).max(flops) / filled,
     };
     Figures { form, block, boxes, us }
+}
+
+/// Bytes of the sectors that warps meet by loads whose neighbours lie apart, and the turns that
+/// warps take at copies in shared memory.
+fn lanes(plan: &Plan, launch: &Launch) -> (u64, u64) {
+    let warps = crate::plan::product(&launch.domain).div_ceil(WARP);
+    let (mut apart, mut turns) = (0u64, 0u64);
+    let loads = launch.body.iter().filter_map(|s| match s.what {
+        What::Load(load) => Some(load as usize),
+        _ => None,
+    });
+    for load in loads {
+        if let Some(n) = conflicts(launch, load) {
+            turns = turns.saturating_add(warps.saturating_mul(u64::from(n)));
+        } else if served(plan, launch, load).is_none() {
+            let met = plan.sectors(launch, load, LOOKED);
+            if met.sectors > 2 * met.least {
+                apart = apart.saturating_add(met.bytes());
+            }
+        }
+    }
+    (apart, turns)
 }
 
 /// The time of a product in tiles of a size, by the model of sizes.

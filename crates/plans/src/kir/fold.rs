@@ -49,7 +49,9 @@ impl Lowering<'_> {
             ticket: "ticket".into(),
             at: "0",
         };
-        self.meet(&meeting, &[], &mut out)?;
+        // One result may have axes all the same, of one place each.
+        let places: Vec<String> = self.launch.outer().iter().map(|_| "0".into()).collect();
+        self.meet(&meeting, &places, &mut out)?;
         Ok(out)
     }
 

@@ -8,6 +8,7 @@
 use super::fast::{self, Fast, narrowed};
 use super::form::Form;
 use super::ops::{self, Speed};
+use super::regions::{self, Inside};
 use super::scan::Shape;
 use super::vector::{self, Way};
 use super::{
@@ -28,7 +29,9 @@ const THREADS: u32 = super::THREADS;
 pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Result<Code> {
     fold::foldable(launch)?;
     let narrow = index::is_narrow(plan, launch);
+    let inside = regions::inside(plan, launch);
     let mut k = Lowering::new(plan, launch, number, tuning, narrow);
+    k.inside = inside.as_ref();
     let outer = launch.outer();
     let count = |shape: &[usize]| shape.iter().map(|n| *n as u64).product::<u64>();
     let axis = || launch.axis.ok_or_else(|| bug!("a form along no axis"));
@@ -70,12 +73,14 @@ fn sites(launch: &Launch) -> Vec<u32> {
 pub(super) struct Lowering<'a> {
     pub(super) plan: &'a Plan,
     pub(super) launch: &'a Launch,
+    /// The points at which its text tests nothing.
+    pub(super) inside: Option<&'a Inside>,
     number: usize,
     /// Of the kernel that is being lowered.
     pub(super) params: Vec<Param>,
     pub(super) sites: Vec<u32>,
     pub(super) variables: usize,
-    checked: Vec<BufId>,
+    pub(super) checked: Vec<BufId>,
     /// Indices are i32.
     pub(super) narrow: bool,
     /// The code holds for all extents: nothing in it may follow from how large they are.
@@ -155,6 +160,7 @@ impl<'a> Lowering<'a> {
         let mut k = Lowering {
             plan,
             launch,
+            inside: None,
             number,
             params: Vec::new(),
             sites: sites(launch),
@@ -296,21 +302,22 @@ impl Lowering<'_> {
     }
 
     pub(super) fn map(&mut self, points: u64) -> Result<Shape> {
-        let mut body = Body::new("i");
-        let axes = self.axes(&self.launch.domain.clone(), "i", &mut body.out);
-        self.steps(&self.launch.body, At::point(&axes, &self.launch.domain), &mut body)?;
-        self.stores(Part::Body, "i", &mut body)?;
-        let items = vector::choices(self.launch, &self.params, &body.out);
+        let mut body = Vec::new();
+        let axes = self.axes(&self.launch.domain.clone(), "i", &mut body);
+        let inner = self.is_inside(|k| (axes[k].clone(), axes[k].clone()));
+        body.extend(inner);
+        body.append(&mut self.by_region(&axes)?);
+        let items = vector::choices(self.launch, &self.params, &body);
         let threads =
             if items.is_empty() { Vec::new() } else { vec![THREADS / 2, THREADS, 2 * THREADS] };
         self.choices = Choices { items, threads, persistent: self.has_loop(), tiles: None };
         if self.tuning.persistent && self.choices.persistent {
-            return Ok(self.persistent(body.out, points));
+            return Ok(self.persistent(body, points));
         }
         self.threads = Some(self.tuning.threads)
             .filter(|n| self.choices.threads.contains(n))
             .unwrap_or(THREADS);
-        Ok((self.spread(&Way::all(), body.out)?, Spread::Threads, points))
+        Ok((self.spread(&Way::all(), body)?, Spread::Threads, points))
     }
 
     pub(super) fn after(

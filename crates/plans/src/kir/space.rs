@@ -7,6 +7,7 @@
 
 use super::form::Form;
 use super::product::Tiled;
+use crate::plan::adjacency::Adjacent;
 use crate::plan::tiling::Tile;
 use crate::plan::{Launch, Plan, Step, What};
 use aplomb_values::dag::ix::Ix;
@@ -43,24 +44,39 @@ impl Space {
 
 /// The memory that serves one of a launch's reads, and why that one.
 pub fn space(plan: &Plan, launch: &Launch, load: usize) -> (Space, &'static str) {
+    match served(plan, launch, load) {
+        Some(told) => told,
+        None if plan.is_coalesced(launch, load) => {
+            (Space::Global, "neighbouring threads read neighbours in memory")
+        }
+        None => (Space::Global, "neighbouring threads read elements that lie apart"),
+    }
+}
+
+/// The same, but of an array that threads read where it lies nothing is said of how.
+pub(super) fn served(plan: &Plan, launch: &Launch, load: usize) -> Option<(Space, &'static str)> {
     let own = |s: &&Step| s.what.load() == Some(load as u32);
     let held = launch.finish.iter().any(|f| f.held.contains(&(load as u32)));
     let in_body = launch.body.iter().find(own);
     let after = launch.after.iter().find(own);
     if held {
-        return (Space::Global, "an operation on whole arrays reads it as it wants");
+        return Some((Space::Global, "an operation on whole arrays reads it as it wants"));
     }
     if in_body.or(after).is_some_and(|s| matches!(s.what, What::Gather { .. })) {
-        return (Space::Global, "values say where");
+        return Some((Space::Global, "values say where"));
     }
     if near(launch, load).is_some() {
-        return (Space::Shared, "a block copies its box of it");
+        return Some((Space::Shared, "a block copies its box of it"));
     }
     let form = Form::of(plan, launch);
     if let (Some(tiled), Some(_)) = (Tiled::of(launch), in_body) {
         match (tiled.side(launch, load), tiled.column) {
-            (Some(_), Some(_)) => return (Space::Shared, "a block copies a tile of the operand"),
-            (Some(false), None) => return (Space::Shared, "a block copies 256 places of it"),
+            (Some(_), Some(_)) => {
+                return Some((Space::Shared, "a block copies a tile of the operand"));
+            }
+            (Some(false), None) => {
+                return Some((Space::Shared, "a block copies 256 places of it"));
+            }
             (Some(true), None) | (None, _) => (),
         }
     }
@@ -74,7 +90,8 @@ pub fn space(plan: &Plan, launch: &Launch, load: usize) -> (Space, &'static str)
     };
     let loops = form.loops(launch).filter(|_| in_body.is_some());
     if loops.is_some_and(|axis| !moves(axis)) && (0..domain.len()).any(moves) {
-        return (Space::Register, "it does not move with the loop of a thread: loaded before it");
+        let why = "it does not move with the loop of a thread: loaded before it";
+        return Some((Space::Register, why));
     }
     let lanes = match in_body {
         Some(_) => form.lanes(launch),
@@ -83,12 +100,16 @@ pub fn space(plan: &Plan, launch: &Launch, load: usize) -> (Space, &'static str)
     let one = lanes.is_none_or(|axis| domain[axis] >= WARP && !moves(axis))
         || !(0..domain.len()).any(moves);
     if one && plan.buffer(of.buf).bytes() <= CONSTANT {
-        return (Space::Constant, "all threads of a warp read one element: one load serves them");
+        let why = "all threads of a warp read one element: one load serves them";
+        return Some((Space::Constant, why));
     }
-    match plan.is_coalesced(launch, load) {
-        true => (Space::Global, "neighbouring threads read neighbours in memory"),
-        false => (Space::Global, "neighbouring threads read elements that lie apart"),
-    }
+    None
+}
+
+/// The way in which a read meets neighbours of its array, in the order of the launch's form.
+pub fn adjacent(plan: &Plan, launch: &Launch, load: usize) -> Option<Adjacent> {
+    let form = Form::of(plan, launch);
+    plan.adjacent(launch, load, (form.lanes(launch), form.loops(launch)))
 }
 
 /// Threads of a warp that meet in one bank where a box's copy serves a read (BAS-19). None: no copy

@@ -5,7 +5,7 @@
 //! are parameters. What lies outside of the array is not copied; tests of reads see to it that
 //! nobody asks for it.
 
-use super::lower::{At, Body, Lowering, Part, storage};
+use super::lower::{Lowering, storage};
 use super::{Expr, Stmt, THREADS, Type};
 use crate::plan::tiling::{Span, Tile};
 use aplomb_ground::error::{Result, bug};
@@ -37,6 +37,11 @@ impl Lowering<'_> {
             self.copied(t, tile, block, &corner, &mut each)?;
         }
         each.push(Stmt::Do("__syncthreads()".into()));
+        let ends = |k: usize| match block[k] {
+            1 => (corner[k].clone(), corner[k].clone()),
+            n => (corner[k].clone(), format!("{} + {}", corner[k], n - 1)),
+        };
+        each.extend(self.is_inside(ends));
         each.extend([Stmt::Roll, self.points(block, &corner)?]);
         each.push(Stmt::Do("__syncthreads()".into()));
         out.push(Stmt::For {
@@ -191,13 +196,10 @@ impl Lowering<'_> {
                 inside.push(format!("{axis} < {}", self.integer(domain[k] as i64)));
             }
         }
-        let mut body = Body::new("i");
         let place = self.flat(&axes)?;
-        body.out.push(Stmt::Let { name: "i".into(), of: Type::U64, is: place, node: None });
-        let steps = &self.launch.body;
-        self.steps(steps, At::point(&axes, &domain), &mut body)?;
-        self.stores(Part::Body, "i", &mut body)?;
-        each.push(Stmt::If(inside.join(" && "), body.out));
+        let mut body = vec![Stmt::Let { name: "i".into(), of: Type::U64, is: place, node: None }];
+        body.append(&mut self.by_region(&axes)?);
+        each.push(Stmt::If(inside.join(" && "), body));
         Ok(Stmt::For {
             name: "p".into(),
             from: "threadIdx.x".into(),

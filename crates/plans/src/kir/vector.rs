@@ -326,16 +326,27 @@ fn arrays(params: &[Param], body: &[Stmt]) -> Vec<Array> {
 }
 
 fn stores(stmt: &Stmt, name: &str) -> bool {
-    matches!(stmt, Stmt::Store { to, at, .. } if to == name && at == "i")
+    match stmt {
+        Stmt::Store { to, at, .. } => to == name && at == "i",
+        Stmt::If(_, body) => body.iter().any(|s| stores(s, name)),
+        _ => false,
+    }
 }
 
-/// A load stands where values are made, nowhere else.
+/// Whether all points load from there: a load stands where values are made, nowhere else. What only
+/// the inside of a launch reads may not be there for others.
 fn reads(body: &[Stmt], place: &str) -> bool {
-    body.iter().any(|stmt| match stmt {
+    let always = body.iter().any(|stmt| match stmt {
         Stmt::Let { is, .. } | Stmt::Set { is, .. } | Stmt::Store { is, .. } => is.contains(place),
         Stmt::For { body, .. } => reads(body, place),
         _ => false,
-    })
+    });
+    let mut parts = body.iter().filter_map(|stmt| match stmt {
+        Stmt::If(_, part) => Some(part),
+        _ => None,
+    });
+    let some = parts.clone().next().is_some();
+    always || some && parts.all(|part| reads(part, place))
 }
 
 impl Type {

@@ -197,6 +197,45 @@ impl Ref {
     }
 }
 
+/// The way in which elements beside each other are met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Adjacent {
+    /// At one time: no thread meets one after the other.
+    pub time: bool,
+    /// By threads beside each other.
+    pub space: bool,
+}
+
+impl Plan {
+    /// The way in which one of a body's reads meets neighbours of its array, where threads are
+    /// counted along `lanes` and each goes along `alone` by itself (BAS-11, BAS-12). None: elements
+    /// are met again, have no neighbours, or values or tests say where they are.
+    pub fn adjacent(
+        &self,
+        l: &Launch,
+        load: usize,
+        (lanes, alone): (Option<usize>, Option<usize>),
+    ) -> Option<Adjacent> {
+        let own = &l.loads[load];
+        let in_body = l.body.iter().any(|s| s.what == What::Load(load as u32));
+        let loops: Vec<usize> = (0..l.domain.len()).filter(|k| l.domain[*k] > 1).collect();
+        if !in_body || !own.read.tests.is_empty() || loops.is_empty() || loops.len() > LOOPS {
+            return None;
+        }
+        let rows = rows(&own.read.ix, &l.domain, &loops)?;
+        let of = Ref { buf: own.buf, rows, bytes: 0 };
+        let step = of.direction(loops.len()).filter(|_| of.is_without_reuse(loops.len()))?;
+        let by = |axis: Option<usize>| {
+            let at = axis.and_then(|axis| loops.iter().position(|k| *k == axis));
+            at.map_or(0, |at| step[at])
+        };
+        // Where threads follow that axis too, they share its places out.
+        let time = alone == lanes || by(alone) == 0;
+        let others = step.iter().filter(|x| **x != 0).count() == 1;
+        Some(Adjacent { time, space: by(lanes) == 1 && others })
+    }
+}
+
 impl Nest {
     /// All orders in which neighbours meet neighbours, that of most bytes first. Where arrays have
     /// no reuse and there is none, the order in which they are copied: `global` is empty then.

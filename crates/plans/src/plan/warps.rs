@@ -32,6 +32,12 @@ impl Plan {
     /// Whether the threads of a warp read one or few stretches of memory by this load, at the
     /// points of the launch or of what its folds leave.
     pub fn is_coalesced(&self, l: &Launch, load: usize) -> bool {
+        let met = self.sectors(l, load, LOOKED);
+        met.sectors <= 2 * met.least
+    }
+
+    /// The sectors that warps meet by a load, of so many warps at most.
+    pub fn sectors(&self, l: &Launch, load: usize, looked: u64) -> Sectors {
         let has = |steps: &[super::Step]| steps.iter().any(|s| s.what.load() == Some(load as u32));
         let outer = l.outer();
         let of_points = has(&l.body) || !has(&l.after);
@@ -51,9 +57,9 @@ impl Plan {
         let all = order.slow.saturating_mul(each);
         let buffer = self.buffer(load.buf);
         let size = buffer.dtype.size() as u64;
-        let (mut sectors, mut least) = (0, 0);
-        for k in 0..all.min(LOOKED) {
-            let warp = (u128::from(k) * u128::from(all) / u128::from(all.min(LOOKED))) as u64;
+        let (mut sectors, mut least, looked) = (0, 0, all.min(looked));
+        for k in 0..looked {
+            let warp = (u128::from(k) * u128::from(all) / u128::from(looked)) as u64;
             let first = warp % each * WARP;
             let places = (first..order.fast.min(first + WARP)).filter_map(|lane| {
                 element(&load.read, &buffer.shape, &order.place(warp / each, lane))
@@ -66,7 +72,28 @@ impl Plan {
             met.dedup();
             sectors += met.len() as u64;
         }
-        sectors <= 2 * least
+        Sectors { sectors, least, looked, warps: all }
+    }
+}
+
+/// The sectors of memory that some warps of a launch meet by one load.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sectors {
+    /// By the warps that were looked at.
+    pub sectors: u64,
+    /// As many as the elements that they met would fill.
+    pub least: u64,
+    /// The warps that were looked at.
+    pub looked: u64,
+    /// All warps.
+    pub warps: u64,
+}
+
+impl Sectors {
+    /// Bytes that move for all warps, if those that were looked at are like the others.
+    pub fn bytes(&self) -> u64 {
+        let own = self.sectors.saturating_mul(SECTOR);
+        own.saturating_mul(self.warps) / self.looked.max(1)
     }
 }
 

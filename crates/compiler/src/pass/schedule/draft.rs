@@ -19,7 +19,7 @@ use crate::pass::lets::Let;
 use crate::pass::{find, float_lets, need, split};
 use aplomb_ground::error::{Result, bug};
 use aplomb_ground::limits::Interrupt;
-use aplomb_plans::plan::product;
+use aplomb_plans::plan::{Kind, product};
 use aplomb_values::array::Shape;
 use aplomb_values::dag::{Dag, NodeId, Read};
 use std::collections::{BTreeMap, BTreeSet};
@@ -184,7 +184,7 @@ fn groups(dag: &Dag, keep: &Keep, policies: Policies, stop: &Interrupt) -> Resul
         });
         of.insert(at, home);
     }
-    if policies.asks(Policy::Domains) {
+    if policies.asks(Policy::Domains) || policies.tuples && policies.asks(Policy::Consumers) {
         merge_equals(dag, keep, &mut groups, &mut of, policies);
     }
     let mut groups: Vec<Group> = groups.into_iter().flatten().collect();
@@ -264,7 +264,8 @@ fn joins(dag: &Dag, g: &mut Group, at: NodeId, read: &[NodeId], policies: Polici
 }
 
 /// horizontal: launches of equal stage and domain that read a common buffer or compute a common
-/// term, or are both too small to be worth two.
+/// term, or are both too small to be worth two. Without that pass, where folds of tuples are, folds
+/// that compute a common term: Accelerate's fold of an array of tuples.
 fn merge_equals(
     dag: &Dag,
     keep: &Keep,
@@ -314,9 +315,14 @@ fn merge_equals(
                         let any = |g: &Group| policies.flips.any(&g.nodes(), way);
                         !policies.flips.is_empty() && (any(x) || any(y))
                     };
-                    let shares = is_small(&x.domain) && is_small(&y.domain)
-                        || !a.0.is_disjoint(&b.0)
-                        || !a.1.is_disjoint(&b.1);
+                    let terms = !a.1.is_disjoint(&b.1);
+                    let shares = match policies.asks(Policy::Domains) {
+                        true => {
+                            let small = is_small(&x.domain) && is_small(&y.domain);
+                            small || !a.0.is_disjoint(&b.0) || terms
+                        }
+                        false => terms && x.kind == Kind::Reduce && y.kind == Kind::Reduce,
+                    };
                     (shares || flipped(Way::Together)) && !flipped(Way::Apart)
                 }
                 _ => false,

@@ -67,6 +67,8 @@ pub struct Policies {
     pub epilogue: bool,
     /// A launch may write several arrays (rule).
     pub outputs: bool,
+    /// Folds of one domain that compute a common term are one, of tuples.
+    pub tuples: bool,
     /// The legality rules of 2006.
     pub strict: bool,
     /// The most that a launch may need, once `Limits` is asked.

@@ -42,7 +42,7 @@ impl Run<'_> {
             let bytes = usize::try_from(scratch.bytes).map_err(|_| Stop::Memory)?;
             shared.push((&scratch.name, self.cuda.memory.take(bytes)?));
         }
-        let predicted = place::gpu_us(&plan, launch) / code.kernels.len().max(1) as f64;
+        let predicted = place::gpu_us(&plan)[k] / code.kernels.len().max(1) as f64;
         let mut all = Prepared { tuning: text.tuning, ..Prepared::default() };
         for (kernel, ready) in code.kernels.iter().zip(ready) {
             self.step(k, kernel, ready, predicted, &shared, &mut all)?;

@@ -27,8 +27,12 @@ fn points(shape: &[usize]) -> f64 {
     shape.iter().map(|&n| n as f64).product()
 }
 
-/// One launch on the GPU, its data there.
-pub fn gpu_us(plan: &Plan, launch: &Launch) -> f64 {
+/// Each launch on the GPU, its data there.
+pub fn gpu_us(plan: &Plan) -> &[f64] {
+    plan.gpu_us.or_make(|| plan.launches.iter().map(|l| launch_us(plan, l)).collect())
+}
+
+fn launch_us(plan: &Plan, launch: &Launch) -> f64 {
     let (kernels, again) = passes(launch);
     let alone = match (launch.kind, launch.axis) {
         // A thread goes through a line by itself, in a scan if many lines lie side by side.
@@ -90,7 +94,7 @@ pub fn costs(plan: &Plan, threads: usize, lies: impl Fn(usize) -> Where) -> Cost
         .filter(made)
         .map(|b| plan.buffer(*b).bytes())
         .filter(|n| *n < super::away::LEAST);
-    let launches: f64 = plan.launches.iter().map(|l| gpu_us(plan, l)).sum();
+    let launches: f64 = gpu_us(plan).iter().sum();
     let (moved, fetched) = (inputs(Where::Host) + back.sum::<u64>() as f64, inputs(Where::Device));
     let cpu_us = cpu::estimate(plan, threads) + fetched / TRANSFER_PER_US;
     Costs { cpu_us, gpu_us: launches + ANSWER_US + moved / TRANSFER_PER_US, moved, fetched }

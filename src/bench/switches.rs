@@ -1,0 +1,230 @@
+//! `aplomb bench switches`: what each pass, rule and setting is worth.
+//!
+//! Every workload runs as usual and without each switch. Where that makes another plan, four
+//! figures tell what the switch is worth, each as the plan without it over the plan with it: bytes
+//! that the launches move, counted; their time by the model of this CPU and by that of a GPU; and
+//! the time of a run here, the least of runs in turns. The table has a line a switch, with the
+//! geometric means, how many workloads are slower and faster without it, and the one that is
+//! slowest; below it stands what would be better without.
+
+use super::timed::{Stop, execute};
+use super::work::{self, Job, Table};
+use crate::args::BenchArgs;
+use aplomb_compiler::pass::{DEVICES, switches};
+use aplomb_devices::device::Wanted;
+use aplomb_kernel::session::Session;
+use serde_json::json;
+use std::time::Instant;
+
+/// A run without a switch counts as faster, or slower, from so far on.
+const APART: f64 = 1.25;
+/// A plan without one is better by the model, or by what is counted, from so far on.
+const BETTER: f64 = 0.95;
+/// Turns of a pair.
+const TURNS: usize = 3;
+
+/// A plan in figures.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Figures {
+    launches: u64,
+    bytes: u64,
+    cpu_us: f64,
+    gpu_us: f64,
+}
+
+/// A workload without a switch.
+struct Pair {
+    job: String,
+    switch: &'static str,
+    with: Figures,
+    without: Figures,
+    /// Least microseconds of a run, with and without.
+    us: [f64; 2],
+}
+
+impl Pair {
+    /// Bytes, the models' times and the time here, without over with.
+    fn ratios(&self) -> [f64; 4] {
+        let (a, b) = (&self.without, &self.with);
+        // What runs in no launch has no figures.
+        let launched = a.launches > 0 && b.launches > 0;
+        let over = |a: f64, b: f64| if launched && b > 0.0 { a / b } else { 1.0 };
+        [
+            over(a.bytes as f64, b.bytes as f64),
+            over(a.cpu_us, b.cpu_us),
+            over(a.gpu_us, b.gpu_us),
+            self.us[1] / self.us[0].max(1e-3),
+        ]
+    }
+
+    fn told(&self) -> String {
+        let of = |f: &Figures, us: f64| {
+            json!({
+                "launches": f.launches, "bytes": f.bytes, "cpu_us": f.cpu_us, "gpu_us": f.gpu_us,
+                "us": us,
+            })
+        };
+        let row = json!({
+            "workload": "switches", "id": self.job, "switch": self.switch,
+            "with": of(&self.with, self.us[0]), "without": of(&self.without, self.us[1]),
+        });
+        format!("{row}\n")
+    }
+}
+
+/// The table, or a line of JSON a pair.
+pub fn run(session: &mut Session, args: &BenchArgs) -> Result<String, String> {
+    let (table, works) = Table::read()?;
+    let all = BenchArgs { name: Some("all".into()), workload: None, ..args.clone() };
+    let jobs = work::chosen(&works, &all, false, session.core().limits.bytes)?;
+    session.core().devices().want(Wanted::Cpu);
+    let mut pairs = Vec::new();
+    for job in &jobs {
+        match compared(session, &table, job, args.seconds()) {
+            Ok(more) => pairs.extend(more),
+            Err(Stop::Interrupted) => return Err("interrupted".into()),
+            Err(Stop::Failed(says)) => return Err(format!("{}: {says}", job.work.id)),
+        }
+        session.restart();
+    }
+    Ok(match args.json {
+        true => pairs.iter().map(Pair::told).collect(),
+        false => format!("{}\n{}", lines(&pairs), better(&pairs)),
+    })
+}
+
+/// The switches without which a workload has another plan.
+fn compared(
+    session: &mut Session,
+    table: &Table,
+    job: &Job,
+    seconds: f64,
+) -> Result<Vec<Pair>, Stop> {
+    let interrupt = session.interrupt();
+    execute(session, &interrupt, job.making(table, 0))?;
+    let usual = session.options().clone();
+    for name in &job.work.off {
+        let _ = session.options().switch(name, false);
+    }
+    let own = session.options().clone();
+    let with = figures(session, job)?;
+    let of_device = |name: &str| DEVICES.iter().any(|d| d.name == name);
+    let mut out = Vec::new();
+    for switch in switches().into_iter().filter(|name| !of_device(name)) {
+        interrupt.check()?;
+        let mut other = own.clone();
+        if own.is_off(switch) || other.switch(switch, false).is_err() {
+            continue;
+        }
+        *session.options() = other.clone();
+        // What the limits refuse has no figures.
+        if let Ok(without) = figures(session, job)
+            && without != with
+        {
+            let us = in_turns(session, job, [&own, &other], seconds)?;
+            let name = format!("{} {} {}", job.work.id, job.dtype, job.n);
+            out.push(Pair { job: name, switch, with, without, us });
+        }
+        *session.options() = own.clone();
+    }
+    *session.options() = usual;
+    Ok(out)
+}
+
+/// The launches of a run, by their records.
+fn figures(session: &mut Session, job: &Job) -> Result<Figures, Stop> {
+    session.core().set_followed(true);
+    let ran = once(session, job);
+    let stories = session.core().take_stories();
+    session.core().set_followed(false);
+    ran?;
+    let mut out = Figures::default();
+    for k in stories.iter().flat_map(|t| &t.kernels) {
+        let times = k.times();
+        out.launches += times;
+        out.bytes += times * (k.est.r + k.est.w);
+        out.cpu_us += times as f64 * k.est.cpu_us;
+        out.gpu_us += times as f64 * k.est.us;
+    }
+    Ok(out)
+}
+
+/// Microseconds from text to result.
+fn once(session: &mut Session, job: &Job) -> Result<f64, Stop> {
+    let names = job.results();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let begun = Instant::now();
+    session.values_of(&job.text(0), &names)?;
+    Ok(begun.elapsed().as_secs_f64() * 1e6)
+}
+
+/// The least of runs in turns; the first turn compiles and does not count.
+fn in_turns(
+    session: &mut Session,
+    job: &Job,
+    ways: [&aplomb_compiler::pass::Options; 2],
+    seconds: f64,
+) -> Result<[f64; 2], Stop> {
+    let mut least = [f64::MAX; 2];
+    let begun = Instant::now();
+    let mut turn = 0;
+    while turn <= TURNS || begun.elapsed().as_secs_f64() < seconds {
+        for (least, options) in least.iter_mut().zip(ways) {
+            *session.options() = options.clone();
+            let us = once(session, job)?;
+            if turn > 0 {
+                *least = least.min(us);
+            }
+        }
+        turn += 1;
+    }
+    Ok(least)
+}
+
+fn mean(of: impl Iterator<Item = f64>) -> f64 {
+    let logs: Vec<f64> = of.filter(|x| *x > 0.0).map(f64::ln).collect();
+    (logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp()
+}
+
+/// A line a switch, that of most first.
+fn lines(pairs: &[Pair]) -> String {
+    let mut out = format!(
+        "{:<15}{:>6}{:>9}{:>9}{:>9}{:>9}{:>8}{:>8}  {}\n",
+        "without", "plans", "bytes", "CPU", "GPU", "time", "slower", "faster", "most"
+    );
+    let mut rows: Vec<(f64, String)> = Vec::new();
+    let of = |switch: &str| -> Option<(Vec<&Pair>, &Pair)> {
+        let own: Vec<&Pair> = pairs.iter().filter(|p| p.switch == switch).collect();
+        let most = *own.iter().max_by(|a, b| a.ratios()[3].total_cmp(&b.ratios()[3]))?;
+        Some((own, most))
+    };
+    for (switch, (own, most)) in switches().into_iter().filter_map(|s| Some((s, of(s)?))) {
+        let means: Vec<f64> = (0..4).map(|k| mean(own.iter().map(|p| p.ratios()[k]))).collect();
+        let cells: String = means.iter().map(|x| format!("{x:>8.2}×")).collect();
+        let slower = own.iter().filter(|p| p.ratios()[3] >= APART).count();
+        let faster = own.iter().filter(|p| p.ratios()[3] * APART <= 1.0).count();
+        let most = format!("{} {:.1}×", most.job, most.ratios()[3]);
+        let line = format!("{switch:<15}{:>6}{cells}{slower:>8}{faster:>8}  {most}\n", own.len());
+        rows.push((means[3], line));
+    }
+    rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+    rows.into_iter().for_each(|(_, line)| out += &line);
+    out
+}
+
+/// The pairs that are better without: faster here, or by what is counted or a model and no slower.
+fn better(pairs: &[Pair]) -> String {
+    let mut out = String::new();
+    for p in pairs {
+        let [bytes, cpu, gpu, time] = p.ratios();
+        let told = [bytes, cpu, gpu].iter().any(|x| *x < BETTER);
+        if time * APART <= 1.0 || told && time < 1.0 / BETTER {
+            out += &format!(
+                "better without {}: {}: bytes {bytes:.2}×, CPU {cpu:.2}×, GPU {gpu:.2}×, time \
+                 {time:.2}×\n",
+                p.switch, p.job
+            );
+        }
+    }
+    if out.is_empty() { "nothing is better without a switch\n".into() } else { out }
+}
