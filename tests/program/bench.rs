@@ -106,7 +106,8 @@ fn a_table_stands_in_columns() {
     let lines: Vec<&str> = out.lines().skip(1).collect();
     let ends =
         |line: &str, word: &str| line.find(word).map(|at| line[..at + word.len()].chars().count());
-    assert_eq!((lines.len(), code), (3, Some(0)), "{out}");
+    assert_eq!((lines.len(), code), (5, Some(0)), "{out}");
+    assert!(lines[4].starts_with("est: within 2 × ") && lines[4].ends_with(" of 2 rows"), "{out}");
     assert_eq!(ends(lines[0], " n"), ends(lines[1], "30000"), "{out}");
     assert_eq!(ends(lines[1], " f64"), ends(lines[2], " f64"), "{out}");
 }

@@ -4,7 +4,7 @@
 //! ratio, so that any part of a stream can be made anywhere (Steele, Lea, Flood 2014).
 
 use super::shape::Axis;
-use crate::eval::cx::Cx;
+use crate::eval::cx::{Cx, SMALL};
 use aplomb_ground::error::{Result, domain, length, rank};
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, Complex64, Data, Shape, checked_elements, elements};
@@ -343,8 +343,7 @@ pub fn encode(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arra
         return Err(rank("the result of ⊤ has too many axes"));
     }
     let total = checked_elements(&shape)?;
-    if y.rank() > 0
-        && cx.records(&[y], y.len())
+    if y.len() > SMALL
         && let Some(made) = encode_by_steps(cx, x, y)?
     {
         return Ok(made);

@@ -47,13 +47,17 @@ impl Cx<'_> {
             return Ok(None);
         }
         let equal = self.map2(Op::Eq, list, one)?;
+        // Of nothing, which an export for vectors of any length may meet, the greatest is below 0.
+        let zero = Array::num(0.0);
         if of == Lib::Member {
-            return self.reduce(Op::Max, &equal, 0).map(Some);
+            let some = self.reduce(Op::Max, &equal, 0)?;
+            return self.map2(Op::Max, &zero, &some).map(Some);
         }
         let (length, places) = (Array::num(n as f64), self.iota(n, 0.0)?);
         let weights = self.map2(Op::Sub, &length, &places)?;
         let weighed = self.map2(Op::Mul, &equal, &weights)?;
         let first = self.reduce(Op::Max, &weighed, 0)?;
+        let first = self.map2(Op::Max, &zero, &first)?;
         let behind = Array::num(n as f64 + self.sys.settings.io);
         self.map2(Op::Sub, &behind, &first).map(Some)
     }
