@@ -206,10 +206,9 @@ impl Bench<'_> {
         say("clock", json!(clock.unwrap_or_else(|| "monotonic".into())));
         let launches = least(&runs.launches);
         say("launch_us", figure(median(&runs.launches)));
-        if !self.gpu {
-            say("est_us", figure(runs.estimated));
-            say("est", figure(runs.estimated / launches));
-        }
+        let estimated = if self.gpu { f64::NAN } else { runs.estimated };
+        say("est_us", figure(estimated));
+        say("est", figure(estimated / launches));
         say("end_us", figure(median(&runs.whole)));
         say("first_ms", figure(runs.first.unwrap_or(f64::NAN) / 1e3));
         say("kernels", json!(runs.count));

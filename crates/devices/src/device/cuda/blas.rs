@@ -355,6 +355,35 @@ mod tests {
         Product { left, right, result: BufId(2), rows, columns, deep, dtype: DType::F64 }
     }
 
+    /// The items that the busiest of so many blocks looks at, as `kir::range` deals lines out.
+    fn busiest(lines: u64, items: u64, blocks: u64) -> u64 {
+        let parts = (blocks / lines).max(1);
+        let own = lines.div_ceil(blocks / parts);
+        own * items.div_ceil(parts * 256) * 256
+    }
+
+    /// Whatever operands are: lines that touch, which are one, lines cut out of longer ones, few
+    /// that are long.
+    #[test]
+    fn no_block_looks_at_much_more_than_its_share() {
+        assert!(
+            kir::range(DType::F64).contains("u32 parts = m < gridDim.x ? gridDim.x / (u32)m : 1")
+        );
+        let blocks = 1056;
+        for (rows, columns, deep) in [(4096, 4096, 4096), (128, 300, 1 << 20), (5000, 200, 129)] {
+            for wider in [0, 7] {
+                let mut p = product(rows, columns, deep);
+                p.left.stride += wider;
+                p.right.stride += wider;
+                for operand in range(&p, [0, 0], 0)[..8].chunks(4) {
+                    let [_, lines, items, _] = operand else { panic!("four words an operand") };
+                    let share = lines * items / blocks;
+                    assert!(busiest(*lines, *items, blocks) <= 2 * share + 512);
+                }
+            }
+        }
+    }
+
     #[test]
     fn large_products_are_faster_there_and_short_ones_in_tiles_are_not() {
         let p = product(128, 128, 128);
