@@ -2,14 +2,14 @@
 //!
 //! | search | as | why it is the same |
 //! |---|---|---|
-//! | `V⍳y` of one item | `(n+⎕IO)-⌈/(V=y)×n-0 1 …` | the first place has the greatest weight, none 0 |
+//! | `V⍳y` of each cell | `(n+⎕IO)-0⌈⌈/(V=y)×n-0 1 …` | the first place has the greatest weight, none 0 |
 //! | `y∊V` of one item | `⌈/V=y` | |
 //! | `A∊few` | `(A=k₁)⌈(A=k₂)⌈…` | |
 //! | `few⍳A` | the place of the first that is equal, by choices | |
 //!
-//! Each is fused with what makes its arguments and with what reads it, and the first two are of
-//! cells in a frame, too. A library's search compares as `=` does, but for f32, whose items are
-//! floats to it and whose numbers are of f32 to `=`: those are left to it.
+//! Each is fused with what makes its arguments and with what reads it. One item in one vector is
+//! the library's, which ends where it finds it. A library's search compares as `=` does, but for
+//! f32, whose items are floats to it and whose numbers are of f32 to `=`: those are left to it.
 
 use crate::eval::cx::Cx;
 use aplomb_ground::error::Result;
@@ -41,6 +41,10 @@ impl Cx<'_> {
             let flat = self.apply_move(list, Move::reshape(",", list.shape(), &[n]))?;
             return self.record_search_of_one(of, &flat, one);
         }
+        let single = [list, one].iter().any(|a| a.dtype() == DType::F32);
+        if !framed && (of == Lib::IndexOf || single) {
+            return self.library_of_one(of, list, one);
+        }
         let fits = list.rank() == 1 && one.rank() == 0 && (1..1 << 31).contains(&n);
         let numbers = |a: &Array| is_compared(a) && !a.is_char();
         if !fits || !numbers(list) || !numbers(one) || !(framed || self.records(&[list, one], n)) {
@@ -60,6 +64,20 @@ impl Cx<'_> {
         let first = self.map2(Op::Max, &zero, &first)?;
         let behind = Array::num(n as f64 + self.sys.settings.io);
         self.map2(Op::Sub, &behind, &first).map(Some)
+    }
+
+    /// The same by the library, to which one item is a vector of one.
+    fn library_of_one(&mut self, of: Lib, list: &Array, one: &Array) -> Result<Option<Array>> {
+        if !self.records(&[list, one], list.len()) || !self.recordable(one) {
+            return Ok(None);
+        }
+        let vector = match one.data() {
+            Data::Num(number) => Array::numbers([1].as_slice(), vec![*number], self.budget())?,
+            Data::Char(_) => return Ok(None),
+            _ => self.apply_move(one, Move::reshape("⍴", &[], &[1]))?,
+        };
+        let Some(made) = self.record_lib(of, &[list, &vector])? else { return Ok(None) };
+        self.apply_move(&made, Move::reshape("⍴", &[1], &[])).map(Some)
     }
 
     /// `X⍳y`, `y∊X` of each cell's own vector and item. None: these are other cells.
