@@ -1,11 +1,11 @@
 //! Cells as often as counts say, `/ ⌿`, and spread out between fills, `\ ⍀`.
 
-use super::cells;
 use super::shape::{Axis, axis_of, reshaped};
+use super::{cells, of_its_type};
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, length, rank};
 use aplomb_ground::limits::Budget;
-use aplomb_values::array::{Array, Buf, DType, Data, Shape, View, around, checked_elements};
+use aplomb_values::array::{Array, DType, Data, Shape, View, around, checked_elements};
 use std::sync::Arc;
 
 /// `X/Y`: each cell along the last axis as often as X says.
@@ -100,17 +100,7 @@ fn repeated(
             counts.iter().enumerate().map(move |(k, &c)| (o * n + k.min(n - 1), c as usize))
         })
     };
-    let buffer = match held.view() {
-        View::Char(v) => Buf::chars(copies(budget, v, inner, runs(), size)?, budget)?,
-        View::Bool(v) => Buf::bools(copies(budget, v, inner, runs(), size)?, budget)?,
-        View::F64(v) => Buf::f64(copies(budget, v, inner, runs(), size)?, budget)?,
-        View::F32(v) => Buf::f32(copies(budget, v, inner, runs(), size)?, budget)?,
-        View::Complex(_) => return Ok(None),
-        view => {
-            let numbers = view.numbers(budget)?;
-            Buf::stored(&copies(budget, &numbers, inner, runs(), size)?, held.dtype(), budget)?
-        }
-    };
+    let buffer = of_its_type!(held, budget, |v, _| copies(budget, v, inner, runs(), size));
     Ok(Some(Array::dense(shape, Arc::new(buffer))))
 }
 
@@ -264,16 +254,6 @@ fn spread_out(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array>> {
         return Ok(None);
     }
     let budget = cx.budget();
-    let buffer = match held.view() {
-        View::Char(v) => Buf::chars(all(budget, mask, v, ' ')?, budget)?,
-        View::Bool(v) => Buf::bools(all(budget, mask, v, 0)?, budget)?,
-        View::F64(v) => Buf::f64(all(budget, mask, v, 0.0)?, budget)?,
-        View::F32(v) => Buf::f32(all(budget, mask, v, 0.0)?, budget)?,
-        View::Complex(_) => return Ok(None),
-        view => {
-            let numbers = view.numbers(budget)?;
-            Buf::stored(&all(budget, mask, &numbers, 0.0)?, held.dtype(), budget)?
-        }
-    };
+    let buffer = of_its_type!(held, budget, |v, fill| all(budget, mask, v, fill));
     Ok(Some(Array::dense([mask.len()].as_slice(), Arc::new(buffer))))
 }

@@ -9,12 +9,12 @@ use crate::eval::cx::Cx;
 use crate::eval::flattened::Steps;
 use crate::eval::run::Eval;
 use crate::eval::value::{Func, Operand};
-use crate::functions::cells;
 use crate::functions::groups::{Groups, groups};
 use crate::functions::shape::{Axis, reshaped};
+use crate::functions::{cells, of_its_type};
 use crate::table::Does;
 use aplomb_ground::error::{Result, length};
-use aplomb_values::array::{Array, Buf, DType, Ragged, Shape, View, elements, storage};
+use aplomb_values::array::{Array, DType, Ragged, Shape, elements, storage};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce;
 use std::rc::Rc;
@@ -261,17 +261,7 @@ fn placed<T: Copy>(cx: &Cx<'_>, items: &[T], zero: T, of: &[u32], ends: &[u32]) 
 fn grouped(cx: &Cx<'_>, values: &Array, of: &[u32], ends: &[u32]) -> Result<Option<Array>> {
     let Some(held) = storage(values).filter(|_| values.rank() == 1) else { return Ok(None) };
     let budget = cx.budget();
-    let made = match held.view() {
-        View::Bool(v) => Buf::bools(placed(cx, v, 0, of, ends)?, budget)?,
-        View::F64(v) => Buf::f64(placed(cx, v, 0.0, of, ends)?, budget)?,
-        View::F32(v) => Buf::f32(placed(cx, v, 0.0, of, ends)?, budget)?,
-        View::Char(v) => Buf::chars(placed(cx, v, ' ', of, ends)?, budget)?,
-        View::Complex(_) => return Ok(None),
-        view => {
-            let numbers = view.numbers(budget)?;
-            Buf::stored(&placed(cx, &numbers, 0.0, of, ends)?, held.dtype(), budget)?
-        }
-    };
+    let made = of_its_type!(held, budget, |v, fill| placed(cx, v, fill, of, ends));
     Ok(Some(Array::dense([values.len()].as_slice(), Arc::new(made))))
 }
 
