@@ -7,6 +7,7 @@
 //! geometric means, how many workloads are slower and faster without it, and the one that is
 //! slowest; below it stands what would be better without.
 
+use super::table::mean;
 use super::timed::{Stop, execute};
 use super::work::{self, Job, Table};
 use crate::args::BenchArgs;
@@ -181,11 +182,6 @@ fn in_turns(
     Ok(least)
 }
 
-fn mean(of: impl Iterator<Item = f64>) -> f64 {
-    let logs: Vec<f64> = of.filter(|x| *x > 0.0).map(f64::ln).collect();
-    (logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp()
-}
-
 /// A line a switch, that of most first.
 fn lines(pairs: &[Pair]) -> String {
     let mut out = format!(
@@ -199,7 +195,8 @@ fn lines(pairs: &[Pair]) -> String {
         Some((own, most))
     };
     for (switch, (own, most)) in switches().into_iter().filter_map(|s| Some((s, of(s)?))) {
-        let means: Vec<f64> = (0..4).map(|k| mean(own.iter().map(|p| p.ratios()[k]))).collect();
+        let means: Vec<f64> =
+            (0..4).map(|k| mean(own.iter().map(|p| p.ratios()[k]).filter(|x| *x > 0.0))).collect();
         let cells: String = means.iter().map(|x| format!("{x:>8.2}×")).collect();
         let slower = own.iter().filter(|p| p.ratios()[3] >= APART).count();
         let faster = own.iter().filter(|p| p.ratios()[3] * APART <= 1.0).count();

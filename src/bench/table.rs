@@ -128,9 +128,9 @@ impl Summary {
     }
 }
 
-/// The geometric mean.
-fn mean(of: impl Iterator<Item = f64> + Clone) -> f64 {
-    (of.clone().map(f64::ln).sum::<f64>() / of.count() as f64).exp()
+/// The geometric mean; 1 of nothing.
+pub fn mean(of: impl Iterator<Item = f64> + Clone) -> f64 {
+    (of.clone().map(f64::ln).sum::<f64>() / of.count().max(1) as f64).exp()
 }
 
 fn notes(row: &Value) -> Vec<String> {

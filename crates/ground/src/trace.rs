@@ -350,7 +350,8 @@ pub struct LaunchRecord {
     /// such boxes, and tests each read (ACC-25).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub regions: u32,
-    /// Of the largest of them, where the text tests and wraps nothing: from and to by axis.
+    /// The bounds of the largest of them, where the text tests and wraps nothing: from and to by
+    /// axis.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inside: Vec<[i64; 2]>,
     /// Nodes computed here.

@@ -298,14 +298,16 @@ pub struct Plan {
     /// Microseconds of each launch on the model of a GPU, from when somebody first asked: the plan
     /// of a line that runs again is not looked at again.
     pub gpu_us: Once,
+    /// The same on the CPU: nanoseconds of one thread's computing and of its memory.
+    pub cpu_ns: Once,
 }
 
 impl Plan {
     /// These launches of it, for these roots.
     pub fn part(&self, launches: Vec<Launch>, roots: Vec<BufId>) -> Plan {
         let (math, order) = (self.math, self.order);
-        let (buffers, gpu_us) = (self.buffers.clone(), Once::default());
-        Plan { buffers, launches, roots, math, order, gpu_us }
+        let (buffers, gpu_us, cpu_ns) = (self.buffers.clone(), Once::default(), Once::default());
+        Plan { buffers, launches, roots, math, order, gpu_us, cpu_ns }
     }
 
     /// The buffer of that number, which is this plan's own.

@@ -162,7 +162,7 @@ pub struct Part {
 /// One statement.
 #[derive(Default)]
 pub struct Kept {
-    /// Its text, where that is not what stands at its place.
+    /// The statement's text, where that is not what stands at its place.
     text: Option<String>,
     /// Its place in the text that ran.
     place: Option<Place>,

@@ -418,8 +418,8 @@ fn dropped(cx: &Cx<'_>, r: &Ragged, by: impl Fn(usize) -> i64) -> Result<Option<
     Ragged::of_runs(&runs, cx.budget())
 }
 
-/// So many items of each piece at its front, or for a negative number at its back; short pieces are
-/// filled. None: they hold too much.
+/// Pieces of so many items of each at its front, or for a negative number at its back; short ones
+/// are filled. None: they hold too much.
 fn lengthened(cx: &Cx<'_>, r: &Ragged, by: &[f64]) -> Result<Option<Ragged>> {
     let Some(held) = storage(r.flat()) else { return Ok(None) };
     let lengths = || by.iter().map(|k| k.abs());
@@ -441,7 +441,7 @@ fn lengthened(cx: &Cx<'_>, r: &Ragged, by: &[f64]) -> Result<Option<Ragged>> {
     in_pairs(cx, &runs)
 }
 
-/// So many fills of the kind of a flat vector.
+/// A buffer of so many fills of the kind of a flat vector.
 fn fills(cx: &Cx<'_>, r: &Ragged, dtype: DType, n: usize) -> Result<Buf> {
     match r.flat().is_char() {
         true => Buf::chars(cx.budget().filled(' ', n)?, cx.budget()),

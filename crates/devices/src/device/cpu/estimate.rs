@@ -62,21 +62,29 @@ const PICKED: f64 = 0.2;
 const SORTED: f64 = 1.5;
 const SOUGHT: f64 = 15.0;
 
-/// Microseconds of a plan's launches on so many threads.
+/// Microseconds of a plan's launches on so many threads. Whoever runs a plan may ask each time: its
+/// launches are looked at once.
 pub fn estimate(plan: &Plan, threads: usize) -> f64 {
-    let model = Model { plan, wide: Isa::chosen() == Isa::Avx512, threads: threads.max(1) };
-    plan.launches.iter().map(|launch| model.launch(launch)).sum::<f64>() / 1e3
+    let model = Model { plan, wide: Isa::chosen() == Isa::Avx512 };
+    let made = || plan.launches.iter().flat_map(|launch| model.launch(launch)).collect();
+    let of_launch = |ns: &[f64]| {
+        let (computing, moving) = (ns[0], ns[1]);
+        let shared = if computing.max(moving) > ALONE { threads.max(1) } else { 1 };
+        let (computing, moving) = (computing / shared as f64, moving / shared.min(SERVED) as f64);
+        LAUNCH_NS + computing.max(moving) + SHOWN * computing.min(moving)
+    };
+    plan.cpu_ns.or_make(made).chunks_exact(2).map(of_launch).sum::<f64>() / 1e3
 }
 
 struct Model<'a> {
     plan: &'a Plan,
     /// Loops are emitted.
     wide: bool,
-    threads: usize,
 }
 
 impl Model<'_> {
-    fn launch(&self, launch: &Launch) -> f64 {
+    /// Nanoseconds of what one thread computes, and of what it moves.
+    fn launch(&self, launch: &Launch) -> [f64; 2] {
         let points = elements(&launch.domain) as f64;
         let body = match product::estimate(launch) {
             Some(tiles) => tiles,
@@ -87,11 +95,7 @@ impl Model<'_> {
         let traffic = self.plan.traffic(launch);
         let bytes = traffic.read.saturating_add(traffic.written);
         let rate = if bytes > CACHE { FAR } else { CACHED };
-        let alone = (body + after).max(bytes as f64 / rate);
-        let shared = if alone > ALONE { self.threads } else { 1 };
-        let computing = (body + after) / shared as f64;
-        let moving = bytes as f64 / rate / shared.min(SERVED) as f64;
-        LAUNCH_NS + computing.max(moving) + SHOWN * computing.min(moving)
+        [body + after, bytes as f64 / rate]
     }
 
     /// One point's steps, and what is folded or stored there.
