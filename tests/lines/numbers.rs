@@ -231,18 +231,56 @@ fn turned(dice: &mut Dice, depth: usize) -> String {
     }
 }
 
+/// A vector of five numbers, or a matrix of two rows, of a loop's turn.
+fn whole(dice: &mut Dice, depth: usize, matrix: bool) -> String {
+    if depth == 0 {
+        return match (matrix, dice.roll(6)) {
+            (_, 0) => turned(dice, 0),
+            (true, _) => "m".into(),
+            (false, k) => ["u", "c", "v", "3 1 0.5 2 0", "u"][k - 1].into(),
+        };
+    }
+    let x = whole(dice, depth - 1, matrix);
+    match dice.roll(8) {
+        0..=4 => {
+            let op = ["+", "-", "×", "÷", "⌈", "|", "<", "=", "⌊"][dice.roll(9)];
+            format!("({x}{op}{})", whole(dice, depth - 1, matrix))
+        }
+        5 => format!("({}{x})", ["-", "⌊", "×", "|", "~"][dice.roll(5)]),
+        6 => format!("(×⍨{x})"),
+        // What is changed here is not what waits for it.
+        _ if matrix => format!("({x}+m←1⌊{x})"),
+        _ => format!("((u←1⌊{x})-u)"),
+    }
+}
+
+/// A line that changes a vector or a matrix, or looks at one.
+fn whole_line(dice: &mut Dice) -> String {
+    let (deep, matrix) = (1 + dice.roll(2), dice.roll(3) == 0);
+    let (name, x) = (if matrix { "m" } else { "u" }, whole(dice, deep, matrix));
+    match dice.roll(5) {
+        0 | 1 => format!("{name}←9|{x}"),
+        2 => format!("{name}{}←{x}", ["+", "⌊", "×"][dice.roll(3)]),
+        3 if matrix => format!("m[1;2]+←{x}[1;1]"),
+        3 => format!("u[1+5|i]+←+/{x}"),
+        _ if matrix => "m←1⌊m ⋄ t←t⌈m[1;1]".into(),
+        _ => format!("t←1000|⌊({}/{x})", ["+", "⌈", "⌊", "×"][dice.roll(4)]),
+    }
+}
+
 /// A line of a loop, or several.
 fn line(dice: &mut Dice, depth: usize, out: &mut Vec<String>) {
     let deep = 1 + dice.roll(2);
     let x = turned(dice, deep);
-    match dice.roll(if depth == 0 { 7 } else { 12 }) {
+    match dice.roll(if depth == 0 { 10 } else { 15 }) {
+        7..=9 => out.push(whole_line(dice)),
         0 | 1 => out.push(format!("t←1000|⌊{x}")),
         2 => out.push(format!("t+←{x}")),
         3 => out.push(format!("c[1+5|⌊|{x}]+←{x}")),
         4 => out.push(format!("m[1+2|i;1+3|⌊|{x}]←{x}")),
         5 => out.push(format!("q,←{x}")),
         6 => out.push(format!("k←{x} ⋄ j←5|⌊|k")),
-        7 | 8 => {
+        10 | 11 => {
             out.push(format!(":If {}<{}", turned(dice, 1), turned(dice, 0)));
             line(dice, depth - 1, out);
             match dice.roll(4) {
@@ -256,12 +294,12 @@ fn line(dice: &mut Dice, depth: usize, out: &mut Vec<String>) {
             }
             out.push(":EndIf".into());
         }
-        9 => {
+        12 => {
             out.push(format!(":For j :In {}", ["⍳40", "v", "⍳5|i", "⍳0"][dice.roll(4)]));
             line(dice, depth - 1, out);
             out.push(":EndFor".into());
         }
-        10 => {
+        13 => {
             // Inner ones of one name end together.
             out.push("w←0".into());
             out.push(":While w<35".into());
@@ -278,7 +316,7 @@ fn loops_in_registers_give_what_values_give() {
     let (mut fast, mut slow) = (session(), session());
     slow.options().switch("numbers", false).expect("a switch");
     let (mut values, mut errors) = (0, 0);
-    for k in 0..scaled(250) {
+    for k in 0..scaled(400) {
         let seed = 80_000_000 + k as u64;
         let mut dice = Dice(seed);
         let head = "r←loop n;i;j;t;k;q;w".to_string();
@@ -288,8 +326,8 @@ fn loops_in_registers_give_what_values_give() {
         }
         lines.extend([":EndFor".into(), "r←t,k,j,q".into()]);
         let texts: Vec<String> = lines.iter().map(|l| format!("'{l}'")).collect();
-        let made = format!("{SETUP} ⋄ m←2 3⍴⍳6 ⋄ f←⎕FX {}", texts.join(" "));
-        let line = format!("{made} ⋄ z←loop 60 ⋄ ⎕UCS ⍕z,s,a,c,(,m),v");
+        let made = format!("{SETUP} ⋄ m←2 3⍴⍳6 ⋄ u←5⍴0.5 ⋄ f←⎕FX {}", texts.join(" "));
+        let line = format!("{made} ⋄ z←loop 60 ⋄ ⎕UCS ⍕z,s,a,c,(,m),v,u");
         let wanted = outcome(&mut slow, &line);
         assert_eq!(outcome(&mut fast, &line), wanted, "seed {seed}: {}", lines.join("\n"));
         if wanted.is_ok() { values += 1 } else { errors += 1 }

@@ -58,7 +58,7 @@ impl host::Host for Host {
             .map_err(|f| error_of(&f, &recorded.dag, recorded.needed.as_ref()))
     }
 
-    fn apply(&mut self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
+    fn apply(&self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
         let item = |s: Src, i: usize| match s {
             Src::One(x) => x,
             Src::Many(v) => v[i],

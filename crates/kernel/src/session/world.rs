@@ -504,8 +504,12 @@ impl Host for World<'_> {
         done
     }
 
-    fn apply(&mut self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
-        apply(self.core.device.cpu.isa(), op, ct, x, y, out)
+    fn apply(&self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
+        apply::apply(self.core.device.cpu.isa(), op, ct, x, y, out)
+    }
+
+    fn fold(&self, op: Op, rows: &[f64], size: usize, out: &mut [f64]) -> bool {
+        apply::fold(self.core.device.cpu.isa(), op, rows, size, out)
     }
 
     fn is_on(&self, switch: &str) -> bool {

@@ -127,6 +127,20 @@ impl Eval<'_> {
         }
     }
 
+    /// A scalar function whose value takes the place of an argument. None: it has none there.
+    pub(super) fn in_place(
+        &mut self,
+        p: &Prim,
+        x: &mut Array,
+        y: Option<&mut Array>,
+    ) -> Result<Option<Array>> {
+        let meaning = if y.is_some() { &p.dyadic } else { &p.monadic };
+        match meaning.as_ref().map(|m| &m.does) {
+            Some(Does::Scalar(op)) => self.cx.in_place(*op, x, y),
+            _ => Ok(None),
+        }
+    }
+
     /// Runs a function on so many elements, and tells of it if it recorded nothing.
     fn told(
         &mut self,

@@ -11,6 +11,7 @@ use aplomb_values::array::format::{Boxes, Long};
 use aplomb_values::array::{self, Array, Data};
 use aplomb_values::prim::scalar::complex::near_real;
 use aplomb_values::prim::scalar::{near_integer, not_whole};
+use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -185,13 +186,51 @@ pub struct Effect {
     pub place: Option<Place>,
 }
 
+/// A value that its copies share until one of them changes: each statement keeps one, and few
+/// change it.
+#[derive(Clone, Debug, Default)]
+pub struct Shared<T>(Rc<T>);
+
+impl<T> From<T> for Shared<T> {
+    fn from(value: T) -> Shared<T> {
+        Shared(Rc::new(value))
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: Clone> DerefMut for Shared<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        Rc::make_mut(&mut self.0)
+    }
+}
+
+/// Room for the values of one function of a few numbers, before they take the place of an
+/// argument's. A copy of the evaluator's knowledge has its own.
+#[derive(Default)]
+pub struct Room(pub Vec<f64>);
+
+impl Clone for Room {
+    fn clone(&self) -> Room {
+        Room::default()
+    }
+}
+
 /// The evaluator's knowledge beside names.
 #[derive(Clone, Default)]
 pub struct Sys {
     /// The ⎕ variables.
-    pub settings: Settings,
+    pub settings: Shared<Settings>,
     /// The view of results, and what the session was told.
-    pub screen: Screen,
+    pub screen: Shared<Screen>,
+    /// Room that functions of a few numbers use again.
+    pub room: Room,
     /// The frames, guards and rounds that stand around.
     pub scope: Scope,
     /// The cells that were written, and those that may fail.

@@ -128,7 +128,13 @@ pub trait Host {
     /// One operation at once, on vectors: `out[i] = op(x[i], y[i])`; a monadic one ignores `y`.
     /// False: some element is suspect (failed, or beyond the fast path) and the caller must take
     /// the scalar meaning.
-    fn apply(&mut self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool;
+    fn apply(&self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool;
+
+    /// The folds of rows of so many floats, at most a block each, in their order
+    /// (`prim::reduce`). False: some result is suspect, or rows are folded otherwise.
+    fn fold(&self, _op: Op, _rows: &[f64], _size: usize, _out: &mut [f64]) -> bool {
+        false
+    }
 
     /// Whether what a switch of `RECORDER` names is done.
     fn is_on(&self, _switch: &str) -> bool {

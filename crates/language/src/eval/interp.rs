@@ -1,6 +1,6 @@
 //! The interpreter as a session holds it: a workspace, statements that commit or leave no trace.
 
-use super::cx::{Cx, Effect, Screen, Settings, Sys, View};
+use super::cx::{Cx, Effect, Screen, Settings, Shared, Sys, View};
 use super::force::UNREAD;
 use super::host::Host;
 use super::run::{At, Eval, Outcome, Store};
@@ -223,8 +223,8 @@ impl Interp {
         let old = std::mem::take(&mut self.sys);
         *self = Interp::default();
         self.sys.recorder = old.recorder;
-        let (view, args, script) = (old.screen.view, old.screen.args, old.screen.script);
-        self.sys.screen = Screen { view, args, script, ..Screen::default() };
+        let Screen { view, args, script, .. } = (*old.screen).clone();
+        self.sys.screen = Screen { view, args, script, ..Screen::default() }.into();
     }
 
     /// The workspace as it is.
@@ -332,8 +332,8 @@ struct Statement<'a> {
 
 /// The state that a statement changes beside names.
 struct Before {
-    settings: Settings,
-    screen: Screen,
+    settings: Shared<Settings>,
+    screen: Shared<Screen>,
     error: Option<Rc<Error>>,
     mark: Mark,
 }

@@ -16,6 +16,7 @@ use crate::syntax::ast::{Guard, PhraseId, Stmt};
 use crate::syntax::resolve::{Code, Do, FExpr, Gives, Ins, Joint};
 use crate::syntax::token::Word;
 use crate::syntax::{Ast, Sym, Symbols};
+use crate::table::Prim;
 use aplomb_ground::error::{Error, Kind, Result, domain, limit, syntax, untraced, value};
 use aplomb_ground::span::Span;
 use aplomb_values::array::{Array, DType, Data};
@@ -225,23 +226,8 @@ impl<'h> Eval<'h> {
                     let a = self.cx.floats(a)?;
                     self.st.stack.push(a);
                 }
-                Do::Dyad(FExpr::Prim(p)) if p.glyph != '⍎' => {
-                    let x = self.pop()?;
-                    let y = self.pop()?;
-                    self.enter(at, ins.at);
-                    let z = self
-                        .dyadic(p, &x, &y, None)
-                        .map_err(|e| located(e, at, ins, Some(&x), Some(&y)))?;
-                    self.st.stack.push(z);
-                }
-                Do::Monad(FExpr::Prim(p)) if !p.glyph.eq(&'⍎') => {
-                    let y = self.pop()?;
-                    self.enter(at, ins.at);
-                    let z = self
-                        .monadic(p, &y, None)
-                        .map_err(|e| located(e, at, ins, None, Some(&y)))?;
-                    self.st.stack.push(z);
-                }
+                Do::Dyad(FExpr::Prim(p)) if p.glyph != '⍎' => self.two(at, ins, p)?,
+                Do::Monad(FExpr::Prim(p)) if p.glyph != '⍎' => self.one(at, ins, p)?,
                 Do::Phrase(joint) => self.phrase_step(at, joint)?,
                 Do::Monad(f) | Do::Dyad(f) => {
                     let x = if matches!(ins.what, Do::Dyad(_)) { Some(self.pop()?) } else { None };
@@ -297,6 +283,34 @@ impl<'h> Eval<'h> {
             Gives::Func(f) => self.function(at, f).map(Outcome::Func),
             Gives::Oper(op) => self.operator(at, op).map(Outcome::Oper),
         }
+    }
+
+    /// A primitive of two arguments. Apart from `steps`, of which as many wait as calls stand.
+    #[inline(never)]
+    fn two(&mut self, at: At<'_>, ins: &Ins, p: &'static Prim) -> Result<()> {
+        let (mut x, mut y) = (self.pop()?, self.pop()?);
+        self.enter(at, ins.at);
+        let z = match self.in_place(p, &mut x, Some(&mut y))? {
+            Some(z) => z,
+            None => {
+                self.dyadic(p, &x, &y, None).map_err(|e| located(e, at, ins, Some(&x), Some(&y)))?
+            }
+        };
+        self.st.stack.push(z);
+        Ok(())
+    }
+
+    /// A primitive of one argument, as `two`.
+    #[inline(never)]
+    fn one(&mut self, at: At<'_>, ins: &Ins, p: &'static Prim) -> Result<()> {
+        let mut y = self.pop()?;
+        self.enter(at, ins.at);
+        let z = match self.in_place(p, &mut y, None)? {
+            Some(z) => z,
+            None => self.monadic(p, &y, None).map_err(|e| located(e, at, ins, None, Some(&y)))?,
+        };
+        self.st.stack.push(z);
+        Ok(())
     }
 
     /// A call's outcome as a value, if it gave one.

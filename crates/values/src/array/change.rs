@@ -118,6 +118,16 @@ impl Array {
     }
 }
 
+impl Array {
+    /// The floats of this array, if nobody else holds them, to be exchanged for as many others.
+    pub fn own_floats(&mut self) -> Option<&mut Vec<f64>> {
+        match &mut self.data {
+            Data::Dense(storage) => Arc::get_mut(storage)?.as_buf()?.floats(),
+            _ => None,
+        }
+    }
+}
+
 fn grow_buffer(storage: &mut Arc<dyn Storage>, v: &Array, budget: &Budget) -> Result<bool> {
     let (number, character, held);
     let items = match &v.data {

@@ -293,6 +293,14 @@ impl Buf {
         Buf { items, _charge: None }
     }
 
+    /// The items, if they are floats of 64 bits. Their number is what was charged.
+    pub(super) fn floats(&mut self) -> Option<&mut Vec<f64>> {
+        match &mut self.items {
+            Vecs::F64(items) => Some(items),
+            _ => None,
+        }
+    }
+
     /// A buffer that nobody else holds, taken out of its value.
     pub fn unique(storage: Arc<dyn Storage>) -> Result<Buf, Arc<dyn Storage>> {
         let mut storage = storage;

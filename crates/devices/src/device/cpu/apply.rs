@@ -1,8 +1,9 @@
-//! One operation at once, for the evaluator's eager path: the same loops, no program.
+//! One operation or fold at once, for the evaluator's eager path: the same loops, no program.
 
 use super::isa::Isa;
 use super::loops::{Loops, loops, plain};
 use aplomb_values::prim::op::Op;
+use aplomb_values::prim::reduce::BLOCK;
 use aplomb_values::prim::scalar::Src;
 use aplomb_values::prim::scalar::{eval, small_exponent};
 
@@ -54,6 +55,17 @@ pub fn apply(isa: Isa, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool
             }),
         },
     }
+}
+
+/// The folds of rows of so many elements, at most a block of `prim::reduce` each. False: some
+/// result is not finite, rows are no such thing, or failures of the operation do not show in its
+/// result.
+pub fn fold(isa: Isa, op: Op, rows: &[f64], size: usize, out: &mut [f64]) -> bool {
+    let shows = matches!(op, Op::Add | Op::Mul | Op::Max | Op::Min);
+    let fits = (1..=BLOCK).contains(&size) && rows.len() == size * out.len();
+    // SAFETY: as many rows of as many elements as there are results.
+    let run = |l: Loops| unsafe { (l.rows)(out.as_mut_ptr(), rows.as_ptr(), out.len(), size) };
+    shows && fits && loops(isa, op, 0.0).is_some_and(run)
 }
 
 fn y_or(dyadic: bool, y: Src) -> Src {

@@ -8,7 +8,7 @@
 use super::known;
 use crate::eval::cx::{Cx, SMALL};
 use aplomb_ground::error::Result;
-use aplomb_values::array::{Array, Data, View};
+use aplomb_values::array::{Array, DType, Data, Shape, View};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Src;
 
@@ -20,6 +20,16 @@ fn few(a: &Array) -> Option<Src<'_>> {
             View::F64(items) if !items.is_empty() => Some(Src::Many(items)),
             _ => None,
         },
+        _ => None,
+    }
+}
+
+/// The argument that has the shape of what two give, or one alone. None: it is for the long way.
+fn like<'a>((a, b): (Src<'_>, Src<'_>), x: &'a Array, y: Option<&'a Array>) -> Option<&'a Array> {
+    match (a, b, y) {
+        (Src::Many(_), Src::Many(_), Some(y)) if x.shape() == y.shape() => Some(x),
+        (Src::Many(_), Src::One(_), _) => Some(x),
+        (Src::One(_), Src::Many(_), Some(y)) => Some(y),
         _ => None,
     }
 }
@@ -36,21 +46,64 @@ impl Cx<'_> {
         let (Some(a), Some(b)) = (few(x), y.map_or(Some(Src::One(0.0)), few)) else {
             return Ok(None);
         };
-        let of = match (a, b, y) {
-            (Src::Many(_), Src::Many(_), Some(y)) if x.shape() == y.shape() => x,
-            (Src::Many(_), Src::One(_), _) => x,
-            (Src::One(_), Src::Many(_), Some(y)) => y,
-            _ => return Ok(None),
-        };
-        if self.sys.records_all() || self.sys.settings.single || op == Op::CircleBy {
+        let Some(of) = like((a, b), x, y) else { return Ok(None) };
+        if !self.takes_few(op) {
             return Ok(None);
         }
-        let facts = [known(x), y.map_or_else(|| known(x), known)];
-        let dtype = op.result(&facts[..op.arity()]).0;
+        let dtype = result(op, x, y);
         let mut out = self.budget().filled(0.0, of.len())?;
         if !self.host.apply(op, self.sys.settings.ct, a, b, &mut out) {
             return Ok(None);
         }
-        self.stored(op, of.shape().into(), out, dtype).map(Some)
+        self.stored(op, Shape::from_slice(of.shape()), out, dtype).map(Some)
     }
+
+    /// The same where the value takes the place of an argument that nobody else holds: no memory
+    /// is asked for and none given back. What is suspect leaves both as they were.
+    pub fn in_place(
+        &mut self,
+        op: Op,
+        x: &mut Array,
+        mut y: Option<&mut Array>,
+    ) -> Result<Option<Array>> {
+        let is_free = |a: &mut Array| a.rank() > 0 && a.own_floats().is_some();
+        let into_y = y.as_deref_mut().is_some_and(is_free);
+        if !into_y && !is_free(x) || !self.takes_few(op) {
+            return Ok(None);
+        }
+        let second = y.as_deref();
+        let (Some(a), Some(b)) = (few(x), second.map_or(Some(Src::One(0.0)), few)) else {
+            return Ok(None);
+        };
+        let place = if into_y { second } else { Some(&*x) };
+        let fits = like((a, b), x, second).map(Array::shape) == place.map(Array::shape);
+        if !fits || result(op, x, second) != DType::F64 {
+            return Ok(None);
+        }
+        self.host.interrupt().check()?;
+        let mut room = std::mem::take(&mut self.sys.room.0);
+        room.resize(place.map_or(0, Array::len), 0.0);
+        let done = self.host.apply(op, self.sys.settings.ct, a, b, &mut room);
+        let place = if into_y { y } else { Some(x) };
+        let place = place.filter(|_| done);
+        let made = place.and_then(|place| {
+            std::mem::swap(place.own_floats()?, &mut room);
+            Some(std::mem::replace(place, Array::num(0.0)))
+        });
+        self.sys.room.0 = room;
+        Ok(made)
+    }
+
+    /// Whether a function of few floats is of those that run here.
+    fn takes_few(&self, op: Op) -> bool {
+        let settings = &self.sys.settings;
+        let other = op == Op::CircleBy || settings.single || settings.div;
+        !other && !self.sys.records_all()
+    }
+}
+
+/// The type of what a function gives.
+fn result(op: Op, x: &Array, y: Option<&Array>) -> DType {
+    let facts = [known(x), y.map_or_else(|| known(x), known)];
+    op.result(&facts[..op.arity()]).0
 }

@@ -3,7 +3,7 @@
 
 use crate::eval::cx::{Cx, SMALL};
 use aplomb_ground::error::{Error, Result, bug, domain};
-use aplomb_values::array::{Array, DType, Data, Shape};
+use aplomb_values::array::{Array, DType, Data, Shape, View};
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Node, Read, Role, kinds};
 use aplomb_values::prim::moves::Move;
@@ -168,13 +168,32 @@ impl Cx<'_> {
         if y.is_complex() {
             return self.fold_complex(op, ct, &y, axis, shape);
         }
-        let items = buffer.view().numbers(self.budget())?;
         let (dtype, _) = self.reduced(op, y.dtype(), y.dtype().range(), n);
-        let out = match reduce::along(op, ct, &items, y.shape(), axis, dtype) {
+        let taken;
+        let items = match buffer.view() {
+            View::F64(items) => items,
+            other => {
+                taken = other.numbers(self.budget())?;
+                &taken
+            }
+        };
+        let few = y.len() <= SMALL && axis + 1 == y.rank() && dtype != DType::F32;
+        if few && let Some(out) = self.folds_of_few(op, items, n)? {
+            return self.stored(op, shape, out, dtype);
+        }
+        let out = match reduce::along(op, ct, items, y.shape(), axis, dtype) {
             Err((_, Fail::Complex)) => return self.fold_complex(op, ct, &y, axis, shape),
             out => out.map_err(|(_, f)| super::failed(f))?,
         };
         self.stored(op, shape, out, dtype)
+    }
+}
+
+impl Cx<'_> {
+    /// The folds of rows of n numbers by the device's loops. None: they are for the long way.
+    fn folds_of_few(&mut self, op: Op, items: &[f64], n: usize) -> Result<Option<Vec<f64>>> {
+        let mut out = self.budget().filled(0.0, items.len() / n)?;
+        Ok(self.host.fold(op, items, n, &mut out).then_some(out))
     }
 }
 

@@ -84,6 +84,9 @@ pub(super) struct Maker<'e, 'h> {
     /// The parts that the first function gets instead of an argument, and their places.
     pub ahead: Option<(Ahead, Rc<[Place]>)>,
     effects: bool,
+    /// Lists that are on the stack where a name may get another value: whoever takes one of them
+    /// from there takes the one that it was.
+    pub held: Vec<u16>,
 }
 
 /// The program of a dfn on values of these forms, or on those of parts of its body. None: something
@@ -106,8 +109,8 @@ impl<'e, 'h> Maker<'e, 'h> {
     pub fn new(ev: &'e mut Eval<'h>, effects: bool) -> Self {
         let program = Program { io: ev.cx.sys.settings.io, ..Program::default() };
         let (known, frames) = (Vec::new(), Vec::new());
-        let (literals, classes) = (Vec::new(), Vec::new());
-        Maker { ev, program, known, frames, literals, classes, ahead: None, effects }
+        let (literals, classes, held) = (Vec::new(), Vec::new(), Vec::new());
+        Maker { ev, program, known, frames, literals, classes, ahead: None, effects, held }
     }
 
     /// The program, once all of its functions are read.
@@ -236,6 +239,9 @@ impl<'e, 'h> Maker<'e, 'h> {
                 Step::Stays => {}
                 Step::Ends => return Some(None),
             }
+            if k + 1 < ins.len() && one.what.may_assign() {
+                self.held.extend(stack.iter().filter_map(Place::outer_list));
+            }
         }
         stack.pop().map(Some)
     }
@@ -290,7 +296,7 @@ impl<'e, 'h> Maker<'e, 'h> {
                         *stack.last_mut()? = y.clone();
                         body.name(*sym, y);
                     }
-                    None => self.set(body, *sym, y.number()?)?,
+                    None => self.set(body, *sym, &y)?,
                 }
                 return Some(Step::Stays);
             }
@@ -445,16 +451,19 @@ impl<'e, 'h> Maker<'e, 'h> {
             0 => self.program.number(0.0)?,
             _ => self.list(List::EMPTY, class)?,
         };
-        let name = Name { scope: body.scope.clone(), sym, rank, class, slot, changes };
+        let name =
+            Name { scope: body.scope.clone(), sym, rank, class, slot, changes, whole: false };
         let place = name.place()?;
         self.program.names.push(name);
         Some(place)
     }
 
-    /// An outer name becomes a number.
-    pub fn set(&mut self, body: &mut Body, sym: Sym, y: Arg) -> Option<()> {
-        let Place::Number(Arg::Fixed(slot)) = self.outer(body, sym, true)? else { return None };
-        body.push(Do::Set { slot, y })
+    /// An outer name becomes a number, or as many as it has.
+    fn set(&mut self, body: &mut Body, sym: Sym, y: &Place) -> Option<()> {
+        match self.outer(body, sym, true)? {
+            Place::Number(Arg::Fixed(slot)) => body.push(Do::Set { slot, y: y.number()? }),
+            name => self.set_all(body, name, y),
+        }
     }
 
     /// `x f←y`
@@ -463,17 +472,23 @@ impl<'e, 'h> Maker<'e, 'h> {
         let old = match &own {
             Some(old) => old.clone(),
             None => match self.outer(body, sym, true)? {
-                Place::Vector(of) => return self.change_list(body, of, f, &y),
-                Place::Number(old) => Place::Number(old),
-                _ => return None,
+                Place::Vector(of) if !self.is_scalar(body, f) => {
+                    return self.change_list(body, of, f, &y);
+                }
+                old => old,
             },
         };
         let Step::Gives(new) = self.call(body, f, Some(old), y, false)? else { return None };
         match own {
             Some(_) => body.name(sym, new),
-            None => self.set(body, sym, new.number()?)?,
+            None => self.set(body, sym, &new)?,
         }
         Some(())
+    }
+
+    /// Whether an expression is a scalar function.
+    fn is_scalar(&mut self, body: &Body, f: &FExpr) -> bool {
+        self.primitive(body, f).is_some_and(|p| scalar(p, true).is_some())
     }
 
     /// `x,←y`, and `x↓⍨←y`, of an outer name.
@@ -520,6 +535,10 @@ impl Body {
             assigns: false,
             is_guarded: false,
         }
+    }
+
+    pub fn is_loop(&self) -> bool {
+        self.scope.is_loop() && self.function.is_none()
     }
 
     pub fn push(&mut self, step: Do) -> Option<()> {

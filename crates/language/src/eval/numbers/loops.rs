@@ -72,7 +72,7 @@ pub fn read(
     let changes = |list: &u16| {
         reader.maker.program.names.iter().any(|n| n.rank > 0 && n.slot == *list && n.changes)
     };
-    if reader.names_over.iter().any(changes) {
+    if reader.names_over.iter().chain(&reader.maker.held).any(changes) {
         return None;
     }
     let Reader { mut maker, body, items, .. } = reader;

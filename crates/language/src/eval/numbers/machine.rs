@@ -5,6 +5,7 @@ use super::Name;
 use super::loops::Items;
 use super::program::{Arg, Do, List, OnList, Program};
 use crate::eval::cx::Settings;
+use crate::eval::host::Host;
 use aplomb_ground::error::{Kind, Result};
 use aplomb_ground::limits::{Budget, Rounds};
 use aplomb_values::array::Array;
@@ -71,12 +72,12 @@ pub enum Told {
 }
 
 pub struct Machine {
-    ct: f64,
+    pub(super) ct: f64,
     io: f64,
     /// Constants, then numbers of names.
     fixed: Vec<f64>,
-    lists: Vec<List>,
-    registers: Vec<f64>,
+    pub(super) lists: Vec<List>,
+    pub(super) registers: Vec<f64>,
     own: Vec<Rc<VecDeque<f64>>>,
     /// Arguments of the next call, or a value that was given.
     pub passed: Values,
@@ -147,10 +148,10 @@ impl Machine {
         program: &Program,
         arguments: (Option<f64>, f64),
         depth: usize,
-        (budget, way): (&Budget, Option<&Way<'_>>),
+        (host, way): (&dyn Host, Option<&Way<'_>>),
     ) -> Result<Option<End>> {
-        self.enter(program, 0, (0, 0), arguments, budget)?;
-        self.run(program, depth, (budget, way))
+        self.enter(program, 0, (0, 0), arguments, host.budget())?;
+        self.run(program, depth, (host, way))
     }
 
     /// As `call`, on what was passed.
@@ -158,17 +159,17 @@ impl Machine {
         &mut self,
         program: &Program,
         depth: usize,
-        (budget, way): (&Budget, Option<&Way<'_>>),
+        (host, way): (&dyn Host, Option<&Way<'_>>),
     ) -> Result<Option<End>> {
-        self.enter_on(program, 0, (0, 0), budget)?;
-        self.run(program, depth, (budget, way))
+        self.enter_on(program, 0, (0, 0), host.budget())?;
+        self.run(program, depth, (host, way))
     }
 
     fn run(
         &mut self,
         program: &Program,
         depth: usize,
-        about: (&Budget, Option<&Way<'_>>),
+        about: (&dyn Host, Option<&Way<'_>>),
     ) -> Result<Option<End>> {
         match self.steps(program, depth, about) {
             // A guard may catch it.
@@ -181,8 +182,9 @@ impl Machine {
         &mut self,
         program: &Program,
         depth: usize,
-        (budget, way): (&Budget, Option<&Way<'_>>),
+        (host, way): (&dyn Host, Option<&Way<'_>>),
     ) -> Result<Option<End>> {
+        let budget = host.budget();
         let (mut function, mut at, mut base, mut first) = (0usize, 0usize, 0usize, 0usize);
         self.waiting.clear();
         let mut steps = &program.code[function].steps[..];
@@ -402,6 +404,11 @@ impl Machine {
                     }
                     self.fixed[slot as usize] = k + self.io;
                     self.fixed[next as usize] = k + 1.0;
+                }
+                Do::All(on) => {
+                    if self.on_all(on, base, host).is_none() {
+                        return Ok(None);
+                    }
                 }
                 Do::Leave(step) => return Ok(Some(End::Step(step))),
             }
@@ -627,7 +634,7 @@ impl Machine {
     }
 
     #[inline]
-    fn read(&self, base: usize, arg: Arg) -> f64 {
+    pub(super) fn read(&self, base: usize, arg: Arg) -> f64 {
         match arg {
             Arg::Register(k) => self.registers[base + k as usize],
             Arg::Fixed(k) => self.fixed[k as usize],

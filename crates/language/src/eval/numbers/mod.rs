@@ -6,7 +6,7 @@
 //! has nothing but scalar functions, guards, names and calls of such bodies, everything in it is a
 //! number again, and `code` makes instructions over registers of it once, which `machine` runs in
 //! nanoseconds each. A character is a register as well, a pair is two (`form`), and a vector that
-//! grows is a list; so folds and powers whose state is any of these run here (`runs`).
+//! grows is a list; a loop's names may hold small vectors and matrices (`vectors`). So folds and powers whose state is any of these run here (`runs`).
 //!
 //! Why the result is the same: each instruction is `scalar::eval`, which is what the evaluator
 //! calls for two numbers, in the same order. Whatever is not a real number within a number's rules
@@ -24,6 +24,7 @@ mod machine;
 mod program;
 mod runs;
 mod values;
+mod vectors;
 
 pub use ahead::Part;
 pub(super) use machine::two;
@@ -38,7 +39,7 @@ use crate::syntax::ast::Sym;
 use crate::syntax::steps::Steps;
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Rounds;
-use aplomb_values::array::{Array, Data};
+use aplomb_values::array::{Array, DType, Data};
 use form::{Class, Form};
 use machine::{End, Held, Machine, Told, Way};
 use program::{List, Program};
@@ -232,7 +233,7 @@ impl Eval<'_> {
             };
             Some(Way { rounds, is })
         });
-        let way = (self.cx.budget(), way.as_ref());
+        let way = (&*self.cx.host, way.as_ref());
         let end = machine.call(&made.program, (None, 0.0), depth, way)?;
         let Some(End::Step(step)) = end else { return Ok(false) };
         // The turn that begins here is one, too.
@@ -277,7 +278,9 @@ impl Eval<'_> {
             let held = match name.rank {
                 _ if Class::of(&a) != Some(name.class) || a.rank() != name.rank => None,
                 0 => a.number_at(0).map(Held::Number),
-                _ if !name.changes => Some(Held::List(List::Shared(a))),
+                _ if !name.changes && !(name.whole && a.dtype() != DType::F64) => {
+                    Some(Held::List(List::Shared(a)))
+                }
                 _ => {
                     let Some(left) = allowance.checked_sub(a.len()) else { return Ok(None) };
                     *allowance = left;
@@ -365,6 +368,8 @@ pub(super) struct Name {
     slot: u16,
     /// The program gives it another value.
     changes: bool,
+    /// All of its items are taken at once, as floats.
+    whole: bool,
 }
 
 #[cfg(test)]

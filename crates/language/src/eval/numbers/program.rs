@@ -2,6 +2,7 @@
 
 use super::form::Form;
 use super::machine::two;
+use super::vectors::OnAll;
 use super::{Name, Scope};
 use crate::eval::value::Func;
 use crate::syntax::ast::Sym;
@@ -81,6 +82,8 @@ pub enum Do {
     Next { of: u16, next: u16, slot: u16, done: u32 },
     /// The next of `⍳y`, or goes on at `done`.
     CountOn { next: u16, end: u16, slot: u16, done: u32 },
+    /// A step on all items of lists.
+    All(OnAll),
     /// The end of a loop: the evaluator goes on at that step of its own.
     Leave(usize),
 }

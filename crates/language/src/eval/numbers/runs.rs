@@ -40,7 +40,7 @@ impl Eval<'_> {
         let depth = self.room_for_calls();
         let rounds = self.cx.host.interrupt().rounds(UNKNOWN);
         let way = Way { rounds: &rounds, is: Told::Calls };
-        let end = machine.call_on(program, depth, (self.cx.budget(), Some(&way)))?;
+        let end = machine.call_on(program, depth, (&*self.cx.host, Some(&way)))?;
         self.value_of_call(program, machine, end)
     }
 
@@ -152,7 +152,7 @@ impl Eval<'_> {
             {
                 return Ok(None);
             }
-            match machine.call_on(program, depth, (self.cx.budget(), None))? {
+            match machine.call_on(program, depth, (&*self.cx.host, None))? {
                 Some(End::Value(z)) => out.numbers.push(z),
                 Some(End::Passed) => {
                     out.numbers.append(&mut machine.passed.numbers);
@@ -301,7 +301,7 @@ impl Eval<'_> {
             if left.take(k, n, &mut machine.passed).is_none() {
                 return Ok(None);
             }
-            last = machine.call_on(program, depth, (self.cx.budget(), None))?;
+            last = machine.call_on(program, depth, (&*self.cx.host, None))?;
             if !matches!(last, Some(End::Value(_) | End::Passed)) {
                 return Ok(None);
             }

@@ -39,6 +39,14 @@ impl Place {
         }
     }
 
+    /// The list of the program that it is.
+    pub fn outer_list(&self) -> Option<u16> {
+        match self {
+            Place::Vector(of) | Place::TurnedVector(of) | Place::Matrix(of) => Some(*of),
+            _ => None,
+        }
+    }
+
     fn items(&self) -> Option<&[Place]> {
         match self {
             Place::Tuple(items) => Some(items),
@@ -85,6 +93,17 @@ impl Maker<'_, '_> {
         }
     }
 
+    /// Whether a value is a list of the program that is more than some registers.
+    fn is_long(&self, y: &Place) -> bool {
+        match y {
+            Place::Matrix(_) => true,
+            Place::Vector(of) => {
+                self.constant_list(*of).is_none_or(|a| !(1..=SHORT).contains(&a.len()))
+            }
+            _ => false,
+        }
+    }
+
     /// A vector of scalars of one class, and the class, as a list of the call's own.
     fn as_list(&mut self, body: &mut Body, y: &Place) -> Option<(u16, Class)> {
         match self.whole(body, y.clone())? {
@@ -128,7 +147,7 @@ impl Maker<'_, '_> {
         match y {
             Place::Number(y) => body.made(Class::Number, |into| Do::One { op, into, y: *y }),
             y => {
-                let y = self.short(y)?;
+                let Some(y) = self.short(y) else { return self.map_all(body, op, None, y) };
                 let items = y.items()?.iter().map(|y| self.one(body, op, y));
                 items.collect::<Option<Rc<[Place]>>>().map(Place::Tuple)
             }
@@ -148,6 +167,7 @@ impl Maker<'_, '_> {
             (Number(_) | Char(_), Number(_) | Char(_)) => {
                 self.literal(f64::from(u8::from(op == Op::Ne))).map(Number)
             }
+            (x, y) if self.is_long(x) || self.is_long(y) => self.map_all(body, op, Some(x), y),
             (x, y) => {
                 let is_one = |p: &Place| matches!(p, Number(_) | Char(_));
                 let (x, y) = (
@@ -180,6 +200,9 @@ impl Maker<'_, '_> {
             return Some(y);
         }
         let op = scalar(p, true)?;
+        if self.is_long(&y) {
+            return self.fold_all(body, op, &y);
+        }
         let y = self.short(&y)?;
         let items = y.items()?;
         if !op.is_associative() && (op, items.len()) != (Op::Sub, 2) {

@@ -37,7 +37,7 @@ impl Host for Faulty {
         self.step();
         self.inner.force(recorded)
     }
-    fn apply(&mut self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
+    fn apply(&self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
         self.step();
         self.inner.apply(op, ct, x, y, out)
     }

@@ -124,7 +124,7 @@ impl Interp {
         let found = read::workspace(body(bytes)?, host)?;
         self.clear();
         self.store = found.store;
-        self.sys.settings = found.settings;
+        self.sys.settings = found.settings.into();
         Ok(())
     }
 }

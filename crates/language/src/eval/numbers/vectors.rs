@@ -1,0 +1,203 @@
+//! Small vectors and matrices in a loop: names that hold some numbers each, and scalar functions of
+//! all of them.
+//!
+//! `x←x+0.1×v` in a `:For` takes the evaluator a microsecond, most of it for a statement that may be
+//! undone, and for values that might be anything. Here the value of each function has a list of its
+//! own, which the next round fills again, and an assignment copies it into the name's. The functions
+//! are those that the evaluator takes for a few numbers (`Host::apply`, `Host::fold`), so the bits
+//! are the same; what they find suspect ends the run, as everything else does that is more.
+//!
+//! Only the steps of a loop have such lists: calls that wait for each other would share them.
+
+use super::code::{Body, Maker, Place};
+use super::form::Class;
+use super::machine::Machine;
+use super::program::{Arg, Do, List};
+use crate::eval::cx::SMALL;
+use crate::eval::host::Host;
+use aplomb_values::array::{Array, Data, View};
+use aplomb_values::prim::op::Op;
+use aplomb_values::prim::reduce;
+use aplomb_values::prim::scalar::Src;
+
+/// An argument: one number for all, or a number for each.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Many {
+    One(Arg),
+    All(u16),
+}
+
+/// A step on all items of lists of the program.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum OnAll {
+    /// `into ← x op y`, or `op y`
+    Map { op: Op, into: u16, x: Option<Many>, y: Many },
+    /// The register `into ← op/of`
+    Fold { op: Op, into: u16, of: u16 },
+    /// `into ← of`
+    Copy { into: u16, of: u16 },
+}
+
+impl Maker<'_, '_> {
+    /// A list of the program whose items are all taken, and whether it is a matrix. None: it is no
+    /// such list, or not of numbers.
+    fn all(&mut self, y: &Place) -> Option<(u16, bool)> {
+        let (of, matrix) = match y {
+            Place::Vector(of) => (*of, false),
+            Place::Matrix(of) => (*of, true),
+            _ => return None,
+        };
+        (self.classes[of as usize] == Class::Number).then_some(())?;
+        let name = self.program.names.iter_mut().find(|n| n.rank > 0 && n.slot == of);
+        if let Some(name) = name {
+            name.whole = true;
+            return Some((of, matrix));
+        }
+        // The evaluator's constants are of the narrowest type.
+        let of = match &self.program.lists[of as usize] {
+            List::Shared(a) if floats(a).is_none() => {
+                let items = (0..a.len()).map(|k| a.number_at(k)).collect::<Option<Vec<f64>>>()?;
+                self.list(List::Own(items, None), Class::Number)?
+            }
+            _ => of,
+        };
+        Some((of, matrix))
+    }
+
+    fn many(&mut self, y: &Place) -> Option<(Many, Option<bool>)> {
+        match y {
+            Place::Number(y) => Some((Many::One(*y), None)),
+            y => self.all(y).map(|(of, matrix)| (Many::All(of), Some(matrix))),
+        }
+    }
+
+    /// A scalar function of all items. None: of a loop it is none, or the arguments are others.
+    pub fn map_all(
+        &mut self,
+        body: &mut Body,
+        op: Op,
+        x: Option<&Place>,
+        y: &Place,
+    ) -> Option<Place> {
+        body.is_loop().then_some(())?;
+        let (y, of_y) = self.many(y)?;
+        let (x, of_x) = match x {
+            Some(x) => self.many(x).map(|(x, of_x)| (Some(x), of_x))?,
+            None => (None, None),
+        };
+        let matrix = match (of_x, of_y) {
+            (Some(x), Some(y)) if x != y => return None,
+            (x, y) => x.or(y)?,
+        };
+        // What it computes depends on the number.
+        (op != Op::CircleBy).then_some(())?;
+        let into = self.list(List::EMPTY, Class::Number)?;
+        body.push(Do::All(OnAll::Map { op, into, x, y }))?;
+        Some(if matrix { Place::Matrix(into) } else { Place::Vector(into) })
+    }
+
+    /// `op/` of a vector.
+    pub fn fold_all(&mut self, body: &mut Body, op: Op, y: &Place) -> Option<Place> {
+        (body.is_loop() && op.is_associative()).then_some(())?;
+        let (of, false) = self.all(y)? else { return None };
+        body.made(Class::Number, |into| Do::All(OnAll::Fold { op, into, of }))
+    }
+
+    /// The items of a name become those of a value.
+    pub fn set_all(&mut self, body: &mut Body, name: Place, y: &Place) -> Option<()> {
+        let (into, of) = (self.all(&name)?, self.all(y)?);
+        (into.1 == of.1).then_some(())?;
+        body.push(Do::All(OnAll::Copy { into: into.0, of: of.0 }))
+    }
+}
+
+impl Machine {
+    /// Does a step on all items. None: only the evaluator goes on from here.
+    pub(super) fn on_all(&mut self, on: OnAll, base: usize, host: &dyn Host) -> Option<()> {
+        match on {
+            OnAll::Map { op, into, x, y } => {
+                let shape = [x, Some(y)].into_iter().flatten().find_map(|many| match many {
+                    Many::One(_) => None,
+                    Many::All(of) => Some(self.lists[of as usize].shape()),
+                })?;
+                let n = shape.0;
+                (1..=SMALL).contains(&n).then_some(())?;
+                let (mut out, _) = self.lists[into as usize].take_own()?;
+                out.resize(n, 0.0);
+                let source = |many: Many| match many {
+                    Many::One(y) => Some(Src::One(self.read(base, y))),
+                    Many::All(of) => {
+                        let list = &self.lists[of as usize];
+                        list.floats().filter(|_| list.shape() == shape).map(Src::Many)
+                    }
+                };
+                let (x, y) = (x.map(source), source(y)?);
+                let (first, second) = match x {
+                    Some(x) => (x?, y),
+                    None => (y, y),
+                };
+                let done = host.apply(op, self.ct, first, second, &mut out);
+                self.lists[into as usize] = List::Own(out, shape.1);
+                done.then_some(())
+            }
+            OnAll::Fold { op, into, of } => {
+                let items = self.lists[of as usize].floats()?;
+                (2..=SMALL).contains(&items.len()).then_some(())?;
+                let mut out = [0.0];
+                if !host.fold(op, items, items.len(), &mut out) {
+                    let whole = aplomb_values::array::DType::F64;
+                    out = [reduce::fold(op, 0.0, items, true, whole).ok()?];
+                }
+                out[0].is_finite().then_some(())?;
+                self.registers[base + into as usize] = out[0];
+                Some(())
+            }
+            OnAll::Copy { into, of } => {
+                let shape = self.lists[of as usize].shape();
+                (shape.0 <= SMALL).then_some(())?;
+                let (mut out, _) = self.lists[into as usize].take_own()?;
+                out.clear();
+                out.extend_from_slice(self.lists[of as usize].floats()?);
+                self.lists[into as usize] = List::Own(out, shape.1);
+                Some(())
+            }
+        }
+    }
+}
+
+/// The items of an array, if they lie there as floats.
+fn floats(a: &Array) -> Option<&[f64]> {
+    match a.data() {
+        Data::Dense(held) => match held.view() {
+            View::F64(items) => Some(items),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+impl List {
+    /// The items, if they lie there as floats.
+    fn floats(&self) -> Option<&[f64]> {
+        match self {
+            List::Own(items, _) => Some(items),
+            List::Shared(a) => floats(a),
+        }
+    }
+
+    /// How many items, and of a matrix its rows and columns.
+    fn shape(&self) -> (usize, Option<[usize; 2]>) {
+        match self {
+            List::Own(items, shape) => (items.len(), *shape),
+            List::Shared(a) => (a.len(), a.shape().try_into().ok()),
+        }
+    }
+
+    /// The memory of a list that changes.
+    fn take_own(&mut self) -> Option<(Vec<f64>, Option<[usize; 2]>)> {
+        match std::mem::replace(self, List::EMPTY) {
+            List::Own(items, shape) => Some((items, shape)),
+            List::Shared(_) => None,
+        }
+    }
+}
