@@ -5,6 +5,7 @@ use super::chunk::Frame;
 use super::convert::Source;
 use super::emit::{Registry, When};
 use super::isa::Isa;
+use super::strips::Sizes;
 use super::threads::Threads;
 use super::{DeviceError, LaunchStats};
 use crate::pool::{Pool, PoolBuffer};
@@ -18,6 +19,7 @@ pub struct Cpu {
     pub(super) frames: Vec<Mutex<Frame>>,
     /// One for each part of launches that run strip by strip, for each thread.
     pub(super) strips: Vec<Mutex<Vec<Frame>>>,
+    pub(super) sizes: Sizes,
     pub(super) pool: Pool,
     pub(super) loops: Registry,
     pub(super) stats: Vec<LaunchStats>,
@@ -97,7 +99,8 @@ impl Cpu {
         let strips = (0..threads.count()).map(|_| Mutex::default()).collect();
         let isa = isa.min(Isa::best());
         let loops = Registry::new(isa, when);
-        Cpu { isa, threads, frames, strips, pool: Pool::default(), loops, stats: Vec::new() }
+        let sizes = Sizes::default();
+        Cpu { isa, threads, frames, strips, sizes, pool: Pool::default(), loops, stats: Vec::new() }
     }
 
     /// The instruction set of its loops.

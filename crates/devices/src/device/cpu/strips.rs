@@ -36,10 +36,20 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Bytes of a strip: half of a common second cache.
-const STRIP: usize = 256 << 10;
-/// Bytes that all launches read and write, below which they stay in the caches anyway.
-const LEAST: usize = 4 << 20;
+/// The sizes that strips hang on.
+pub struct Sizes {
+    /// Bytes of a strip.
+    pub strip: usize,
+    /// Bytes that all launches read and write, below which they stay in the caches anyway.
+    pub least: usize,
+}
+
+impl Default for Sizes {
+    /// A strip takes half of a common second cache.
+    fn default() -> Sizes {
+        Sizes { strip: 256 << 10, least: 4 << 20 }
+    }
+}
 
 /// Launches that ran strip by strip, or that were tried so.
 pub struct Strips {
@@ -90,7 +100,7 @@ fn goes_by_rows(plan: &Plan, launch: &Launch, rows: usize, made: &[BufId]) -> bo
 
 /// The launches from one on that go by rows, and bring from memory again what an earlier one of
 /// them has had. None: there are not two, or they are small.
-fn group(cpu: &Cpu, plan: &Plan, first: usize) -> Option<Range<usize>> {
+pub fn group(cpu: &Cpu, plan: &Plan, first: usize) -> Option<Range<usize>> {
     let launches = &plan.launches[first..];
     let &rows = launches.first()?.domain.first()?;
     let (mut made, mut read): (Vec<BufId>, Vec<BufId>) = (Vec::new(), Vec::new());
@@ -108,7 +118,7 @@ fn group(cpu: &Cpu, plan: &Plan, first: usize) -> Option<Range<usize>> {
     }
     let range = first..first + count;
     let moved: usize = range.clone().map(|k| bytes(plan, &plan.launches[k])).sum();
-    (count > 1 && moved >= LEAST && rows > 1).then_some(range)
+    (count > 1 && moved >= cpu.sizes.least && rows > 1).then_some(range)
 }
 
 /// The bytes of what a launch reads and writes, each buffer once.
@@ -310,7 +320,9 @@ fn go(
 ) -> Result<bool, DeviceError> {
     let all = &plan.launches[launches.clone()];
     let rows = all[0].domain[0];
-    let strip = (STRIP * rows / all.iter().map(|l| bytes(plan, l)).sum::<usize>().max(1)).max(1);
+    let strip = (cpu.sizes.strip.saturating_mul(rows)
+        / all.iter().map(|l| bytes(plan, l)).sum::<usize>().max(1))
+    .max(1);
     let ns: f64 = stages.iter().map(|s| s.program.ns * (s.each * rows) as f64).sum();
     let envs: Vec<Env> = stages
         .iter()
