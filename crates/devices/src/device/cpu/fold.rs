@@ -26,7 +26,7 @@ use super::program::{Input, Work, lower};
 use super::share::{STRETCH, Tally, each_unit, share, stretch, unit};
 use super::turned::Turned;
 use super::typed::Typed;
-use super::{Cpu, DeviceError, Fault, Isa, RunCtx};
+use super::{Cpu, DeviceError, Fault, RunCtx};
 use crate::pool::{PoolBuffer, lock};
 use aplomb_plans::plan::{Launch, Reduction};
 use aplomb_values::array::{DType, Storage, View};
@@ -36,7 +36,6 @@ use aplomb_values::prim::reduce::{LANES, block, chain, halve, is_single};
 use aplomb_values::prim::scalar::Fail;
 use aplomb_values::prim::scalar::single::rounded;
 use std::convert::Infallible;
-use std::ops::Range;
 use std::sync::Mutex;
 
 pub struct Finals {
@@ -73,12 +72,12 @@ pub fn run(
     Ok(Finals { values: values.into_iter().flatten().collect(), tally })
 }
 
-pub struct Pass<'a> {
-    pub launch: &'a Launch,
-    pub cut: Cut,
+struct Pass<'a> {
+    launch: &'a Launch,
+    cut: Cut,
     /// The launch's reductions that are meant, by number.
-    pub folds: &'a [usize],
-    pub stores: bool,
+    folds: &'a [usize],
+    stores: bool,
 }
 
 impl Pass<'_> {
@@ -175,6 +174,15 @@ impl Pass<'_> {
         let each = (cut.block.min(cut.extent) * cut.tile).max(1);
         let together = (program.ns + 0.1 * folds.len() as f64) * total as f64 > ALONE_NS;
         let group = (unit(cpu, total, together) / each).max(1);
+        if let Some(typed) = &typed {
+            return share(cpu, &env, items.div_ceil(group), together, ctx, &|frame, unit| {
+                for k in unit * group..((unit + 1) * group).min(items) {
+                    if !typed.item(isa, cut, folds, (frame, &env), cut.item(k)) {
+                        self.group(frame, &env, folds, k..k + 1);
+                    }
+                }
+            });
+        }
         match (&packed, folds) {
             (Some(packed), [fold]) => {
                 share(cpu, &env, packed.units(), together, ctx, &|frame, unit| {
@@ -185,29 +193,12 @@ impl Pass<'_> {
             }
             _ => share(cpu, &env, items.div_ceil(group), together, ctx, &|frame, unit| {
                 let range = unit * group..((unit + 1) * group).min(items);
-                self.items(isa, typed.as_ref(), (frame, &env), folds, range);
+                self.group(frame, &env, folds, range);
             }),
         }
     }
 
-    /// Items of the fold, in their own type where they have one.
-    pub fn items(
-        &self,
-        isa: Isa,
-        typed: Option<&Typed>,
-        (frame, env): (&mut Frame, &Env),
-        folds: &[Fold],
-        items: Range<usize>,
-    ) {
-        let Some(typed) = typed else { return self.group(frame, env, folds, items) };
-        for k in items {
-            if !typed.item(isa, self.cut, folds, (frame, env), self.cut.item(k)) {
-                self.group(frame, env, folds, k..k + 1);
-            }
-        }
-    }
-
-    pub fn fold<'b>(&self, cpu: &Cpu, of: &'b Reduction, part: &mut PoolBuffer) -> Fold<'b> {
+    fn fold<'b>(&self, cpu: &Cpu, of: &'b Reduction, part: &mut PoolBuffer) -> Fold<'b> {
         let bools = self.launch.body[of.value as usize].dtype == DType::Bool;
         let plain = matches!(of.op, Op::Add | Op::Mul | Op::Max | Op::Min);
         let end = (plain || (bools && matches!(of.op, Op::Lcm | Op::Gcd)))
@@ -220,7 +211,7 @@ impl Pass<'_> {
         Fold { of, fast, end, out: part.as_mut_ptr().cast() }
     }
 
-    fn group(&self, frame: &mut Frame, env: &Env, folds: &[Fold], items: Range<usize>) {
+    fn group(&self, frame: &mut Frame, env: &Env, folds: &[Fold], items: std::ops::Range<usize>) {
         let cut = self.cut;
         let ordered = folds.first().is_some_and(|f| !f.of.op.is_associative());
         if cut.last && !ordered && cut.extent <= CHUNK {
@@ -237,7 +228,13 @@ impl Pass<'_> {
     }
 
     /// Whole rows of at most a chunk: items are rows.
-    fn short_rows(&self, frame: &mut Frame, env: &Env, folds: &[Fold], items: Range<usize>) {
+    fn short_rows(
+        &self,
+        frame: &mut Frame,
+        env: &Env,
+        folds: &[Fold],
+        items: std::ops::Range<usize>,
+    ) {
         let extent = self.cut.extent;
         let most = CHUNK / extent;
         let mut row = items.start;

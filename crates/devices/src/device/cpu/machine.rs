@@ -5,7 +5,6 @@ use super::chunk::Frame;
 use super::convert::Source;
 use super::emit::{Registry, When};
 use super::isa::Isa;
-use super::strips::Sizes;
 use super::threads::Threads;
 use super::{DeviceError, LaunchStats};
 use crate::pool::{Pool, PoolBuffer};
@@ -17,9 +16,6 @@ pub struct Cpu {
     pub(super) isa: Isa,
     pub(super) threads: Threads,
     pub(super) frames: Vec<Mutex<Frame>>,
-    /// One for each part of launches that run strip by strip, for each thread.
-    pub(super) strips: Vec<Mutex<Vec<Frame>>>,
-    pub(super) sizes: Sizes,
     pub(super) pool: Pool,
     pub(super) loops: Registry,
     pub(super) stats: Vec<LaunchStats>,
@@ -96,11 +92,9 @@ impl Cpu {
         let all = std::thread::available_parallelism().map_or(1, |n| n.get());
         let threads = Threads::new(if threads == 0 { all } else { threads });
         let frames = (0..threads.count()).map(|_| Mutex::default()).collect();
-        let strips = (0..threads.count()).map(|_| Mutex::default()).collect();
         let isa = isa.min(Isa::best());
         let loops = Registry::new(isa, when);
-        let sizes = Sizes::default();
-        Cpu { isa, threads, frames, strips, sizes, pool: Pool::default(), loops, stats: Vec::new() }
+        Cpu { isa, threads, frames, pool: Pool::default(), loops, stats: Vec::new() }
     }
 
     /// The instruction set of its loops.

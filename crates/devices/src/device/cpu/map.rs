@@ -1,7 +1,7 @@
 //! A launch's steps at each point of a domain: the inputs that they read, the outputs that they
 //! fill, and the plain map, which is a launch of its own or the body of another shape.
 
-use super::chunk::{Env, Frame};
+use super::chunk::Env;
 use super::convert::Sink;
 use super::convert::Source;
 use super::emit;
@@ -13,7 +13,6 @@ use crate::pool::PoolBuffer;
 use aplomb_plans::plan::{BufId, Launch, Load, Plan, Step, Store, ValueId, What};
 use aplomb_values::array::{DType, Storage, elements};
 use aplomb_values::dag::ix::Ix;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// From here on an output goes past the caches (triad 1.3–1.4× faster).
@@ -59,13 +58,6 @@ impl<'a> Outputs<'a> {
             }
         }
         Ok(out)
-    }
-
-    /// Outputs that go through the caches, however large they are.
-    pub fn stay(&mut self, which: impl Fn(&Store) -> bool) {
-        for (store, sink) in self.stores.iter().zip(&mut self.sinks) {
-            sink.stream &= !which(store);
-        }
     }
 
     /// Value and whether its sink finds ∞ by itself, for `Work`.
@@ -184,18 +176,14 @@ pub fn map(
     let unit = unit(cpu, total, together);
     let row = program.row(domain);
     share(cpu, &env, total.div_ceil(unit), together, ctx, &|frame, k| {
-        through(frame, &env, row, k * unit..((k + 1) * unit).min(total));
+        let mut at = k * unit;
+        let end = (at + unit).min(total);
+        while at < end {
+            let n = env.stride().min(end - at).min(row - at % row);
+            frame.run(&env, at, n);
+            at += n;
+        }
     })
-}
-
-/// A range of the domain through the steps; a chunk ends at multiples of `row`.
-pub fn through(frame: &mut Frame, env: &Env, row: usize, range: Range<usize>) {
-    let mut at = range.start;
-    while at < range.end {
-        let n = env.stride().min(range.end - at).min(row - at % row);
-        frame.run(env, at, n);
-        at += n;
-    }
 }
 
 /// The body at every point: its own stores into `outputs`, and more values into more sinks. What

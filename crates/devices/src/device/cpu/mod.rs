@@ -40,7 +40,6 @@ mod scatter;
 mod share;
 mod singles;
 mod sorting;
-mod strips;
 #[cfg(test)]
 mod tests;
 mod threads;
@@ -64,15 +63,6 @@ use std::time::Instant;
 /// The least site whose failure a launch could find.
 fn least_site(launch: &Launch) -> u32 {
     launch.sites().min().unwrap_or(u32::MAX)
-}
-
-/// Lets the buffers go that a launch read last.
-fn let_go(plan: &Plan, held: &mut [Option<Held>], launch: usize) {
-    for (slot, buffer) in held.iter_mut().zip(&plan.buffers) {
-        if buffer.last_use == Some(launch as u32) {
-            *slot = None;
-        }
-    }
 }
 
 impl Device for Cpu {
@@ -99,20 +89,7 @@ impl Device for Cpu {
             });
         }
         let mut fault: Option<Fault> = None;
-        // Launches before this one ran strip by strip; before that one nothing more is tried so.
-        let (mut done, mut tried) = (0, 0);
         for (k, launch) in plan.launches.iter().enumerate() {
-            if k >= tried
-                && fault.is_none()
-                && let Some(strips) = strips::run(self, plan, k, &mut held, ctx)?
-            {
-                tried = strips.end;
-                done = if strips.done { strips.end } else { done };
-            }
-            if k < done {
-                let_go(plan, &mut held, k);
-                continue;
-            }
             // After a failure only earlier sites matter; all that they may read runs as well.
             if fault.is_some_and(|f| plan.launches[k..].iter().all(|l| least_site(l) >= f.site)) {
                 break;
@@ -133,7 +110,11 @@ impl Device for Cpu {
                 gpu: None,
                 why: String::new(),
             });
-            let_go(plan, &mut held, k);
+            for (slot, buffer) in held.iter_mut().zip(&plan.buffers) {
+                if buffer.last_use == Some(k as u32) {
+                    *slot = None;
+                }
+            }
         }
         if let Some(fault) = fault {
             return Err(DeviceError::Fault(fault));

@@ -101,7 +101,7 @@ pub fn each_unit(
 }
 
 /// Streamed stores become visible to other threads.
-pub fn past_the_caches() {
+fn past_the_caches() {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: part of every x86-64.
     unsafe {

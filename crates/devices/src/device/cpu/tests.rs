@@ -6,7 +6,6 @@ mod loops;
 mod product;
 mod rows;
 mod scans;
-mod strips;
 
 use super::emit::When;
 use super::{Cpu, Isa, apply};
