@@ -471,10 +471,10 @@ impl Op {
             Op::Mul => pair(|x, y| x * y),
             Op::Max => pair(f64::max),
             Op::Min => pair(f64::min),
-            // 0|Y is Y; the sign is X's.
+            // 0|Y is Y; else the sign is X's, and of whole numbers X itself is never reached.
             Op::Residue => {
                 let (blo, bhi) = b??;
-                let (lo, hi) = (alo.min(0.0), ahi.max(0.0));
+                let (lo, hi) = ((alo + 1.0).min(0.0), (ahi - 1.0).max(0.0));
                 if alo <= 0.0 && ahi >= 0.0 {
                     Some((lo.min(blo), hi.max(bhi)))
                 } else {
