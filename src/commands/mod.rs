@@ -139,6 +139,12 @@ pub static COMMANDS: &[Command] = &[
         tools::kernels,
     ),
     looking_on(
+        "]mem",
+        "[EXPR]",
+        "Bytes of buffers over the launches: which begin with each, and which nobody reads after.",
+        tools::memory,
+    ),
+    looking_on(
         "]cpu",
         "[kN] [EXPR]",
         "The steps that a CPU runs at every point of each launch.",
@@ -328,7 +334,6 @@ pub static COMMANDS: &[Command] = &[
     row(")wsid", "[NAME]", "The name of the workspace; changes it.", workspace::wsid),
     row(")limits", "[NAME=VALUE]", "What a program may use; changes a limit.", workspace::limits),
     row(")off", "[CODE]", "Leaves.", workspace::off),
-    missing("]mem", "Buffers over time."),
     missing("]eager", "Forces every statement."),
     missing("]tour", "The first ten minutes, with you typing."),
 ];

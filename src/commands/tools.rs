@@ -126,6 +126,13 @@ pub fn kernels(call: &mut Call<'_>) -> Result<(), Error> {
     Ok(())
 }
 
+pub fn memory(call: &mut Call<'_>) -> Result<(), Error> {
+    let expr = Some(call.args.trim()).filter(|e| !e.is_empty());
+    let trace = trace_of(call, expr)?;
+    call.show(&tables::memory(&trace));
+    Ok(())
+}
+
 pub fn cpu(call: &mut Call<'_>) -> Result<(), Error> {
     let (which, expr) = launch_of(call.args);
     let trace = trace_of(call, expr)?;

@@ -196,3 +196,48 @@ fn acc_27_folds_are_shared_out_by_the_length_of_rows() {
         assert!(text(&t).contains(note), "{shape} {line}:\n{}", text(&t));
     }
 }
+
+/// ACC-27: segments of the lengths that rows of the paper's fourteen matrices have, a hundredth as
+/// many: equal, spread around the mean, few long ones among many short. The sums are those that
+/// running sums differ by; a thread takes a segment or a warp, by the mean length.
+#[test]
+fn acc_27_fourteen_distributions_of_row_lengths() {
+    let equal = |mean: usize, _: usize| mean;
+    let spread = |mean: usize, k: usize| 1 + (k * 1103 + 7) % (2 * mean - 1);
+    let skewed = |mean: usize, k: usize| if k % 50 == 7 { 30 * mean } else { 1 + k % mean };
+    type Lengths = fn(usize, usize) -> usize;
+    let matrices: [(&str, usize, usize, Lengths); 14] = [
+        ("dense", 20, 2000, equal),
+        ("protein", 364, 119, spread),
+        ("spheres", 833, 72, spread),
+        ("cantilever", 625, 64, spread),
+        ("wind", 2179, 53, spread),
+        ("harbour", 468, 50, skewed),
+        ("qcd", 492, 39, equal),
+        ("ship", 1409, 55, spread),
+        ("economics", 2065, 6, spread),
+        ("epidemiology", 5258, 4, equal),
+        ("accelerator", 1212, 22, spread),
+        ("circuit", 1710, 6, skewed),
+        ("webbase", 10_000, 3, skewed),
+        ("LP", 43, 2633, skewed),
+    ];
+    let mut variants = BTreeSet::new();
+    for (name, rows, mean, length) in matrices {
+        let lengths: Vec<usize> = (0..rows).map(|k| length(mean, k)).collect();
+        let all: usize = lengths.iter().sum();
+        let list = lengths.iter().map(usize::to_string).collect::<Vec<_>>().join(" ");
+        let setup = format!("B←1@(1++\\0,¯1↓{list})⊢{all}⍴0 ⋄ x←0.5×17|⍳{all}");
+        let t = told(&[], &[&setup, "B x", "+/¨B⊂x"]);
+        assert_eq!((t.kernels.len(), last(&t).form.as_str()), (1, "whole"), "{name}");
+        let notes = ["A thread a segment.", "A warp a segment."];
+        let found: Vec<&str> = notes.into_iter().filter(|n| text(&t).contains(n)).collect();
+        let wanted = if all / rows > 16 { notes[1] } else { notes[0] };
+        assert_eq!(found, [wanted], "{name}: {}", all / rows);
+        variants.insert(wanted);
+        let check = "(+/¨B⊂x)≡e-¯1↓0,e←(1⌽B)/+\\x";
+        let one = told(&[], &[&setup, "B x", check]).result.expect("a value").sha;
+        assert_eq!(one, told(&[], &["1≡1"]).result.expect("a value").sha, "{name}");
+    }
+    assert_eq!(variants.len(), 2);
+}

@@ -91,6 +91,7 @@ fn bas_14_the_worked_results_are_told() {
     let mv = why("A+.×v");
     let none = "neighbours of A are met by no neighbouring threads in any order of the loops";
     assert!(mv.contains(none) && mv.contains("would want a copy"), "{mv}");
+    assert!(mv.contains("here threads share a row and meet them, so nothing is copied"), "{mv}");
     let tmv = why("(⍉A)+.×w");
     let one = "threads along i, step by step along j meet neighbours of A";
     assert!(tmv.contains(one) && !tmv.contains("across"), "{tmv}");
@@ -284,6 +285,52 @@ fn acc_01_bar_12_the_papers_programs_are_one_kernel() {
     assert_eq!(sha(&t), sha(&run(&[])));
     // Two arrays that are no fold of one function stay two kernels.
     assert_eq!(on(&["passes=acc2013"], "{(+/⍵)(+/2×⍵)}x").kernels.len(), 2);
+}
+
+#[test]
+fn acl_18_products_keep_their_blocks() {
+    let setup = "M←0.01×40 60⍴⍳2400 ⋄ N←0.01×60 40⍴⍳2400 ⋄ P←1-N";
+    for (line, wanted) in
+        [("(M+.×N)(M+.×P)", 2), ("(M+.×N)(+/[2]M×[2]2)", 2), ("1+M+.×N", 1), ("(+/M)(⌈/M)", 1)]
+    {
+        let t = told(&[], &[setup, "M N P", line]);
+        assert_eq!(t.kernels.len(), wanted, "{line}");
+        assert_eq!(sha(&t), sha(&told(&["off=fusion"], &[setup, "M N P", line])), "{line}");
+    }
+    // A product is one launch in tiles of shared memory; an outer product is a map.
+    let t = told(&[], &["A←0.001×999 500⍴⍳499500 ⋄ B←⍉A", "A B", "A+.×B"]);
+    let text = &t.kernels[0].cuda.as_ref().expect("a text").text;
+    assert_eq!((t.kernels.len(), t.kernels[0].form.as_str()), (1, "tiles"));
+    assert!(text.contains("__shared__") && text.contains("__syncthreads()"), "{text}");
+    let outer = told(&[], &["v←0.5×⍳300", "v", "v∘.×v"]);
+    assert_eq!((outer.kernels.len(), outer.kernels[0].form.as_str()), (1, "map"));
+}
+
+/// ACL-18, ACC-30: launches of one domain that read one array stay two where one of their folds
+/// would lose its form; where both have the same, they are one. `mvt` of 2008 reads its matrix once
+/// a product: side by side by its columns, by warps along its rows.
+#[test]
+fn acl_18_launches_that_would_lose_their_form_stay_apart() {
+    let setup = "M←0.001×500 500⍴⍳250000 ⋄ v←0.5×⍳500 ⋄ w←⌽v";
+    let run = |how: &[&str], line: &str| told(how, &[setup, "M v w", line]);
+    let forms = |t: &Trace| t.kernels.iter().map(|k| k.form.clone()).collect::<Vec<_>>();
+    for line in ["(M+.×v)((⍉M)+.×w)", "(M+.×v)-(⍉M)+.×w"] {
+        let t = run(&[], line);
+        let mut own = forms(&t);
+        own.sort();
+        own.retain(|form| form != "map");
+        assert_eq!(own, ["strips", "warps"], "{line}");
+        let boundary = t.decisions.iter().filter(|d| d.what == "launch").collect::<Vec<_>>();
+        let says = boundary.iter().find(|d| d.text.contains("would have the form"));
+        let says = says.unwrap_or_else(|| panic!("{line}: {boundary:?}"));
+        assert_eq!(says.alt[0].why_not, "rule: one of the two would lose its form");
+        for how in [&["off=horizontal"][..], &["off=fusion"], &["passes=bas2008"]] {
+            assert_eq!(sha(&run(how, line)), sha(&t), "{line} {how:?}");
+        }
+    }
+    assert_eq!(forms(&run(&[], "(M+.×v)(M+.×w)")), ["warps"]);
+    assert_eq!(forms(&run(&[], "(+/M)(⌈/M)")), ["warps"]);
+    assert_eq!(forms(&run(&[], "((⍉M)+.×v)((⍉M)+.×w)")), ["strips"]);
 }
 
 /// Launches of equal source have the line behind their name.

@@ -311,6 +311,13 @@ fn bar_12_barracuda_never_stores_what_maps_and_folds_read() {
     }
     assert_eq!(launches(&["passes=bar2010"], "+/v×1+⌽w"), 1);
     assert_eq!(launches(&["passes=bar2010"], "(1↓v)-¯1↓v"), 1);
+    // A term that is read at several places stands in no array, either, wherever its let stands.
+    for line in ["{2×⊃+/{4↑⍵↓y}¨⍳5⊣y←1+⍵}v", "{y←0.5×⍵ ⋄ 1+(1↓y)-¯1↓y}v"]
+    {
+        let t = on(&["passes=bar2010"], line);
+        assert!(breaks(&t).is_empty(), "{line}: {:?}", breaks(&t));
+        assert_eq!(sha(&t), sha(&on(&[], line)), "{line}");
+    }
 }
 
 /// The lets of a line: named, then by de Bruijn indices.
@@ -500,6 +507,23 @@ fn bar_14_overlapping_reads_share_a_copy() {
             assert_eq!(sha(&run(how, line)), sha(&run(&[], line)), "{line} {how:?}");
         }
     }
+    // Fifteen taps are copied by both pipelines, with a halo of 14; halves that never meet by none.
+    let taps: Vec<String> = (0..15).map(|k| format!("({k}↓¯{}↓a)", 14 - k)).collect();
+    let taps = taps.join("+");
+    for how in [&[][..], &["passes=bar2010"]] {
+        let t = run(how, &taps);
+        let says = &decided(&t, "place")[0].text;
+        assert!(says.contains("overlap(15 refs, halo 14)"), "{says}");
+        assert_eq!((t.kernels.len(), near(&t)), (1, 15), "{how:?}");
+        assert_eq!(cuda(&t).matches("a0[").count(), 1, "{how:?}: {}", cuda(&t));
+        assert_eq!(near(&run(&[how, &["off=tile"]].concat(), &taps)), 0, "{how:?}");
+        assert_eq!(near(&run(how, "(4900↑a)-¯4900↑a")), 0, "{how:?}");
+    }
+    // What is left to the caches says so.
+    let left = run(&[], "(1↓a)-¯1↓a");
+    let d = decided(&left, "place");
+    assert_eq!((d[0].seed.as_str(), d[0].chosen.as_str()), ("BAR-14", "global"));
+    assert!(d[0].text.contains("caches serve"), "{}", d[0].text);
     // BAR-15: reads that are a block apart share nothing.
     let apart = |n: usize| run(&["passes=bar2010"], &format!("({n}↓a)-¯{n}↓a"));
     assert_eq!((near(&apart(255)), near(&apart(256))), (2, 0));
@@ -681,17 +705,6 @@ fn acc_01_a_named_term_of_one_place_is_a_scalar_of_its_loop() {
     }
     // One that is turned before it is read is an array.
     assert_eq!(launches(&["passes=acc2013"], "{y←*⍵ ⋄ y×⌽y+1}v"), 2);
-}
-
-#[test]
-fn acl_18_products_keep_their_blocks() {
-    let setup = "M←0.01×40 60⍴⍳2400 ⋄ N←0.01×60 40⍴⍳2400 ⋄ P←1-N";
-    for (line, wanted) in
-        [("(M+.×N)(M+.×P)", 2), ("(M+.×N)(+/[2]M×[2]2)", 2), ("1+M+.×N", 1), ("(+/M)(⌈/M)", 1)]
-    {
-        let t = told(&[], &[setup, "M N P", line]);
-        assert_eq!(t.kernels.len(), wanted, "{line}");
-    }
 }
 
 #[test]

@@ -528,7 +528,7 @@ fn pipelines_rules_and_limits_are_flags() {
 /// BAS-02, BAS-03, BAS-04, BAS-20: without a GPU the model alone, and why; as tables, JSON and a
 /// picture.
 #[test]
-fn bas_02_microbench_tells_the_model_where_there_is_no_gpu() {
+fn bas_02_bas_03_bas_04_bas_20_microbench_tells_the_model_where_there_is_no_gpu() {
     let folder = tempfile::tempdir().unwrap();
     let svg = folder.path().join("strides.svg").display().to_string();
     let (out, err, code) = ran(&["microbench", "-o", &svg], "");

@@ -395,6 +395,10 @@ pub struct LaunchRecord {
     pub spill: Option<u32>,
     /// The part of a multiprocessor's threads that fit at once; null where it is not known.
     pub occ: Option<f64>,
+    /// The blocks that warps, blocks, registers and shared memory each leave room for at once: the
+    /// least is how many there are. Absent where that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fit: Option<[u32; 4]>,
     /// The model's estimates.
     pub est: Estimate,
     /// Null when it was not run. Of equal evaluations, of all.
@@ -663,7 +667,8 @@ impl Trace {
         self.passes.iter_mut().for_each(|p| p.ms = 0.0);
         self.diagnostics.iter_mut().for_each(|d| d.ms = None);
         for k in &mut self.kernels {
-            (k.meas, k.ran, k.regs, k.spill, k.occ) = (None, None, None, None, None);
+            (k.meas, k.ran, k.regs, k.spill) = (None, None, None, None);
+            (k.occ, k.fit) = (None, None);
         }
         self
     }

@@ -66,17 +66,23 @@ impl Multiprocessor {
     /// The blocks of so many threads that are there at once, each thread with so many registers,
     /// each block with so many bytes of shared memory.
     pub fn resident(&self, threads: u32, registers: u32, shared: u32) -> u32 {
+        let [warps, blocks, registers, shared] = self.bounds(threads, registers, shared);
+        warps.min(blocks).min(registers).min(shared)
+    }
+
+    /// The blocks that would be there if warps, blocks, registers or shared memory alone bounded
+    /// them: the least is what there is.
+    pub fn bounds(&self, threads: u32, registers: u32, shared: u32) -> [u32; 4] {
         let warps = threads.div_ceil(32).max(1);
         let each = 256 * (32 * registers.max(1)).div_ceil(256);
-        if 4 * warps.div_ceil(4) * each > 65_536 {
-            return 0;
-        }
+        let fits = 4 * warps.div_ceil(4) * each <= 65_536;
+        let by_registers = if fits { 4 * (16_384 / each) / warps } else { 0 };
         let own = self.granule * (shared + self.reserved).div_ceil(self.granule);
         let by_shared = match self.shared.checked_div(own) {
             Some(blocks) => blocks,
             None => self.blocks,
         };
-        (self.warps / warps).min(self.blocks).min(4 * (16_384 / each) / warps).min(by_shared)
+        [self.warps / warps, self.blocks, by_registers, by_shared]
     }
 
     /// The part of its threads that these blocks are, from 0 to 1.
@@ -111,6 +117,17 @@ mod tests {
             let told: Vec<u32> =
                 ARCHITECTURES.iter().map(|m| m.resident(threads, registers, shared)).collect();
             assert_eq!(told, wanted, "{threads} threads, {registers} registers, {shared} bytes");
+        }
+        // What bounds them: warps, blocks, registers, shared memory.
+        let hopper = find("sm_90").expect("a row");
+        for (threads, registers, shared, wanted) in [
+            (256, 32, 0, [8, 32, 8, 228]),
+            (32, 16, 0, [64, 32, 128, 228]),
+            (256, 64, 0, [8, 32, 4, 228]),
+            (128, 32, 49_152, [16, 32, 16, 4]),
+            (1024, 65, 0, [2, 32, 0, 228]),
+        ] {
+            assert_eq!(hopper.bounds(threads, registers, shared), wanted, "{threads} {registers}");
         }
     }
 

@@ -369,9 +369,16 @@ fn orders(trace: &Trace, k: &LaunchRecord) -> Vec<String> {
         let time = o.time.as_ref().map_or(String::new(), |t| format!(", step by step along {t}"));
         let staged = arrays(trace, &o.staged);
         if o.global.is_empty() {
+            // Threads that share a row are an order that the paper has not.
+            let met = match k.form.as_str() {
+                "warps" | "blocks" | "parts" => {
+                    "; here threads share a row and meet them, so nothing is copied"
+                }
+                _ => "",
+            };
             return Some(format!(
                 "threads along {space}{time}: neighbours of {staged} are met by no neighbouring \
-                 threads in any order of the loops, so a thread a result would want a copy"
+                 threads in any order of the loops, so a thread a result would want a copy{met}"
             ));
         }
         let beside = match staged.as_str() {

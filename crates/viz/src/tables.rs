@@ -3,7 +3,10 @@
 use crate::classes::{Class, classes, source};
 use crate::outside;
 use aplomb_ground::error::{bytes, time};
-use aplomb_ground::trace::{LaunchRecord, PassRecord, Segment, Trace};
+use aplomb_ground::trace::{BufferRecord, LaunchRecord, PassRecord, Segment, Trace};
+
+/// The characters of the longest bar.
+const BAR: u64 = 24;
 
 /// Rows of cells as lines; `left` says which columns are words.
 pub fn grid(rows: &[Vec<String>], left: &[usize]) -> String {
@@ -84,6 +87,46 @@ pub fn kernels(trace: &Trace, which: Option<&str>) -> Result<String, String> {
         rows.push(row);
     }
     Ok(grid(&rows, &[0, 1, 2]))
+}
+
+/// A row a launch, in order: the buffers that begin with it, the bytes that results and buffers
+/// between launches take while it runs, and those that nobody reads after it.
+pub fn memory(trace: &Trace) -> String {
+    if trace.kernels.is_empty() {
+        return "no launch\n".into();
+    }
+    let name =
+        |b: &BufferRecord| match trace.nodes.get(b.node as usize).and_then(|n| n.name.as_ref()) {
+            Some(name) => name.clone(),
+            None => format!("n{}", b.node),
+        };
+    let here = |k: u32, b: &BufferRecord| {
+        b.born.is_some_and(|born| born <= k) && b.dead.is_none_or(|dead| k <= dead)
+    };
+    let during = |k: u32| trace.buffers.iter().filter(move |b| here(k, b));
+    let alive = |k: u32| during(k).map(|b| b.bytes).sum::<u64>();
+    let most = trace.kernels.iter().fold(0, |most, k| alive(k.id).max(most));
+    let mut rows = vec![words(&["launch", "begin", "bytes", "", "end"])];
+    for k in &trace.kernels {
+        let list = |is: &dyn Fn(&BufferRecord) -> bool| {
+            during(k.id).filter(|b| is(b)).map(name).collect::<Vec<_>>().join(" ")
+        };
+        let bar = (0..(alive(k.id) * BAR).div_ceil(most.max(1))).map(|_| '#').collect();
+        rows.push(vec![
+            format!("k{} {}", k.id, source(k)),
+            list(&|b| b.born == Some(k.id)),
+            bytes(alive(k.id)),
+            bar,
+            list(&|b| b.dead == Some(k.id)),
+        ]);
+    }
+    let given = trace.buffers.iter().filter(|b| b.born.is_none());
+    let before = match given.fold((0, 0), |(n, size), b| (n + 1, size + b.bytes)) {
+        (0, _) => String::new(),
+        (1, size) => format!("; one array that was there before: {}", bytes(size)),
+        (n, size) => format!("; {n} arrays that were there before: {}", bytes(size)),
+    };
+    format!("{}at most {}{before}\n", grid(&rows, &[0, 1, 3, 4]), bytes(most))
 }
 
 /// The rules of a pass with how often each fired.

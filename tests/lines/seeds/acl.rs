@@ -6,6 +6,7 @@ use crate::support::{Dice, bits, scaled};
 use aplomb_kernel::session::Session;
 use aplomb_language::table::{Does, Meaning, prims};
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Lines owned, as the page's functions take them.
 fn all<'a>(setup: &'a [String], line: &'a str) -> Vec<&'a str> {
@@ -404,6 +405,55 @@ fn acl_39_what_grows_stays_above_what_is_dear() {
 #[test]
 fn acl_40_computed_once_where_that_is_cheaper() {
     row("ACL-40");
+}
+
+/// A loop of a thousand turns takes no more at once than one of twenty, which is no less than what
+/// its plan has alive. The view over time tells what that is.
+#[test]
+fn acl_41_a_long_loop_takes_no_more_than_a_short_one() {
+    // With what a buffer has to spare, a class of the pool.
+    let mut s = prepared(&["V←0.5×⍳131064", "V"], "", false).expect("arrays");
+    let turn = |k: &str| format!("+/(+\\V×{k})÷0.25+⌽⌈\\V-{k}");
+    let told = traced(&["V←0.5×⍳131064", "V", &turn("3")], "").expect("a trace");
+    let during = |k: u32| {
+        let here = |b: &&aplomb_ground::trace::BufferRecord| {
+            b.born.is_some_and(|born| born <= k) && b.dead.is_none_or(|dead| k <= dead)
+        };
+        told.buffers.iter().filter(here).map(|b| b.bytes).sum::<u64>()
+    };
+    let least = told.kernels.iter().map(|k| during(k.id)).max().expect("a launch");
+    assert!(least >= 2 * 8 * 131_064, "{least}");
+    let view = aplomb_viz::tables::memory(&told);
+    assert!(view.lines().count() == told.kernels.len() + 2, "{view}");
+    let most = aplomb_ground::error::bytes(least);
+    assert!(view.contains(&format!("at most {most}; one array that was there before: 1.0 MB")));
+    // Each turn looks at its value, so the next begins when it has ended.
+    let mut most = |turns: usize| {
+        let look = format!(":If 0<{}\ns←s+1\n:EndIf", turn("k"));
+        let text = format!("s←0\n:For k :In ⍳{turns}\n{look}\n:EndFor\ns");
+        // What the last two lines forced is kept to tell their story.
+        for line in ["1+0.5×⍳2000", "2+0.5×⍳2000"] {
+            page::run(&mut s, line).expect("a line");
+        }
+        let (budget, done) = (s.core().budget.clone(), AtomicBool::new(false));
+        let before = budget.used();
+        let (ran, most) = std::thread::scope(|scope| {
+            let watch = scope.spawn(|| {
+                let mut most = 0;
+                while !done.load(Ordering::Relaxed) {
+                    most = most.max(budget.used());
+                }
+                most
+            });
+            let ran = page::run(&mut s, &text);
+            done.store(true, Ordering::Relaxed);
+            (ran, watch.join().expect("a thread"))
+        });
+        assert_eq!(ran, Ok(()));
+        most - before
+    };
+    let (few, many) = (most(20), most(1000));
+    assert!(few >= least && many <= few + few / 10, "{few} and {many} of {least}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::formula::Formulas;
 use super::hash::Map;
 use super::schedule::legal::Illegal;
 use super::schedule::policy::Policy;
-use super::schedule::{Group, Schedule, Why, is_free_root, legal};
+use super::schedule::{Group, Keep, Schedule, Why, is_free_root, legal, together};
 use super::work::Work;
 use super::{Answer, cost};
 use aplomb_ground::error::{Result, bug};
@@ -70,7 +70,8 @@ pub fn run(work: &mut Work) -> Result<()> {
     let mut forms = work.options.trace.then(|| done(&work.dag, &live));
     for (g, group) in schedule.groups.iter().enumerate() {
         let mut told = forms.as_mut().map(|forms| (plan.buffers.as_slice(), forms));
-        let mut launch = launch(&work.dag, &schedule, group, &buffers, &registers, g, &mut told)?;
+        let mut launch =
+            launch(&work.dag, &schedule.keep, group, &buffers, &registers, g, &mut told)?;
         launch.tiling =
             work.tilings.get(&g).and_then(|tiling| tiling.over(|l| place_of(&launch, &buffers, l)));
         plan.launches.push(launch);
@@ -84,7 +85,7 @@ pub fn run(work: &mut Work) -> Result<()> {
     let answers = answers(work, &buffers, &mut plan)?;
     last_uses(&mut plan);
     if work.options.trace {
-        explain(work, &schedule);
+        explain(work, &schedule)?;
     }
     work.emitted = Some(Emitted { plan, answers });
     Ok(())
@@ -132,9 +133,33 @@ fn last_uses(plan: &mut Plan) {
     }
 }
 
+/// A plan of these launches alone, each as if all that is kept were in memory, which `read` are of
+/// what it reads: what it would cost is asked of it before there is a schedule. Errors: a bug.
+pub fn sketch(
+    dag: &Dag,
+    keep: &Keep,
+    groups: &[&Group],
+    read: impl Iterator<Item = NodeId>,
+) -> Result<Plan> {
+    let mut plan = Plan::default();
+    let mut buffers: BTreeMap<NodeId, BufId> = BTreeMap::new();
+    for at in read.chain(groups.iter().flat_map(|g| g.nodes())) {
+        buffers.entry(at).or_insert_with(|| {
+            let (dtype, shape) = (dag.dtype(at), dag.shape(at).into());
+            let (checked, from, last_use) = (false, From::Input(0), None);
+            plan.buffers.push(Buffer { shape, dtype, checked, from, node: at, last_use });
+            BufId(plan.buffers.len() as u32 - 1)
+        });
+    }
+    for (k, group) in groups.iter().enumerate() {
+        plan.launches.push(launch(dag, keep, group, &buffers, &[], k, &mut None)?);
+    }
+    Ok(plan)
+}
+
 fn launch(
     dag: &Dag,
-    schedule: &Schedule,
+    keep: &Keep,
     group: &Group,
     buffers: &BTreeMap<NodeId, BufId>,
     registers: &[u32],
@@ -161,7 +186,7 @@ fn launch(
     };
     let mut writer = Writer {
         dag,
-        schedule,
+        keep,
         group,
         buffers,
         launch: &mut out,
@@ -265,7 +290,7 @@ fn name(dag: &Dag, group: &Group) -> String {
 
 struct Writer<'a> {
     dag: &'a Dag,
-    schedule: &'a Schedule,
+    keep: &'a Keep,
     group: &'a Group,
     buffers: &'a BTreeMap<NodeId, BufId>,
     launch: &'a mut Launch,
@@ -275,7 +300,7 @@ struct Writer<'a> {
     values: Map<(NodeId, Rc<Read>), ValueId>,
     loads: Map<(BufId, Read), u32>,
     reduced: BTreeMap<NodeId, u32>,
-    /// By node: how many values its body keeps alive at once.
+    /// By node: how many values its body keeps alive at once; empty where order does not count.
     registers: &'a [u32],
 }
 
@@ -347,7 +372,7 @@ impl Writer<'_> {
             match task {
                 Task::Visit(..) => {
                     // What needs most values comes first, so that fewest wait (ACL-34).
-                    needs.sort_by_key(|(n, _)| std::cmp::Reverse(self.registers[n.index()]));
+                    needs.sort_by_key(|(n, _)| std::cmp::Reverse(self.registers.get(n.index())));
                     tasks.push(Task::Build(node, r));
                     tasks.extend(needs.into_iter().rev().map(|(n, r)| Task::Visit(n, r)));
                 }
@@ -394,11 +419,11 @@ impl Writer<'_> {
         }
         Ok(Some(match self.dag.node(at) {
             Node::Const(kinds::Const(p)) => What::Const(p.at_run_time().number()),
-            Node::Iota(kinds::Iota { origin }) if !self.schedule.keep.contains_key(&at) => {
+            Node::Iota(kinds::Iota { origin }) if !self.keep.contains_key(&at) => {
                 What::Index { ix: read.ix[0].clone(), origin: *origin }
             }
             Node::Input(_) => What::Load(self.load(at, read)?),
-            _ if self.schedule.keep.contains_key(&at) => {
+            _ if self.keep.contains_key(&at) => {
                 // A kept node of this very launch at its own point is a value, not a load.
                 let here = if self.after { &self.group.after } else { &self.group.body };
                 if here.contains(&at) && read.is_identity() {
@@ -430,9 +455,8 @@ impl Writer<'_> {
                 // A load carries its tests, and a transform hands them down; anything else is
                 // guarded here.
                 let below = self.dag.node(*src);
-                let carried = below.is_input()
-                    || below.read().is_some()
-                    || self.schedule.keep.contains_key(src);
+                let carried =
+                    below.is_input() || below.read().is_some() || self.keep.contains_key(src);
                 let own = &needs[0].1.tests;
                 if own.is_empty() || carried {
                     self.values.insert((at, read), moved);
@@ -513,7 +537,7 @@ impl Writer<'_> {
     fn tell_forms(&self, buffers: &[Buffer], forms: &mut BTreeMap<NodeId, String>) {
         let here = if self.after { &self.group.after } else { &self.group.body };
         let steps = if self.after { &self.launch.after } else { &self.launch.body };
-        let keep = &self.schedule.keep;
+        let keep = self.keep;
         let mut own: Vec<(NodeId, bool, ValueId)> = self
             .values
             .iter()
@@ -592,7 +616,7 @@ fn apart(
 }
 
 /// A decision for each root, each reduction and each launch boundary.
-fn explain(work: &mut Work, schedule: &Schedule) {
+fn explain(work: &mut Work, schedule: &Schedule) -> Result<()> {
     for (at, why) in &schedule.keep {
         let (n, size) = (work.dag.elements(*at), work.dag.dtype(*at).size() as u64);
         let mut store = cost::Cost::store(n, 0, size);
@@ -715,12 +739,18 @@ fn explain(work: &mut Work, schedule: &Schedule) {
         let before = &schedule.groups[k - 1];
         let beside = legal::beside(before, group);
         let apart = apart(&work.dag, schedule, &homes, k, beside.as_ref().err());
+        let loss = match beside {
+            Ok(()) => together::loss(&work.dag, &schedule.keep, before, group)?,
+            Err(_) => None,
+        };
         let because = match beside {
             Err(illegal) => WhyNot::Illegal(illegal.says()),
             Ok(()) if !work.policies.asks(Policy::Domains) => WhyNot::SwitchedOff("horizontal"),
-            Ok(()) => WhyNot::Rule("the two share no buffer"),
+            Ok(()) => {
+                WhyNot::Rule(loss.as_ref().map_or("the two share no buffer", together::Loss::rule))
+            }
         };
-        let why = match apart {
+        let why = match apart.or(loss.map(|loss| loss.says())) {
             Some(why) => why,
             None => because.says(),
         };
@@ -742,4 +772,5 @@ fn explain(work: &mut Work, schedule: &Schedule) {
         );
         work.decide(Decision::forced(about, a, b, because, text));
     }
+    Ok(())
 }

@@ -140,8 +140,9 @@ pub fn tell_occupancy(record: &mut LaunchRecord, arch: &str) {
         Some(told) => told,
         None => occupancy::guessed(record.live_max),
     };
-    let of = |m: &occupancy::Multiprocessor| m.occupancy(threads, registers, record.launch.smem);
-    record.occ = occupancy::find(arch).filter(|_| threads > 0).map(of);
+    let on = occupancy::find(arch).filter(|_| threads > 0);
+    record.occ = on.map(|m| m.occupancy(threads, registers, record.launch.smem));
+    record.fit = on.map(|m| m.bounds(threads, registers, record.launch.smem));
 }
 
 fn id(at: NodeId) -> u32 {
@@ -426,6 +427,7 @@ fn launch(dag: &Dag, plan: &Plan, k: usize, l: &Launch) -> LaunchRecord {
         regs: None,
         spill: None,
         occ: None,
+        fit: None,
         est: Estimate { r, w, loads: traffic.loads, flops, us: 0.0, cpu_us: round(ns / 1e3) },
         meas: None,
         cuda: None,

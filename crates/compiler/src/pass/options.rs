@@ -161,6 +161,7 @@ pub static PRESETS: &[Preset] = &[
             "float",
             "bind",
             "simplify",
+            "float-lets",
             "break-random",
             "push-down",
             "fuse-producers",

@@ -10,7 +10,7 @@ use super::schedule::flips::{Flip, Flips, Way};
 use super::{Observer, Options, compile};
 use aplomb_ground::trace::{DecisionRecord, PlanCost};
 use aplomb_plans::kir::{self, TileSize};
-use aplomb_plans::plan::Plan;
+use aplomb_plans::plan::{Launch, Plan};
 use aplomb_values::dag::{NodeId, Recorded};
 use std::collections::BTreeMap;
 
@@ -47,6 +47,11 @@ pub fn flip(at: NodeId, d: &Decision) -> Option<Flip> {
     Some(Flip { at, way })
 }
 
+/// Microseconds of a launch on a GPU, with its start, by the model.
+pub fn on_gpu(plan: &Plan, l: &Launch) -> f64 {
+    SM_90.launch_us + kir::figures(plan, l, TileSize::USUAL).us
+}
+
 /// A plan in figures, by the model.
 pub fn of(plan: &Plan) -> PlanCost {
     let mut cost = PlanCost { launches: plan.launches.len() as u32, ..PlanCost::default() };
@@ -57,7 +62,7 @@ pub fn of(plan: &Plan) -> PlanCost {
             ns += effort.ns;
         }
         ns += LAUNCH_NS;
-        gpu_us += SM_90.launch_us + kir::figures(plan, l, TileSize::USUAL).us;
+        gpu_us += on_gpu(plan, l);
     }
     cost.bytes = plan.moved();
     cost.us = (ns / 10.0).round() / 100.0;

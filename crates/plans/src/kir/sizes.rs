@@ -325,6 +325,60 @@ mod tests {
         }
     }
 
+    /// The paper's search: of sixteen tiles those stay that load at most twice the least; with 3
+    /// sizes of blocks and 3 of grids they are 36. Each goes as deep as 16 KB of f32 hold.
+    #[test]
+    fn bas_25_the_papers_search_keeps_what_the_paper_keeps() {
+        let sides = [32, 64, 128, 256];
+        let of = Sized { items: [4, 4], ..product(4096) };
+        let deepest = |rows: u32, columns: u32| {
+            let holds = |deep: &u32| 4 * deep * (rows + columns) < 16 << 10;
+            (0..8).map(|k| 1 << k).filter(holds).max().expect("a depth")
+        };
+        let row = |(rows, columns): (u32, u32)| {
+            let sizes = [2, 4, 8, 16].map(|own| TileSize { rows, columns, deep: 8, own });
+            let fits = |s: &TileSize| s.divides() && s.registers(1) * s.threads() <= REGISTERS[0];
+            let size = sizes.into_iter().find(fits).expect("a part of a thread");
+            let (registers, shared) = (size.registers(1), size.shared(of.items));
+            let (occupancy, us) = (resident(size, shared, registers, hopper()), 1.0);
+            let loads = of.loads(size);
+            Row { size, registers, spills: 0, shared, loads, occupancy, us, pruned: None }
+        };
+        let pairs = sides.iter().flat_map(|r| sides.iter().map(move |c| (*r, *c)));
+        let mut all: Vec<Row> = pairs.map(row).collect();
+        settle(&mut all, hopper());
+        let kept = |r: &&Row| r.pruned.is_none();
+        let left: Vec<_> = all.iter().filter(kept).map(|r| (r.size.rows, r.size.columns)).collect();
+        assert_eq!(left, [(128, 128), (128, 256), (256, 128), (256, 256)]);
+        let out = all.iter().filter(|r| r.pruned.is_some());
+        assert!(out.clone().all(|r| r.pruned == Some(Rule::Traffic)), "{all:?}");
+        assert_eq!((out.count(), left.len() * 3 * 3), (12, 36));
+        let deep: Vec<u32> = left.iter().map(|(r, c)| deepest(*r, *c)).collect();
+        assert_eq!(deep, [8, 8, 8, 4]);
+    }
+
+    /// More results a thread are fewer loads from shared memory and fewer threads at once; which
+    /// is worth more depends on the product, so all are asked.
+    #[test]
+    fn bas_05_registers_are_weighed_against_threads() {
+        let best = |n: u64| {
+            let all = rows_of(n);
+            let left = all.into_iter().filter(|r| r.pruned.is_none());
+            left.min_by(|a, b| a.us.total_cmp(&b.us)).expect("a size")
+        };
+        let (few, many) = (best(256), best(8192));
+        assert!(few.size.own < many.size.own, "{few:?} {many:?}");
+        assert!(few.registers < many.registers && few.occupancy > many.occupancy);
+        for tile in [64, 128] {
+            let all = rows_of(8192);
+            let of = |own: u32| {
+                let is = |s: TileSize| s == TileSize { rows: tile, columns: tile, deep: 8, own };
+                all.iter().find(|r| is(r.size)).map(|r| (r.registers, r.occupancy)).expect("a row")
+            };
+            assert!(of(4).0 < of(8).0, "{tile}");
+        }
+    }
+
     #[test]
     fn bas_24_registers_that_are_told_take_the_place_of_the_model() {
         let mut rows = rows_of(1024);

@@ -470,6 +470,36 @@ mod tests {
         }
     }
 
+    /// An order in time is legal where it goes forward along what one step hands to the next; of
+    /// four kernels, every time that was chosen is, and for one that has no such step all are.
+    #[test]
+    fn bas_10_time_goes_forward_along_dependences() {
+        let (ij, ji): (&[usize], &[usize]) = (&[0, 1], &[1, 0]);
+        let kernels: [(&str, Option<usize>, &[&[usize]]); 4] = [
+            ("mv", Some(1), &[ij, &[1], &[0]]),
+            ("tmv", Some(1), &[ji, &[1], &[0]]),
+            ("sums of columns", Some(0), &[ij, &[1]]),
+            ("transpose", None, &[ij, ji]),
+        ];
+        for (name, ordered, refs) in kernels {
+            let nest = nest(2, ordered, refs);
+            let step = |d: usize| -> Vec<i64> { (0..2).map(|k| i64::from(k == d)).collect() };
+            let all = nest.candidates();
+            assert!(!all.is_empty(), "{name}");
+            for c in &all {
+                match (ordered, &c.time) {
+                    (Some(d), Some(time)) => assert!(dot(time, &step(d)) > 0, "{name}: {c:?}"),
+                    (None, None) => (),
+                    other => panic!("{name}: {other:?}"),
+                }
+                // Threads at one time hand each other nothing.
+                let space = c.space.as_ref().expect("an axis of threads");
+                let across = ordered.is_some_and(|d| *space == step(d));
+                assert!(!across, "{name}: {c:?}");
+            }
+        }
+    }
+
     /// BAS-10, BAS-11, BAS-12 for reads that are not by single axes.
     #[test]
     fn bas_12_the_step_to_the_next_element() {

@@ -19,6 +19,12 @@ fn facts(k: &LaunchRecord) -> Vec<String> {
     let registers = k.regs.map_or("not known (NVRTC tells)".into(), |n| n.to_string());
     let spilled = k.spill.filter(|n| *n > 0).map_or(String::new(), |n| format!(", spills {n}"));
     let occupied = k.occ.map_or(String::new(), |o| format!(" · occupancy {:.0} %", o * 100.0));
+    let least = k.fit.map_or(String::new(), |[warps, blocks, registers, shared]| {
+        format!(
+            " of min({warps} by warps, {blocks}, {registers} by registers, {shared} by shared \
+             memory) blocks"
+        )
+    });
     let on_gpu = k.ran.as_ref().filter(|r| r.device == "cuda");
     let took = match (&k.meas, on_gpu) {
         (None, _) => "not run".into(),
@@ -43,7 +49,7 @@ fn facts(k: &LaunchRecord) -> Vec<String> {
             product(&k.launch.grid),
             bytes(u64::from(k.launch.smem))
         ),
-        format!("registers {registers}{spilled}{occupied}"),
+        format!("registers {registers}{spilled}{occupied}{least}"),
         format!(
             "reads {} writes {} · {:.1} flop/B",
             bytes(k.est.r),

@@ -9,7 +9,7 @@ use super::edit::How;
 use super::flips::Way;
 use super::legal::Illegal;
 use super::policy::{Policies, Policy};
-use super::{Evaluated, Facts, Group, Keep, Schedule, Why, is_move, is_small, legal};
+use super::{Evaluated, Facts, Group, Keep, Schedule, Why, is_move, is_small, legal, together};
 use crate::pass::break_random::is_random;
 use crate::pass::contexts::{Context, Contexts, extents};
 use crate::pass::decide::label;
@@ -175,7 +175,7 @@ fn groups(dag: &Dag, keep: &Keep, policies: Policies, stop: &Interrupt) -> Resul
             let theirs = homes.iter().filter_map(|h| groups[*h].as_ref()).flat_map(Group::nodes);
             if fits(dag, keep, || theirs.chain([at]).collect(), policies) {
                 let join = |g: &mut Group| joins(dag, g, at, &read, policies);
-                joined = one_home(&mut groups, &mut of, &homes, join, policies);
+                joined = one_home(dag, keep, &mut groups, &mut of, &homes, join, policies)?;
             }
         }
         let home = joined.unwrap_or_else(|| {
@@ -185,7 +185,7 @@ fn groups(dag: &Dag, keep: &Keep, policies: Policies, stop: &Interrupt) -> Resul
         of.insert(at, home);
     }
     if policies.asks(Policy::Domains) || policies.tuples && policies.asks(Policy::Consumers) {
-        merge_equals(dag, keep, &mut groups, &mut of, policies);
+        merge_equals(dag, keep, &mut groups, &mut of, policies)?;
     }
     let mut groups: Vec<Group> = groups.into_iter().flatten().collect();
     for g in &mut groups {
@@ -204,37 +204,43 @@ fn fits(dag: &Dag, keep: &Keep, nodes: impl FnOnce() -> Vec<NodeId>, policies: P
 }
 
 /// One launch for all of them, which a node joins: the one they are in, or theirs merged where
-/// domain, stage and axis agree. None, and nothing changes: they are in several, or it does not
-/// join.
+/// domain, stage and axis agree and nothing is lost by it. None, and nothing changes: they are in
+/// several, or it does not join.
 fn one_home(
+    dag: &Dag,
+    keep: &Keep,
     groups: &mut [Option<Group>],
     of: &mut BTreeMap<NodeId, usize>,
     homes: &[usize],
     joins: impl Fn(&mut Group) -> bool,
     policies: Policies,
-) -> Option<usize> {
-    let first = *homes.first()?;
+) -> Result<Option<usize>> {
+    let Some(&first) = homes.first() else { return Ok(None) };
     let mut others: Vec<usize> = homes.iter().copied().filter(|h| *h != first).collect();
     others.sort();
     others.dedup();
     if others.is_empty() {
-        return groups[first].as_mut().is_some_and(joins).then_some(first);
+        return Ok(groups[first].as_mut().is_some_and(joins).then_some(first));
     }
-    let mut whole = groups[first].clone()?;
+    let Some(mut whole) = groups[first].clone() else { return Ok(None) };
     for h in &others {
-        let other = groups[*h].as_ref().filter(|other| {
+        let may = |other: &&Group| {
             policies.fuse(How::SamePass, false) && legal::beside(&whole, other).is_ok()
-        })?;
+        };
+        let Some(other) = groups[*h].as_ref().filter(may) else { return Ok(None) };
+        if together::loss(dag, keep, &whole, other)?.is_some() {
+            return Ok(None);
+        }
         whole.take(other.clone());
     }
     if !joins(&mut whole) {
-        return None;
+        return Ok(None);
     }
     for h in others {
         merge(groups, of, first, h);
     }
     groups[first] = Some(whole);
-    Some(first)
+    Ok(Some(first))
 }
 
 fn merge(groups: &mut [Option<Group>], of: &mut BTreeMap<NodeId, usize>, into: usize, gone: usize) {
@@ -264,15 +270,15 @@ fn joins(dag: &Dag, g: &mut Group, at: NodeId, read: &[NodeId], policies: Polici
 }
 
 /// horizontal: launches of equal stage and domain that read a common buffer or compute a common
-/// term, or are both too small to be worth two. Without that pass, where folds of tuples are, folds
-/// that compute a common term: Accelerate's fold of an array of tuples.
+/// term, or are both too small to be worth two, and lose nothing by it. Without that pass, where
+/// folds of tuples are, folds that compute a common term: Accelerate's fold of an array of tuples.
 fn merge_equals(
     dag: &Dag,
     keep: &Keep,
     groups: &mut [Option<Group>],
     of: &mut BTreeMap<NodeId, usize>,
     policies: Policies,
-) {
+) -> Result<()> {
     // What both read from memory, and what both would compute.
     let reads = |g: &Group| {
         let (need, inside) = need::whole(dag, keep, &g.nodes());
@@ -323,7 +329,9 @@ fn merge_equals(
                         }
                         false => terms && x.kind == Kind::Reduce && y.kind == Kind::Reduce,
                     };
-                    (shares || flipped(Way::Together)) && !flipped(Way::Apart)
+                    let pays = || Ok(together::loss(dag, keep, x, y)?.is_none());
+                    let asked = flipped(Way::Together);
+                    !flipped(Way::Apart) && (asked || shares && pays()?)
                 }
                 _ => false,
             };
@@ -338,6 +346,7 @@ fn merge_equals(
             }
         }
     }
+    Ok(())
 }
 
 /// A schedule with its figures.

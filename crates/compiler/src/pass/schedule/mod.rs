@@ -10,6 +10,7 @@ pub mod edit;
 pub mod flips;
 pub mod legal;
 pub mod policy;
+pub mod together;
 
 pub use draft::{draft, is_free_root};
 
