@@ -82,7 +82,10 @@ impl Cx<'_> {
         }
         self.host.interrupt().check()?;
         let mut room = std::mem::take(&mut self.sys.room.0);
-        room.resize(place.map_or(0, Array::len), 0.0);
+        let n = place.map_or(0, Array::len);
+        if room.len() != n {
+            room = self.budget().filled(0.0, n)?;
+        }
         let done = self.host.apply(op, self.sys.settings.ct, a, b, &mut room);
         let place = if into_y { y } else { Some(x) };
         let place = place.filter(|_| done);

@@ -6,7 +6,8 @@
 //! has nothing but scalar functions, guards, names and calls of such bodies, everything in it is a
 //! number again, and `code` makes instructions over registers of it once, which `machine` runs in
 //! nanoseconds each. A character is a register as well, a pair is two (`form`), and a vector that
-//! grows is a list; a loop's names may hold small vectors and matrices (`vectors`). So folds and powers whose state is any of these run here (`runs`).
+//! grows is a list. So folds and powers whose state is any of these run here (`runs`), and loops
+//! whose names hold them, or small vectors and matrices (`vectors`).
 //!
 //! Why the result is the same: each instruction is `scalar::eval`, which is what the evaluator
 //! calls for two numbers, in the same order. Whatever is not a real number within a number's rules

@@ -1,11 +1,12 @@
 //! Small vectors and matrices in a loop: names that hold some numbers each, and scalar functions of
 //! all of them.
 //!
-//! `x←x+0.1×v` in a `:For` takes the evaluator a microsecond, most of it for a statement that may be
-//! undone, and for values that might be anything. Here the value of each function has a list of its
-//! own, which the next round fills again, and an assignment copies it into the name's. The functions
-//! are those that the evaluator takes for a few numbers (`Host::apply`, `Host::fold`), so the bits
-//! are the same; what they find suspect ends the run, as everything else does that is more.
+//! `x←x+0.1×v` in a `:For` takes the evaluator a microsecond, most of it for a statement that may
+//! be undone, and for values that might be anything. Here the value of each function has a list of
+//! its own, which the next round fills again, and an assignment copies it into the name's. The
+//! functions are those that the evaluator takes for a few numbers (`Host::apply`, `Host::fold`), so
+//! the bits are the same; what they find suspect ends the run, as everything else does that is
+//! more.
 //!
 //! Only the steps of a loop have such lists: calls that wait for each other would share them.
 
@@ -15,7 +16,7 @@ use super::machine::Machine;
 use super::program::{Arg, Do, List};
 use crate::eval::cx::SMALL;
 use crate::eval::host::Host;
-use aplomb_values::array::{Array, Data, View};
+use aplomb_values::array::{Array, DType, Data, View};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce;
 use aplomb_values::prim::scalar::Src;
@@ -56,7 +57,7 @@ impl Maker<'_, '_> {
         // The evaluator's constants are of the narrowest type.
         let of = match &self.program.lists[of as usize] {
             List::Shared(a) if floats(a).is_none() => {
-                let items = (0..a.len()).map(|k| a.number_at(k)).collect::<Option<Vec<f64>>>()?;
+                let items = a.to_numbers(self.ev.cx.budget()).ok()??;
                 self.list(List::Own(items, None), Class::Number)?
             }
             _ => of,
@@ -123,7 +124,10 @@ impl Machine {
                 let n = shape.0;
                 (1..=SMALL).contains(&n).then_some(())?;
                 let (mut out, _) = self.lists[into as usize].take_own()?;
-                out.resize(n, 0.0);
+                // The round before left as many.
+                if out.len() != n {
+                    out = host.budget().filled(0.0, n).ok()?;
+                }
                 let source = |many: Many| match many {
                     Many::One(y) => Some(Src::One(self.read(base, y))),
                     Many::All(of) => {
@@ -145,8 +149,7 @@ impl Machine {
                 (2..=SMALL).contains(&items.len()).then_some(())?;
                 let mut out = [0.0];
                 if !host.fold(op, items, items.len(), &mut out) {
-                    let whole = aplomb_values::array::DType::F64;
-                    out = [reduce::fold(op, 0.0, items, true, whole).ok()?];
+                    out = [reduce::fold(op, 0.0, items, true, DType::F64).ok()?];
                 }
                 out[0].is_finite().then_some(())?;
                 self.registers[base + into as usize] = out[0];
@@ -185,7 +188,7 @@ impl List {
         }
     }
 
-    /// How many items, and of a matrix its rows and columns.
+    /// The number of items, and of a matrix its rows and columns.
     fn shape(&self) -> (usize, Option<[usize; 2]>) {
         match self {
             List::Own(items, shape) => (items.len(), *shape),
