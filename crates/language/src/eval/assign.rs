@@ -480,7 +480,6 @@ impl Eval<'_> {
             |k: usize| if v.rank() == 0 { v.disclosed() } else { v.item(if one { 0 } else { k }) };
         // Every item of `old` that goes is kept until nothing can fail any more.
         let mut undo = Vec::new();
-        let proto = old.prototype();
         drop(old);
         let mut to = match Changing::of(self.take(at, sym, f.as_deref())?, self.cx.budget()) {
             Ok(to) => to,
@@ -502,12 +501,12 @@ impl Eval<'_> {
                 for (p, was) in undo.iter().rev() {
                     to.put(*p, was, self.cx.budget())?;
                 }
-                let was = to.finish(proto, self.cx.budget())?;
+                let was = to.finish(self.cx.budget())?;
                 self.change(at, sym, was)?;
                 return Err(e);
             }
         }
-        let new = to.finish(proto, self.cx.budget())?;
+        let new = to.finish(self.cx.budget())?;
         self.change(at, sym, new)
     }
 }

@@ -5,23 +5,22 @@
 //! table (`prim::scalar`) holds the meaning.
 
 use super::cx::{Cx, SMALL};
-use super::scope::is_final;
-use aplomb_ground::error::{Error, Kind, Result, bug, domain, length, rank, untraced};
+use aplomb_ground::error::{Error, Result, bug, domain, length, rank, untraced};
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, Buf, DType, Data, Shape, View, elements};
-use aplomb_values::dag::{Meta, Node, Read, kinds};
+use aplomb_values::dag::{Meta, Node, kinds};
 use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::{Fails, Gives, Op};
 use aplomb_values::prim::scalar;
 use aplomb_values::prim::scalar::Src;
 use aplomb_values::prim::scalar::single::{has_own, has_room};
-use smallvec::SmallVec;
 use std::sync::Arc;
 
 mod ahead;
 mod at_hand;
 mod body;
 mod cells;
+mod chain;
 mod complex;
 mod few;
 mod fold;
@@ -87,6 +86,7 @@ impl Cx<'_> {
         if cell.shape().is_empty() {
             self.pile(&cell)?;
         }
+        self.shorten(&cell)?;
         let heavy = cell.weight() as usize > self.host.limits().pending;
         let a = Array::lazy(cell);
         if heavy {
@@ -383,58 +383,6 @@ impl Cx<'_> {
             let _held = self.budget().charge_elements(n, std::mem::size_of::<Array>())?;
         }
         m.run(a, self.host.budget())
-    }
-
-    /// A few items of an array at hand, which pending moves alone stand before: they are looked up
-    /// through these. A launch would take longer, and a loop in which the array's length changes
-    /// would have one to compile for every length. An array that is read in many small parts is
-    /// evaluated for them: a recursion on halves would have a launch for each.
-    fn few_at_hand(&mut self, a: &Array, m: &Move, n: usize) -> Result<Option<Array>> {
-        const FEW: usize = 8;
-        const LINKS: usize = 16;
-        const PARTS: usize = 64;
-        if n > SMALL || a.pending().is_none() || self.sys.recorder.ahead || self.sys.records_all() {
-            return Ok(None);
-        }
-        let (mut src, mut between) = (a.clone(), SmallVec::<[Read; 4]>::new());
-        while let Some(cell) = src.pending().cloned() {
-            let Some(Node::Transform(inner)) = cell.node().map(|node| node.clone()) else {
-                let many = self.sys.tape.part_of(&cell).is_multiple_of(PARTS);
-                let whole = if many { self.evaluated(&src)? } else { None };
-                return whole.map(|whole| self.looked_up(&whole, m, &between)).transpose();
-            };
-            if between.len() == LINKS {
-                return Ok(None);
-            }
-            between.push(inner.read);
-            src = inner.src.settled();
-        }
-        let plain = src.is_uniform() && !src.is_complex() && src.frame().is_none();
-        (plain && n <= FEW).then(|| self.looked_up(&src, m, &between)).transpose()
-    }
-
-    /// A move of an array at hand through the reads that stand between, the last first.
-    fn looked_up(&self, of: &Array, m: &Move, between: &[Read]) -> Result<Array> {
-        let read = between.iter().fold(m.read.clone(), |read, own| own.after(&read, &m.shape));
-        let m = Move { name: m.name, shape: m.shape.clone(), read, onto: false };
-        m.run(of, self.host.budget())
-    }
-
-    /// A pending array's value ahead of those who may ask for it. None: it has none here, or it
-    /// fails, which whoever needs it is told. Errors: INTERRUPT, WS FULL.
-    fn evaluated(&mut self, a: &Array) -> Result<Option<Array>> {
-        if self.sys.scope.in_round() || self.sys.scope.is_conditional() {
-            return Ok(None);
-        }
-        let suspects = self.sys.tape.take_suspects();
-        match self.ready(a, "pending limit") {
-            Err(e) if is_final(&e) || e.kind() == Kind::WsFull => Err(e),
-            Ok(whole) => Ok(Some(whole)),
-            Err(_) => {
-                self.sys.tape.set_suspects(suspects);
-                Ok(None)
-            }
-        }
     }
 
     /// ⍳n, recorded when long.

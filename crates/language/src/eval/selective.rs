@@ -8,9 +8,11 @@
 
 use super::cx::SMALL;
 use super::lower::places::mask_of_places;
+use super::operators::at::reached;
 use super::run::{At, Eval};
 use super::value::Func;
 use crate::functions::amend::fits;
+use crate::functions::select::place_of;
 use crate::syntax::Sym;
 use crate::syntax::resolve::{FExpr, Reach};
 use aplomb_ground::error::{Result, bug, length};
@@ -67,7 +69,6 @@ impl Eval<'_> {
         let f = f.map(|f| self.function(at, f)).transpose()?;
         let old = self.visible(at, sym)?;
         if reach == Reach::Path {
-            let steps = self.cx.ready(&chosen, "path")?.to_items(self.cx.budget())?;
             let new = match f {
                 None => v,
                 Some(f) => {
@@ -76,8 +77,13 @@ impl Eval<'_> {
                 }
             };
             let new = self.cx.ready(&new, "value")?;
-            let new = super::operators::at::reached(&mut self.cx, &old, &steps, &new)?;
-            return self.change(at, sym, new);
+            let steps = self.cx.ready(&chosen, "path")?.to_items(self.cx.budget())?;
+            let Some((step, rest)) = steps.split_first() else { return self.change(at, sym, new) };
+            let old = self.cx.ready_outer(&old)?;
+            let place = place_of(&mut self.cx, old.shape(), step)?;
+            let held = if old.rank() == 0 { old.disclosed() } else { old.item(place) };
+            let new = reached(&mut self.cx, &held, rest, &new)?.enclosed()?;
+            return self.replace(at, sym, old, &[], vec![place], None, &new);
         }
         if let ([n], None) = (old.shape(), &f)
             && let Some(mask) = mask_of_places(&chosen, *n, 1.0)

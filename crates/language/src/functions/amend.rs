@@ -36,7 +36,7 @@ pub fn amend(
             if v.rank() == 0 { v.disclosed() } else { v.item(if v.len() == 1 { 0 } else { k }) };
         to.put(p, &item, cx.budget())?;
     }
-    to.finish(old.prototype(), cx.budget())
+    to.finish(cx.budget())
 }
 
 /// The items at ravel places under the shape the places were given in. A ready array.

@@ -20,7 +20,10 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
             None if known(y) && y.is_char() && y.rank() > 0 => run_digits(cx, y),
             None => Ok(None),
         },
-        ('⊃', None) => one_of_each(cx, y, |item, _| (item.rank() > 0).then_some(0)),
+        ('⊃', None) => match opened(cx, y)? {
+            None => one_of_each(cx, y, |item, _| (item.rank() > 0).then_some(0)),
+            opened => Ok(opened),
+        },
         ('⊃', Some(x)) if x.rank() == 0 || x.shape() == y.shape() => picked(cx, x, y),
         ('⍳', Some(x)) if x.rank() == 0 => sought(cx, x, y, first_places),
         ('∊', Some(x)) if y.rank() == 0 => sought(cx, y, x, |cx, y, x| found(cx, x, y)),

@@ -5,7 +5,7 @@
 
 use super::items::MOST_DEPTH;
 use super::{Array, Buf, DType, Data, Held, Items, Shape, Storage, View};
-use aplomb_ground::error::{Error, Result};
+use aplomb_ground::error::{Error, Result, bug, untraced};
 use aplomb_ground::limits::Budget;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -18,7 +18,17 @@ pub struct Changing {
 
 enum Kept {
     Typed(Buf),
-    Loose(Vec<Array>),
+    Loose(Loose),
+}
+
+/// Items that stand as arrays, and what has to be looked at once they have changed.
+struct Loose {
+    /// Held by nobody else.
+    items: Rc<Items>,
+    /// A simple scalar was put: all may be such now.
+    simple: bool,
+    /// A deepest item went.
+    shallower: bool,
 }
 
 impl Changing {
@@ -34,14 +44,11 @@ impl Changing {
                     Err(e) => return Err((Array::dense(shape, shared), e)),
                 },
             },
-            Data::Items(items) => {
-                let whole = Array { shape: shape.clone(), data: Data::Items(items) };
-                match whole.to_items(budget) {
-                    Ok(items) => Kept::Loose(items),
-                    Err(e) => return Err((whole, e)),
-                }
-            }
-            data => Kept::Loose(vec![Array { shape: Shape::new(), data }]),
+            Data::Items(mut items) => match Items::owned(&mut items, 0, budget) {
+                Ok(_) => Kept::Loose(Loose { items, simple: false, shallower: false }),
+                Err(e) => return Err((Array { shape, data: Data::Items(items) }, e)),
+            },
+            data => Kept::Loose(Loose::of(vec![Array { shape: Shape::new(), data }])),
         };
         Ok(Changing { shape, items })
     }
@@ -50,11 +57,11 @@ impl Changing {
     pub fn item(&self, at: usize) -> Array {
         match &self.items {
             Kept::Typed(buf) => buf.item(at),
-            Kept::Loose(items) => items[at].clone(),
+            Kept::Loose(loose) => loose.items.at(at),
         }
     }
 
-    /// Errors: WS FULL, where the storage must widen.
+    /// Errors: WS FULL, where the storage must widen; untraced, of a cell.
     pub fn put(&mut self, at: usize, item: &Array, budget: &Budget) -> Result<()> {
         if let Kept::Typed(buf) = &mut self.items {
             let done = match &item.data {
@@ -68,25 +75,75 @@ impl Changing {
             }
             let mut loose = budget.room(buf.items_held())?;
             loose.extend((0..buf.items_held()).map(|k| buf.item(k)));
-            self.items = Kept::Loose(loose);
+            self.items = Kept::Loose(Loose::of(loose));
         }
-        if let Kept::Loose(items) = &mut self.items {
-            items[at] = item.settled();
+        match &mut self.items {
+            Kept::Loose(loose) => loose.put(at, item.settled()),
+            Kept::Typed(_) => Ok(()),
         }
-        Ok(())
     }
 
     /// Errors: WS FULL, LIMIT (depth).
-    pub fn finish(self, proto: Array, budget: &Budget) -> Result<Array> {
+    pub fn finish(self, budget: &Budget) -> Result<Array> {
         match self.items {
             Kept::Typed(buf) => match buf.view() {
                 // The last item that was not real may be gone.
                 View::Complex(v) => Array::complexes(self.shape, v.to_vec(), budget),
                 _ => Ok(Array::dense(self.shape, Arc::new(buf))),
             },
-            Kept::Loose(items) => Array::collect(self.shape, items, Some(proto), budget),
+            Kept::Loose(loose) => loose.finish(self.shape, budget),
         }
     }
+}
+
+impl Loose {
+    /// Items that may all be simple.
+    fn of(list: Vec<Array>) -> Loose {
+        Loose { items: Rc::new(Items::of(list, None)), simple: true, shallower: false }
+    }
+
+    fn put(&mut self, at: usize, new: Array) -> Result<()> {
+        if new.frame().is_some() {
+            return Err(untraced("cells become items"));
+        }
+        let Some(items) = Rc::get_mut(&mut self.items) else {
+            return Err(bug!("items that change are held by two"));
+        };
+        self.simple |= new.is_simple_scalar();
+        self.shallower |= items.put(at, new);
+        Ok(())
+    }
+
+    /// What takes long is done where it may have changed something, and ends as soon as it is
+    /// known: a loop that changes an item a turn goes through none of the others.
+    fn finish(mut self, shape: Shape, budget: &Budget) -> Result<Array> {
+        let class = |a: &Array| match a.data {
+            Data::Num(_) | Data::Complex(_) => Some(false),
+            Data::Char(_) => Some(true),
+            _ => None,
+        };
+        let Some(items) = Rc::get_mut(&mut self.items) else {
+            return Err(bug!("items that change are held by two"));
+        };
+        let list = items.listed().unwrap_or_default();
+        let one = list.first().and_then(class);
+        let simple = self.simple && one.is_some() && from_both_ends(list, |a| class(a) == one);
+        if simple || shape.is_empty() {
+            return Array::collect(shape, items.held.take(), None, budget);
+        }
+        let deepest = items.depth;
+        if self.shallower && from_both_ends(list, |a| a.depth().saturating_add(1) != deepest) {
+            items.depth = list.iter().fold(1, |most, a| most.max(a.depth().saturating_add(1)));
+        }
+        Array { shape, data: Data::Items(self.items) }.within_limits(budget)
+    }
+}
+
+/// Whether all items pass. Those at both ends are asked first: what a loop has not come to yet is
+/// at one of them.
+fn from_both_ends(list: &[Array], pass: impl Fn(&Array) -> bool) -> bool {
+    let half = list.len().div_ceil(2);
+    list.iter().zip(list.iter().rev()).take(half).all(|(a, b)| pass(a) && pass(b))
 }
 
 impl Array {
@@ -174,17 +231,7 @@ impl Items {
         let depth = more.iter().fold(1, |most, a| most.max(a.depth().saturating_add(1)));
         let nodes = more.iter().fold(0u64, |n, a| n.saturating_add(a.nodes()));
         let lazy = more.iter().any(Array::holds_lazy);
-        if Rc::get_mut(own).is_none_or(|items| items.listed().is_none()) {
-            let mut list = budget.room(own.len() + more.len())?;
-            let mut ticks = budget.ticks();
-            for item in own.iter() {
-                ticks.tick()?;
-                list.push(item);
-            }
-            let (depth, nodes, lazy) = (own.depth, own.nodes, own.lazy);
-            *own = Rc::new(Items { held: Held::Items(list), proto: None, depth, nodes, lazy });
-        }
-        let Some(items) = Rc::get_mut(own) else { return Ok(false) };
+        let items = Items::owned(own, more.len(), budget)?;
         let Held::Items(list) = &mut items.held else { return Ok(false) };
         if list.len() + more.len() > list.capacity() {
             let room = more.len().max(list.len() / 2);
@@ -196,6 +243,40 @@ impl Items {
         items.nodes = items.nodes.saturating_add(nodes);
         items.lazy |= lazy;
         Ok(true)
+    }
+
+    /// The items as a list that nobody else holds: what is there, or a copy with room for some
+    /// more. Errors: WS FULL, INTERRUPT, with nothing changed.
+    fn owned<'a>(own: &'a mut Rc<Items>, more: usize, budget: &Budget) -> Result<&'a mut Items> {
+        if Rc::get_mut(own).is_none_or(|items| items.listed().is_none()) {
+            let mut list = budget.room(own.len() + more)?;
+            let mut ticks = budget.ticks();
+            for item in own.iter() {
+                ticks.tick()?;
+                list.push(item);
+            }
+            let (depth, nodes, lazy) = (own.depth, own.nodes, own.lazy);
+            let proto = own.proto.clone();
+            *own = Rc::new(Items { held: Held::Items(list), proto, depth, nodes, lazy });
+        }
+        Rc::get_mut(own).ok_or_else(|| bug!("a list of its own is held by two"))
+    }
+
+    /// Puts an item into a list; whether that was of the deepest, and the new one is not.
+    fn put(&mut self, at: usize, new: Array) -> bool {
+        let Held::Items(list) = &mut self.held else { return false };
+        let deepest = self.depth;
+        let of = |a: &Array| a.depth().saturating_add(1);
+        self.depth = deepest.max(of(&new));
+        self.lazy |= new.holds_lazy();
+        let (gone, come, below) = (list[at].nodes(), new.nodes(), of(&new) < deepest);
+        let was = std::mem::replace(&mut list[at], new);
+        self.nodes = match self.nodes {
+            // Too many to be counted.
+            u64::MAX => list.iter().fold(1, |n, a| n.saturating_add(a.nodes())),
+            all => (all - gone).saturating_add(come),
+        };
+        below && of(&was) == deepest
     }
 }
 

@@ -370,15 +370,19 @@ impl Array {
         if shape.is_empty() && items[0].is_simple_scalar() {
             return Ok(items[0].clone());
         }
-        let made = Array::items(shape, items, None);
-        if made.depth() > MOST_DEPTH {
+        Array::items(shape, items, None).within_limits(budget)
+    }
+
+    /// Errors: LIMIT, where it is too deep; WS FULL, where taking it apart would take too much.
+    pub(super) fn within_limits(self, budget: &Budget) -> Result<Array> {
+        if self.depth() > MOST_DEPTH {
             return Err(limit(format!("arrays nest at most {MOST_DEPTH} deep")));
         }
-        let bytes = made.nodes().saturating_mul(std::mem::size_of::<Array>() as u64);
-        if made.nodes() > 1 << 20 && bytes > budget.free() && budget.free() < 1 << 50 {
+        let bytes = self.nodes().saturating_mul(std::mem::size_of::<Array>() as u64);
+        if self.nodes() > 1 << 20 && bytes > budget.free() && budget.free() < 1 << 50 {
             return Err(ws_full(bytes, budget.free()));
         }
-        Ok(made)
+        Ok(self)
     }
 
     /// The same items under another shape (of the same product), whatever holds them.

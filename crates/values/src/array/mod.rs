@@ -154,6 +154,14 @@ pub struct Items {
 }
 
 impl Items {
+    /// Arrays as they stand.
+    fn of(items: Vec<Array>, proto: Option<Array>) -> Items {
+        let depth = items.iter().map(Array::depth).max().unwrap_or(0).saturating_add(1);
+        let nodes = items.iter().fold(1u64, |n, a| n.saturating_add(a.nodes()));
+        let lazy = items.iter().any(Array::holds_lazy);
+        Items { held: Held::Items(items), proto, depth, nodes, lazy }
+    }
+
     /// The items one by one, row by row.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Array> + ExactSizeIterator + '_ {
         (0..self.held.count()).map(|k| self.held.at(k))
@@ -319,19 +327,7 @@ impl Array {
     pub fn items(shape: impl Into<Shape>, items: Vec<Array>, proto: Option<Array>) -> Self {
         let shape = shape.into();
         debug_assert_eq!(elements(&shape), items.len());
-        let depth = items.iter().map(Array::depth).max().unwrap_or(0).saturating_add(1);
-        let nodes = items.iter().fold(1u64, |n, a| n.saturating_add(a.nodes()));
-        let lazy = items.iter().any(Array::holds_lazy);
-        Array {
-            shape,
-            data: Data::Items(Rc::new(Items {
-                held: Held::Items(items),
-                proto,
-                depth,
-                nodes,
-                lazy,
-            })),
-        }
+        Array { shape, data: Data::Items(Rc::new(Items::of(items, proto))) }
     }
 
     /// The cells of a uniform array as items of its first `at` axes. Neither frame nor cell may be

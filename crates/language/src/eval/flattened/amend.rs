@@ -15,13 +15,20 @@ impl Flat<'_, '_> {
         at: &Cells,
         new: &Cells,
     ) -> Result<Option<Cells>> {
-        let (Some(old), Some(at)) = (self.side(old)?, self.side(at)?) else { return Ok(None) };
-        let Some(new) = self.side(new)? else { return Ok(None) };
+        let (Some(at), Some(new)) = (self.side(at)?, self.side(new)?) else { return Ok(None) };
         let n = self.count();
-        let base = match old {
-            Side::Pieces(pieces) => pieces,
-            Side::One(a) if a.rank() == 1 => {
-                let Some(held) = storage(&a) else { return Ok(None) };
+        let base = match self.here(old)? {
+            // A scalar has no places.
+            Cells::Each(a, _) => {
+                let a = self.ev.cx.ready_outer(&a)?;
+                match self.vectors(&a)? {
+                    Some(pieces) => pieces,
+                    None => return Ok(None),
+                }
+            }
+            Cells::Same(a) if a.rank() == 1 => {
+                let a = self.ev.cx.ready_outer(&a)?;
+                let Some(held) = storage(&a).filter(|_| a.is_plain()) else { return Ok(None) };
                 let mut runs = self.ev.cx.budget().room(n)?;
                 runs.extend(std::iter::repeat_n((held, 0..a.len()), n));
                 match Ragged::of_runs(&runs, self.ev.cx.budget())? {
@@ -29,7 +36,7 @@ impl Flat<'_, '_> {
                     None => return Ok(None),
                 }
             }
-            Side::One(_) | Side::Numbers(_) => return Ok(None),
+            Cells::Same(_) => return Ok(None),
         };
         let made = amended_each(&mut self.ev.cx, &base, &at, &new)?;
         Ok(made.map(|made| self.each_of(made.items(&[n]))))

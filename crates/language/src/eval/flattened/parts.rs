@@ -241,7 +241,7 @@ impl Flat<'_, '_> {
             && a.rank() == 1
         {
             let v = select::bracket(&mut self.ev.cx, a, &[Some(i.clone())])?;
-            return Ok(self.each_of(v));
+            return self.scalars_of(v);
         }
         // The same few places in each cell: what stands there, side by side.
         if let (Cells::Each(a, _), [Some(Cells::Same(i))]) = (&base, at.as_slice())
@@ -326,7 +326,7 @@ impl Flat<'_, '_> {
             let index = [None, Some(i.clone())];
             return match fits.then(|| select::bracket(&mut self.ev.cx, &rows.node, &index)) {
                 None => Ok(None),
-                Some(v) if i.rank() == 0 => v.map(|v| Some(self.each_of(v))),
+                Some(v) if i.rank() == 0 => self.scalars_of(v?).map(Some),
                 Some(v) => v.map(|v| Some(self.each_of(Array::rows(v, 1)))),
             };
         }
@@ -337,18 +337,27 @@ impl Flat<'_, '_> {
         let mut items = Vec::new();
         for k in i.in_turn() {
             match made::picked(&mut self.ev.cx, &k, &a)? {
+                Some(list) if i.rank() == 0 => return self.scalars_of(list).map(Some),
                 Some(list) => items.push(self.each_of(list)),
                 None => return Ok(None),
             }
         }
-        match (i.rank(), items.pop()) {
-            (0, Some(item)) => Ok(Some(item)),
-            (_, Some(item)) => {
-                items.push(item);
-                self.strand(&items).map(Some)
-            }
-            (_, None) => Ok(None),
+        self.strand(&items).map(Some)
+    }
+
+    /// The items of a list as indexing by a number gives them, one in each cell: scalars, which
+    /// hold what is no simple scalar.
+    fn scalars_of(&mut self, items: Array) -> Result<Cells> {
+        if items.is_uniform() {
+            return Ok(self.each_of(items));
         }
+        let (mut held, mut ticks) =
+            (self.ev.cx.budget().room(items.len())?, self.ev.cx.budget().ticks());
+        for item in items.in_turn() {
+            ticks.tick()?;
+            held.push(item.enclosed()?);
+        }
+        self.ev.cx.collect(items.shape(), held, None).map(|a| self.each_of(a))
     }
 
     /// Ready, for its items.

@@ -11,7 +11,7 @@
 //! the library's, which ends where it finds it. A library's search compares as `=` does, but for
 //! f32, whose items are floats to it and whose numbers are of f32 to `=`: those are left to it.
 
-use crate::eval::cx::Cx;
+use crate::eval::cx::{Cx, SMALL};
 use aplomb_ground::error::Result;
 use aplomb_values::array::{Array, DType, Data};
 use aplomb_values::dag::Lib;
@@ -27,6 +27,16 @@ fn is_compared(a: &Array) -> bool {
 }
 
 impl Cx<'_> {
+    /// Whether one item is looked for in a short array, both at hand: that is had for less than a
+    /// launch, and a loop that looks into an array it makes longer would have one to compile for
+    /// every length.
+    pub(super) fn is_found_by_hand(&self, list: &Array, one: &Array) -> bool {
+        const SHORT: usize = 64 * SMALL;
+        let here = |a: &Array| a.pending().is_none() && a.frame().is_none();
+        let free = !self.sys.records_all() && !self.sys.recorder.ahead;
+        free && one.rank() == 0 && list.len() <= SHORT && here(list) && here(one)
+    }
+
     /// The search for one item in a vector, of all cells of a frame where they are cells. None: it
     /// is not recorded so.
     pub fn record_search_of_one(

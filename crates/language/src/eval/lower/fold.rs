@@ -1,6 +1,7 @@
 //! `f/` with a scalar function: recorded as Reduce where it is associative, folded on the host
 //! else.
 
+use super::Fact;
 use crate::eval::cx::{Cx, SMALL};
 use aplomb_ground::error::{Error, Result, bug, domain};
 use aplomb_values::array::{Array, DType, Data, Shape, View};
@@ -10,6 +11,7 @@ use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::{self, ordered};
 use aplomb_values::prim::scalar::Fail;
+use aplomb_values::prim::scalar::single::has_room;
 use std::cell::RefCell;
 
 /// A window's axis of at most so many places is folded by shifted reads.
@@ -206,7 +208,8 @@ pub(super) fn reduced(
     n: usize,
 ) -> (DType, Option<(f64, f64)>) {
     match op {
-        Op::Max | Op::Min | Op::Lcm | Op::Gcd => (dtype, range),
+        Op::Max | Op::Min => (dtype, range),
+        Op::Lcm | Op::Gcd if dtype == DType::Bool => (dtype, range),
         Op::Add if dtype.is_integer() => {
             let sum = range.map(|(lo, hi)| ((lo * n as f64).min(lo), (hi * n as f64).max(hi)));
             match sum.and_then(|(lo, hi)| DType::of_range(lo, hi)) {
@@ -218,7 +221,22 @@ pub(super) fn reduced(
             (DType::Bool, Some((0.0, 1.0)))
         }
         _ if dtype == DType::F32 => (DType::F32, None),
-        Op::Sub | Op::Residue if dtype.is_integer() => (DType::I32, None),
+        Op::Sub | Op::Residue | Op::Lcm | Op::Gcd if dtype.is_integer() => (DType::I32, None),
+        _ => (DType::F64, None),
+    }
+}
+
+/// The same of folds of which some are of no items: what they give is among the results.
+pub(super) fn with_identity(op: Op, (dtype, range): Fact) -> Fact {
+    let Some(nothing) = op.identity() else { return (dtype, range) };
+    let holds = |own: DType| own.range().is_some_and(|(lo, hi)| lo <= nothing && nothing <= hi);
+    match (dtype, range) {
+        (DType::F32, _) if has_room(nothing) => (dtype, range),
+        (own, None) if holds(own) => (dtype, range),
+        (own, Some((lo, hi))) if own.is_integer() => {
+            let (lo, hi) = (lo.min(nothing), hi.max(nothing));
+            DType::of_range(lo, hi).map_or((DType::F64, None), |dtype| (dtype, Some((lo, hi))))
+        }
         _ => (DType::F64, None),
     }
 }

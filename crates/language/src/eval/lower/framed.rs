@@ -5,6 +5,7 @@
 //! arrays. A value with a shorter frame is spread along the missing inner axes. What cannot be said
 //! once for all cells is refused with `Kind::Untraced`, and the cells are interpreted one by one.
 
+use super::chain::part_read;
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, untraced};
 use aplomb_values::array::{Array, Shape};
@@ -139,7 +140,7 @@ impl Cx<'_> {
 /// numbers is never made.
 fn part_of(node: &Array, lead: usize, read: &Read, shape: &[usize]) -> Option<(Array, Read)> {
     let (mut node, mut read) = (node.clone(), read.clone());
-    let (axis, parts) = loop {
+    loop {
         let made = node.pending()?.node().map(|n| n.clone())?;
         match made {
             Node::Transform(kinds::Transform { src, read: inner, .. }) => {
@@ -148,20 +149,9 @@ fn part_of(node: &Array, lead: usize, read: &Read, shape: &[usize]) -> Option<(A
             Node::Cat(kinds::Cat { axis, args })
                 if axis as usize >= lead && read.tests.is_empty() =>
             {
-                break (axis as usize, args);
+                return part_read(axis as usize, &args, &read, shape);
             }
             _ => return None,
         }
-    };
-    let (low, high) = read.ix[axis].range(shape);
-    let mut from = 0;
-    for part in parts {
-        let n = part.shape()[axis] as i64;
-        if from <= low && high < from + n {
-            read.ix[axis] = read.ix[axis].offset(-from);
-            return Some((part, read));
-        }
-        from += n;
     }
-    None
 }

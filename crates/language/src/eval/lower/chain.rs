@@ -1,0 +1,220 @@
+//! Chains of moves: pending arrays between which and arrays at hand nothing stands but moves and
+//! catenations.
+//!
+//! A loop that takes from an array and appends to it has a longer one each turn, of another length,
+//! for which a launch would be compiled. So a few items are looked up through the chain, and one
+//! that has become long is copied together.
+
+use crate::eval::cx::{Cx, SMALL};
+use crate::eval::scope::is_final;
+use aplomb_ground::error::{Kind, Result};
+use aplomb_values::array::{Array, DType, Ragged, elements, storage};
+use aplomb_values::dag::{Cell, Node, Read, kinds};
+use aplomb_values::prim::moves::Move;
+use std::ops::Range;
+use std::rc::Rc;
+
+/// Links of a chain that is looked through.
+const LINKS: usize = 16;
+
+impl Cx<'_> {
+    /// A few items of an array at hand, which a chain of moves alone stands before: they are looked
+    /// up through these. A launch would take longer, and a loop in which the array's length changes
+    /// would have one to compile for every length. An array that is read in many small parts is
+    /// evaluated for them: a recursion on halves would have a launch for each.
+    pub(super) fn few_at_hand(&mut self, a: &Array, m: &Move, n: usize) -> Result<Option<Array>> {
+        const FEW: usize = 8;
+        const PARTS: usize = 64;
+        if n > SMALL || a.pending().is_none() || self.sys.recorder.ahead || self.sys.records_all() {
+            return Ok(None);
+        }
+        let (mut src, mut read) = (a.clone(), m.read.clone());
+        for _ in 0..=LINKS {
+            let Some(cell) = src.pending().cloned() else {
+                let plain = src.is_uniform() && !src.is_complex() && src.frame().is_none();
+                return (plain && n <= FEW).then(|| self.looked_up(&src, m, read)).transpose();
+            };
+            let Some(below) = link(&cell, &read, &m.shape) else {
+                let many = self.sys.tape.part_of(&cell).is_multiple_of(PARTS);
+                let whole = if many { self.evaluated(&src)? } else { None };
+                return whole.map(|whole| self.looked_up(&whole, m, read)).transpose();
+            };
+            (src, read) = below;
+        }
+        Ok(None)
+    }
+
+    /// A move of an array at hand, by the read that the moves between make of its own.
+    fn looked_up(&self, of: &Array, m: &Move, read: Read) -> Result<Array> {
+        Move { name: m.name, shape: m.shape.clone(), read, onto: false }.run(of, self.budget())
+    }
+
+    /// A pending array's value ahead of those who may ask for it. None: it has none here, or it
+    /// fails, which whoever needs it is told. Errors: INTERRUPT, WS FULL.
+    fn evaluated(&mut self, a: &Array) -> Result<Option<Array>> {
+        if self.sys.scope.in_round() || self.sys.scope.is_conditional() {
+            return Ok(None);
+        }
+        let suspects = self.sys.tape.take_suspects();
+        match self.ready(a, "pending limit") {
+            Err(e) if is_final(&e) || e.kind() == Kind::WsFull => Err(e),
+            Ok(whole) => Ok(Some(whole)),
+            Err(_) => {
+                self.sys.tape.set_suspects(suspects);
+                Ok(None)
+            }
+        }
+    }
+
+    /// Gives a cell its value, if it ends a long chain of moves of rows. Errors: INTERRUPT.
+    pub(super) fn shorten(&mut self, cell: &Rc<Cell>) -> Result<()> {
+        let free = !self.sys.recorder.ahead && !self.sys.records_all();
+        if (cell.weight() as usize) < LINKS || !free || !is_long(cell) {
+            return Ok(());
+        }
+        match self.put_together(cell) {
+            Ok(Some(value)) => cell.settle(value),
+            Err(e) if e.kind() != Kind::WsFull => return Err(e),
+            // It is recorded as ever.
+            Ok(None) | Err(_) => {}
+        }
+        Ok(())
+    }
+
+    /// The stretches of arrays at hand that a chain puts one after another. None: it does more than
+    /// that.
+    fn put_together(&mut self, cell: &Rc<Cell>) -> Result<Option<Array>> {
+        let (mut runs, mut links) = (Vec::new(), 4 * LINKS);
+        let Some(&rows) = cell.shape().first() else { return Ok(None) };
+        let whole = Array::lazy(cell.clone());
+        if !self.stretches(&whole, 0..rows, &mut runs, &mut links)? {
+            return Ok(None);
+        }
+        let held: Option<Vec<_>> =
+            runs.iter().map(|(a, range)| storage(a).map(|s| (s, range.clone()))).collect();
+        let Some(held) = held else { return Ok(None) };
+        let Some(made) = Ragged::of_runs(&held, self.budget())? else { return Ok(None) };
+        made.flat().with_shape(cell.shape(), self.budget()).map(Some)
+    }
+
+    /// The stretches of storage that rows of an array are. False: they are more than that, or stand
+    /// behind more links.
+    fn stretches(
+        &mut self,
+        a: &Array,
+        rows: Range<usize>,
+        runs: &mut Vec<(Array, Range<usize>)>,
+        links: &mut usize,
+    ) -> Result<bool> {
+        let a = a.settled();
+        let Some(cell) = a.pending() else {
+            let row = a.shape().get(1..).map_or(0, elements);
+            runs.push((a.clone(), rows.start * row..rows.end * row));
+            return Ok(a.is_plain() && a.rank() > 0 && a.dtype() != DType::F32);
+        };
+        let (Some(left), Some(node)) = (links.checked_sub(1), cell.node().map(|n| n.clone()))
+        else {
+            return Ok(false);
+        };
+        *links = left;
+        match node {
+            Node::Iota(kinds::Iota { origin }) => {
+                let n = cell.shape()[0];
+                let places = self.budget().each((0..n).map(|k| k as f64 + origin))?;
+                cell.settle(self.vector(places)?);
+                self.stretches(&a, rows, runs, links)
+            }
+            Node::Transform(kinds::Transform { src, read, .. }) => {
+                match first_row(&read, cell.shape(), src.shape()) {
+                    Some(k) => self.stretches(&src, rows.start + k..rows.end + k, runs, links),
+                    None => Ok(false),
+                }
+            }
+            Node::Cat(kinds::Cat { axis: 0, args }) => {
+                let mut from = 0;
+                for part in &args {
+                    let to = from + part.shape()[0];
+                    let own = rows.start.max(from)..rows.end.min(to);
+                    if !own.is_empty()
+                        && !self.stretches(part, own.start - from..own.end - from, runs, links)?
+                    {
+                        return Ok(false);
+                    }
+                    from = to;
+                }
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+}
+
+/// The array behind one link, and the read of it that a read of the cell is. None: the cell is no
+/// link, or the read is of more than one part of it.
+fn link(cell: &Cell, read: &Read, shape: &[usize]) -> Option<(Array, Read)> {
+    match &*cell.node()? {
+        Node::Transform(inner) => Some((inner.src.settled(), inner.read.after(read, shape))),
+        Node::Cat(kinds::Cat { axis, args }) if read.tests.is_empty() => {
+            part_read(*axis as usize, args, read, shape)
+        }
+        _ => None,
+    }
+}
+
+/// The part of catenated arrays that a read stays in, and its read.
+pub(super) fn part_read(
+    axis: usize,
+    parts: &[Array],
+    read: &Read,
+    shape: &[usize],
+) -> Option<(Array, Read)> {
+    let (low, high) = read.ix[axis].range(shape);
+    let mut from = 0;
+    for part in parts {
+        let n = part.shape()[axis] as i64;
+        if from <= low && high < from + n {
+            let mut read = read.clone();
+            read.ix[axis] = read.ix[axis].offset(-from);
+            return Some((part.settled(), read));
+        }
+        from += n;
+    }
+    None
+}
+
+/// Whether so many links stand one behind another, down the side that weighs most.
+fn is_long(cell: &Rc<Cell>) -> bool {
+    let mut at = cell.clone();
+    for _ in 1..LINKS {
+        let below = match cell_node(&at) {
+            Some(Node::Transform(inner)) => inner.src.pending().cloned(),
+            Some(Node::Cat(kinds::Cat { args, .. })) => {
+                args.iter().filter_map(Array::pending).max_by_key(|c| c.weight()).cloned()
+            }
+            _ => None,
+        };
+        match below {
+            Some(below) => at = below,
+            None => return false,
+        }
+    }
+    true
+}
+
+fn cell_node(cell: &Cell) -> Option<Node<Array>> {
+    cell.node().map(|node| node.clone())
+}
+
+/// The first row of a read of whole rows, one after another. None: it is another read.
+fn first_row(read: &Read, shape: &[usize], from: &[usize]) -> Option<usize> {
+    let (first, others) = read.ix.split_first()?;
+    let rows =
+        first.offset(-first.c).is_axis(0) || first.is_constant() && shape.first() == Some(&1);
+    let own = |k: usize| {
+        let ix = &others[k - 1];
+        ix.is_axis(k) || shape[k] == 1 && ix.is_constant() && ix.c == 0
+    };
+    let whole = shape.len() == from.len() && shape.get(1..) == from.get(1..);
+    let fits = read.tests.is_empty() && rows && whole && (1..shape.len()).all(own);
+    usize::try_from(first.c).ok().filter(|_| fits)
+}
