@@ -134,10 +134,9 @@ impl Eval<'_> {
         x: &mut Array,
         y: Option<&mut Array>,
     ) -> Result<Option<Array>> {
-        let meaning = if y.is_some() { &p.dyadic } else { &p.monadic };
-        match meaning.as_ref().map(|m| &m.does) {
-            Some(Does::Scalar(op)) => self.cx.in_place(*op, x, y),
-            _ => Ok(None),
+        match p.scalar(y.is_some()) {
+            Some(op) => self.cx.in_place(op, x, y),
+            None => Ok(None),
         }
     }
 

@@ -161,6 +161,15 @@ impl Prim {
     pub fn kind(&self) -> &'static str {
         if self.operator.is_some() { "operator" } else { "function" }
     }
+
+    /// The operation that it is with two arguments, or with one. None: it is no scalar function.
+    pub fn scalar(&self, dyadic: bool) -> Option<Op> {
+        let meaning = if dyadic { &self.dyadic } else { &self.monadic };
+        match meaning.as_ref()?.does {
+            Does::Scalar(op) => Some(op),
+            _ => None,
+        }
+    }
 }
 
 /// The kind of a glyph that is no primitive, as completion says it.

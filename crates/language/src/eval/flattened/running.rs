@@ -17,7 +17,6 @@ use crate::eval::value::{Closure, Func, Value};
 use crate::functions::join::catenate_last;
 use crate::syntax::ast::Sym;
 use crate::syntax::token::{Kind, Token, Word, lex};
-use crate::table::Does;
 use aplomb_ground::error::Result;
 use aplomb_values::array::{Array, storage};
 use aplomb_values::prim::op::Op;
@@ -276,10 +275,7 @@ impl Flat<'_, '_> {
     /// The scalar function of a change; None: it is none.
     pub(super) fn scalar_of(f: &Func) -> Option<Op> {
         match f {
-            Func::Prim(p) => match p.dyadic.as_ref().map(|m| &m.does) {
-                Some(Does::Scalar(op)) => Some(*op),
-                _ => None,
-            },
+            Func::Prim(p) => p.scalar(true),
             _ => None,
         }
     }

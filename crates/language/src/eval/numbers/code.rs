@@ -15,9 +15,8 @@ use crate::eval::run::Eval;
 use crate::eval::value::{self, Func, Oper, Value};
 use crate::syntax::ast::{Guard, Stmt, Sym};
 use crate::syntax::resolve::{self, Code, FExpr, Gives, Ins, OpExpr, Operand, Pattern};
-use crate::table::{self, Prim};
+
 use aplomb_values::array::Array;
-use aplomb_values::prim::op::Op;
 use std::rc::Rc;
 
 /// Instructions of one function, at most.
@@ -333,7 +332,7 @@ impl<'e, 'h> Maker<'e, 'h> {
             Of::AssignIndex { sym, present, f } => {
                 let op = match f {
                     None => None,
-                    Some(f) => Some(scalar(self.primitive(body, f)?, true)?),
+                    Some(f) => Some(self.primitive(body, f)?.scalar(true)?),
                 };
                 if let Some(own) = body.own(*sym) {
                     let at = number(stack).filter(|_| **present == [true])?;
@@ -488,7 +487,7 @@ impl<'e, 'h> Maker<'e, 'h> {
 
     /// Whether an expression is a scalar function.
     fn is_scalar(&mut self, body: &Body, f: &FExpr) -> bool {
-        self.primitive(body, f).is_some_and(|p| scalar(p, true).is_some())
+        self.primitive(body, f).is_some_and(|p| p.scalar(true).is_some())
     }
 
     /// `x,←y`, and `x↓⍨←y`, of an outer name.
@@ -627,13 +626,4 @@ impl Name {
 
 fn number(stack: &mut Vec<Place>) -> Option<Arg> {
     stack.pop()?.number()
-}
-
-/// The operation of a scalar function.
-pub(super) fn scalar(p: &Prim, dyadic: bool) -> Option<Op> {
-    let meaning = if dyadic { &p.dyadic } else { &p.monadic };
-    match meaning.as_ref()?.does {
-        table::Does::Scalar(op) => Some(op),
-        _ => None,
-    }
 }

@@ -1,7 +1,7 @@
 //! Primitives on values whose form is known: what they do to a short vector is done to its
 //! registers, one by one, and moves are no instructions at all.
 
-use super::code::{Body, Maker, Place, scalar};
+use super::code::{Body, Maker, Place};
 use super::form::{Class, Form, SHORT};
 use super::program::{Arg, Do, OnList};
 use crate::table::Prim;
@@ -131,7 +131,7 @@ impl Maker<'_, '_> {
         x: Option<Place>,
         y: Place,
     ) -> Option<Place> {
-        if let Some(op) = scalar(p, x.is_some()) {
+        if let Some(op) = p.scalar(x.is_some()) {
             return match x {
                 Some(x) => self.two(body, op, &x, &y),
                 None => self.one(body, op, &y),
@@ -199,7 +199,7 @@ impl Maker<'_, '_> {
         if matches!(y, Place::Number(_) | Place::Char(_)) {
             return Some(y);
         }
-        let op = scalar(p, true)?;
+        let op = p.scalar(true)?;
         if self.is_long(&y) {
             return self.fold_all(body, op, &y);
         }

@@ -6,17 +6,17 @@
 
 use super::frames::Fallback;
 use super::prim;
+use super::products::pervades;
 use crate::eval::cx::Cx;
 use crate::eval::lower::places::mask_of_places;
 use crate::eval::run::{At, Eval};
 use crate::eval::scope::Inside;
-use crate::eval::value::{Func, Oper, Operand};
+use crate::eval::value::{Func, Operand};
 use crate::functions::amend::{amend, fits, picked};
 use crate::functions::select::{Sel, path_to, pick, place_of, places_by_items, select};
 use crate::functions::shape::Axis;
 use crate::syntax::ast::Guard;
 use crate::syntax::resolve::{Do, FExpr, Ins};
-use crate::table::Does;
 use aplomb_ground::error::{Result, domain, index, length, rank, untraced};
 use aplomb_values::array::{Array, DType, Shape, elements};
 use std::rc::Rc;
@@ -63,31 +63,8 @@ pub fn at(
 fn serves_items(ev: &mut Eval<'_>, f: &Operand) -> Result<bool> {
     match (f, prim(f)) {
         (Operand::A(a), _) => Ok(a.rank() == 0 && a.is_uniform()),
-        (_, Some(p)) => Ok(p.monadic.as_ref().is_some_and(|m| matches!(m.does, Does::Scalar(_)))),
-        (Operand::F(g), None) => Ok(is_bound(g) || is_by_item(ev, g)?),
-    }
-}
-
-/// Whether a function is a scalar one with a number bound to it, `2∘|`, or one of another's value.
-fn is_bound(f: &Func) -> bool {
-    let number = |a: &Array| a.rank() == 0 && a.is_uniform();
-    let scalar = |f: &Operand, dyadic: bool| match (f, prim(f)) {
-        (_, Some(p)) => {
-            let meaning = if dyadic { &p.dyadic } else { &p.monadic };
-            meaning.as_ref().is_some_and(|m| matches!(m.does, Does::Scalar(_)))
-        }
-        (Operand::F(f), None) => !dyadic && is_bound(f),
-        _ => false,
-    };
-    match f {
-        Func::Op2(Oper::Prim(p), Operand::A(a), g) if p.glyph == '∘' => {
-            number(a) && scalar(g, true)
-        }
-        Func::Op2(Oper::Prim(p), g, Operand::A(a)) if p.glyph == '∘' => {
-            number(a) && scalar(g, true)
-        }
-        Func::Atop(g, h) => scalar(g, false) && scalar(h, false),
-        _ => false,
+        (_, Some(p)) => Ok(p.scalar(false).is_some()),
+        (Operand::F(g), None) => Ok(pervades(f, 1) || is_by_item(ev, g)?),
     }
 }
 
@@ -107,10 +84,7 @@ fn is_by_item(ev: &mut Eval<'_>, f: &Rc<Func>) -> Result<bool> {
     let resolved = ev.resolved(At { ast: &closure.ast, frame: Some(&frame) }, stmt.phrase);
     frame.leave();
     let scalar = |f: &FExpr, dyadic: bool| match f {
-        FExpr::Prim(p) => {
-            let meaning = if dyadic { &p.dyadic } else { &p.monadic };
-            meaning.as_ref().is_some_and(|m| matches!(m.does, Does::Scalar(_)))
-        }
+        FExpr::Prim(p) => p.scalar(dyadic).is_some(),
         _ => false,
     };
     let by_item = |step: &Ins| match &step.what {

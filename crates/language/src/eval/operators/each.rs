@@ -10,7 +10,6 @@ use crate::eval::value::{Func, Oper, Operand};
 use crate::functions::groups::gathered;
 use crate::functions::shape::Axis;
 use crate::functions::{made, pieces};
-use crate::table::Does;
 use aplomb_ground::error::{Result, length, rank, syntax};
 use aplomb_values::array::{Array, Shape};
 use std::rc::Rc;
@@ -26,12 +25,7 @@ pub fn each(
     let func = function(&f[0])?.clone();
     let scalar = match x {
         Some(x) => scalar_op(&f[0]).is_some() && x.is_uniform() && y.is_uniform(),
-        None => {
-            y.is_uniform()
-                && prim(&f[0])
-                    .and_then(|p| p.monadic.as_ref())
-                    .is_some_and(|m| matches!(m.does, Does::Scalar(_)))
-        }
+        None => y.is_uniform() && prim(&f[0]).is_some_and(|p| p.scalar(false).is_some()),
     };
     if scalar {
         return ev.apply(&func, x, y);

@@ -12,7 +12,6 @@ use crate::eval::value::{Func, Operand};
 use crate::functions::groups::{Groups, groups};
 use crate::functions::shape::{Axis, reshaped};
 use crate::functions::{cells, of_its_type};
-use crate::table::Does;
 use aplomb_ground::error::{Result, length};
 use aplomb_values::array::{Array, DType, Ragged, Shape, elements, storage};
 use aplomb_values::prim::op::Op;
@@ -57,10 +56,8 @@ fn folded(f: &Func) -> Option<(Op, bool)> {
     let (body, keyed) = body.strip_prefix("⍺,").map_or((body, false), |rest| (rest, true));
     let mut glyphs = body.chars();
     let (glyph, None) = (glyphs.next()?, glyphs.next()) else { return None };
-    match crate::table::find(glyph)?.dyadic.as_ref()?.does {
-        Does::Scalar(op) if op.is_associative() && op.identity().is_some() => Some((op, keyed)),
-        _ => None,
-    }
+    let op = crate::table::find(glyph)?.scalar(true)?;
+    (op.is_associative() && op.identity().is_some()).then_some((op, keyed))
 }
 
 /// `f⌸Y`: f gets each distinct major cell of Y and its places; `X f⌸Y`: each distinct major cell of

@@ -20,17 +20,14 @@ pub mod stencil;
 pub mod variant;
 
 use super::value::{Func, Operand};
-use crate::table::{Does, Prim};
+use crate::table::Prim;
 use aplomb_ground::error::{Result, syntax};
 use aplomb_values::prim::op::Op;
 use std::rc::Rc;
 
 /// The scalar operation of a dyadic scalar primitive.
 pub fn scalar_op(f: &Operand) -> Option<Op> {
-    match prim(f)?.dyadic.as_ref()?.does {
-        Does::Scalar(op) => Some(op),
-        _ => None,
-    }
+    prim(f)?.scalar(true)
 }
 
 /// The primitive that an operand is.

@@ -9,7 +9,6 @@ use crate::eval::scope::TOGETHER;
 use crate::eval::value::{Func, Oper, Operand};
 use crate::functions::groups::gathered;
 use crate::functions::shape::{Axis, reshaped};
-use crate::table::Does;
 use aplomb_ground::error::{Result, length, limit, syntax};
 use aplomb_values::array::{Array, Shape, checked_elements, elements};
 use aplomb_values::prim::moves::Move;
@@ -122,15 +121,13 @@ pub fn all_pairs(ev: &mut Eval<'_>, func: &Rc<Func>, x: &Array, y: &Array) -> Re
 
 /// Whether a function of so many arguments, of arrays of one shape, is that function of item after
 /// item: scalar functions and what is composed of them.
-fn pervades(f: &Operand, arguments: usize) -> bool {
+pub fn pervades(f: &Operand, arguments: usize) -> bool {
     let Operand::F(f) = f else { return false };
     let plain = |a: &Operand| matches!(a, Operand::A(a) if a.rank() == 0 && a.is_uniform());
     match &**f {
         // `?` draws in an order.
         Func::Prim(p) => {
-            let meaning = if arguments == 2 { p.dyadic.as_ref() } else { p.monadic.as_ref() };
-            matches!(p.glyph, '⊢' | '⊣')
-                || p.glyph != '?' && meaning.is_some_and(|m| matches!(m.does, Does::Scalar(_)))
+            matches!(p.glyph, '⊢' | '⊣') || p.glyph != '?' && p.scalar(arguments == 2).is_some()
         }
         Func::Fork(f, g, h) => {
             (plain(f) || pervades(f, arguments)) && pervades(g, 2) && pervades(h, arguments)
