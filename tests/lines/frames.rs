@@ -166,7 +166,10 @@ impl Bodies {
             };
         }
         let y = self.term(dice, depth - 1, alpha);
-        match dice.roll(14) {
+        match dice.roll(17) {
+            14 => format!("({y}[{}])", dice.pick(&["1", "2", "2 1"])),
+            15 => format!("({{x←{y} ⋄ x[{}]}}⍵)", 1 + dice.roll(2)),
+            16 => format!("({{x←⍵ ⋄ x[1]←{y} ⋄ x}}⍵)"),
             0..=3 => format!("({}{y})", dice.pick(&self.one)),
             4 => format!("({}/{y})", dice.pick(&["+", "×", "⌈", "⌊", "-", "∨", ","])),
             5 => format!("({}\\{y})", dice.pick(&["+", "⌈", "-"])),
@@ -201,8 +204,22 @@ impl Bodies {
     }
 
     fn line(&self, dice: &mut Dice) -> String {
-        let data =
-            ["V", "F", "R", "W", "(↓K)", "(V,¨F)", "(R,W)", "B", "(4⌽R)", "t", "(⊂⍤1⊢K)", "S"];
+        let data = [
+            "V",
+            "F",
+            "R",
+            "W",
+            "(↓K)",
+            "(V,¨F)",
+            "(R,W)",
+            "B",
+            "(4⌽R)",
+            "t",
+            "(⊂⍤1⊢K)",
+            "S",
+            "D",
+            "Z",
+        ];
         let (x, y) = (*dice.pick(&data), *dice.pick(&data));
         let one = self.body(dice, false);
         match dice.roll(22) {
@@ -259,6 +276,8 @@ fn random_operands_are_the_same_at_once_and_one_by_one() {
                 "X←((⌈n÷4),4)⍴t",
                 "W←' '(≠⊆⊢)t",
                 "R←(n⍴1 0 0 1 0)⊂V",
+                "D←n⍴'ops' (1 2) 5∘,¨(⊂'hr' 3)(⊂4 5)",
+                "Z←(n⍴1 0 2 0 0)⊂V",
             ] {
                 execute(&mut s, line);
             }

@@ -443,8 +443,14 @@ impl Ticks {
     /// A round is over. Errors: INTERRUPT.
     #[inline]
     pub fn tick(&mut self) -> Result<()> {
-        self.left -= 1;
-        if self.left > 0 {
+        self.spend(1)
+    }
+
+    /// A round is over that took as long as so many. Errors: INTERRUPT.
+    #[inline]
+    pub fn spend(&mut self, rounds: usize) -> Result<()> {
+        if rounds < self.left as usize {
+            self.left -= rounds as u32;
             return Ok(());
         }
         self.left = EACH;

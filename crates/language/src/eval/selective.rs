@@ -67,7 +67,7 @@ impl Eval<'_> {
             .cloned()
             .ok_or_else(|| aplomb_ground::error::value("nothing to assign"))?;
         let f = f.map(|f| self.function(at, f)).transpose()?;
-        let old = self.visible(at, sym)?;
+        let mut old = self.visible(at, sym)?;
         if reach == Reach::Path {
             let new = match f {
                 None => v,
@@ -79,7 +79,7 @@ impl Eval<'_> {
             let new = self.cx.ready(&new, "value")?;
             let steps = self.cx.ready(&chosen, "path")?.to_items(self.cx.budget())?;
             let Some((step, rest)) = steps.split_first() else { return self.change(at, sym, new) };
-            let old = self.cx.ready_outer(&old)?;
+            old = self.cx.ready_outer(&old)?;
             let place = place_of(&mut self.cx, old.shape(), step)?;
             let held = if old.rank() == 0 { old.disclosed() } else { old.item(place) };
             let new = reached(&mut self.cx, &held, rest, &new)?.enclosed()?;

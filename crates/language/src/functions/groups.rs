@@ -34,11 +34,21 @@ const BLOCK: usize = 1 << 10;
 
 /// Groups in order of first sight, by the number that `known` has for a cell; it is given the
 /// number of the next group, and says whether the cell is the first of it.
-fn in_order(budget: &Budget, n: usize, mut known: impl FnMut(usize, u32) -> u32) -> Result<Groups> {
+fn in_order(budget: &Budget, n: usize, known: impl FnMut(usize, u32) -> u32) -> Result<Groups> {
+    in_order_of(budget, n, |_| 1, known)
+}
+
+/// The same of cells that are gone through, each of its size.
+fn in_order_of(
+    budget: &Budget,
+    n: usize,
+    size: impl Fn(usize) -> usize,
+    mut known: impl FnMut(usize, u32) -> u32,
+) -> Result<Groups> {
     let mut out = Groups { firsts: Vec::new(), of: budget.room(n)? };
     let mut ticks = budget.ticks();
     for k in 0..n {
-        ticks.tick()?;
+        ticks.spend(size(k))?;
         let group = known(k, out.firsts.len() as u32);
         if group as usize == out.firsts.len() {
             out.firsts.push(k);
@@ -197,7 +207,8 @@ pub fn groups_of_pieces(pieces: &Ragged, ct: f64, budget: &Budget) -> Result<Opt
                 at = (at + 1) & (size - 1);
             }
         };
-        in_order(budget, pieces.count(), group).map(Some)
+        let size = |k: usize| pieces.range(k).len().max(1);
+        in_order_of(budget, pieces.count(), size, group).map(Some)
     }
     match storage(pieces.flat()).map(|s| s.view()) {
         Some(View::Char(v)) => {
@@ -475,10 +486,16 @@ pub fn groups(cx: &mut Cx<'_>, y: &Array) -> Result<Groups> {
     let mut out = Groups { firsts: Vec::new(), of: cx.budget().room(all.len())? };
     // The group whose first cell is this one.
     let mut number = cx.budget().filled(0, all.len())?;
+    let mut ticks = cx.budget().ticks();
     for (k, cell) in all.iter().enumerate() {
-        if k % 4_096 == 0 {
-            cx.host.interrupt().check()?;
+        if let Some(&before) = out.of.last()
+            && cell.is_one_with(&all[k - 1])
+        {
+            ticks.tick()?;
+            out.of.push(before);
+            continue;
         }
+        ticks.spend(cell.size())?;
         let first = seen.find(cell).unwrap_or_else(|| {
             seen.insert(k);
             number[k] = out.firsts.len() as u32;

@@ -6,6 +6,7 @@ use super::search::cell_arrays;
 use super::shape::Axis;
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain, rank};
+use aplomb_ground::limits::{Budget, Ticks};
 use aplomb_values::array::{Array, Complex64, Ragged, Split, elements, storage};
 use aplomb_values::dag::Lib;
 use aplomb_values::prim::library::order_key;
@@ -37,6 +38,9 @@ pub fn compare(a: &Array, b: &Array) -> Ordering {
             return compare(&a.disclosed(), b).then(Ordering::Greater);
         }
         _ => {}
+    }
+    if a.is_one_with(b) {
+        return Ordering::Equal;
     }
     let items = if a.shape() == b.shape() || a.rank().max(b.rank()) < 2 {
         let n = a.len().min(b.len());
@@ -140,8 +144,38 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
         return by_group(cx, &pieces, &groups, down);
     }
     let cells = cell_arrays(cx, &y, y.rank() - 1)?;
-    out.sort_by(|&a, &b| turn(compare(&cells[a], &cells[b])));
-    Ok(out)
+    in_order(out, cx.budget(), |ticks, a, b| {
+        let (a, b) = (&cells[a], &cells[b]);
+        ticks.spend(if a.is_one_with(b) { 1 } else { 1 + a.len().min(b.len()) })?;
+        Ok(turn(compare(a, b)))
+    })
+}
+
+/// Places in the order of a comparison that may take long, those that are equal as they stand.
+/// Errors: WS FULL, INTERRUPT.
+fn in_order(
+    mut places: Vec<usize>,
+    budget: &Budget,
+    mut order: impl FnMut(&mut Ticks, usize, usize) -> Result<Ordering>,
+) -> Result<Vec<usize>> {
+    let (n, mut run, mut ticks) = (places.len(), 1, budget.ticks());
+    let mut merged = budget.filled(0, n)?;
+    while run < n {
+        for from in (0..n).step_by(2 * run) {
+            let (middle, to) = ((from + run).min(n), (from + 2 * run).min(n));
+            let (mut a, mut b) = (from, middle);
+            for slot in &mut merged[from..to] {
+                let left = b == to
+                    || a < middle && order(&mut ticks, places[a], places[b])? != Ordering::Greater;
+                let next = if left { &mut a } else { &mut b };
+                *slot = places[*next];
+                *next += 1;
+            }
+        }
+        std::mem::swap(&mut places, &mut merged);
+        run *= 2;
+    }
+    Ok(places)
 }
 
 /// The order of pieces of which some are equal: those that differ are sorted, and each piece comes

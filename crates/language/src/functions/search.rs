@@ -36,6 +36,9 @@ pub fn equal(x: &Array, y: &Array, ct: f64) -> bool {
                 v => v.number(k).into(),
             };
             let whole = x.dtype().is_integer() && y.dtype().is_integer();
+            if (whole || x.is_char()) && x.is_one_with(y) {
+                return true;
+            }
             match (a.view(), b.view()) {
                 (View::Char(a), View::Char(b)) => a == b,
                 (View::Char(_), _) | (_, View::Char(_)) => false,
@@ -103,6 +106,26 @@ pub struct Table<'a> {
     ct: f64,
     /// Some key in it is.
     complex: bool,
+}
+
+impl Key {
+    /// The items that are gone through where it is hashed or compared.
+    pub fn size(&self) -> usize {
+        match self {
+            Key::Cell(a) => a.len().max(1),
+            Key::Num(_) | Key::Complex(_) | Key::Char(_) => 1,
+        }
+    }
+
+    /// Whether two keys are one array of whole numbers or characters: what is equal to itself.
+    pub fn is_one_with(&self, other: &Key) -> bool {
+        match (self, other) {
+            (Key::Cell(a), Key::Cell(b)) => {
+                a.is_uniform() && (a.is_char() || a.dtype().is_integer()) && a.is_one_with(b)
+            }
+            _ => false,
+        }
+    }
 }
 
 /// A cell as it is searched for.
@@ -193,7 +216,12 @@ impl<'a> Table<'a> {
             .try_reserve(cells.len())
             .map_err(|_| ws_full((cells.len() * IN_TABLE) as u64, budget.free()))?;
         for k in 0..cells.len() {
-            ticks.tick()?;
+            // It stands there as the one before.
+            if k > 0 && cells[k].is_one_with(&cells[k - 1]) {
+                ticks.tick()?;
+                continue;
+            }
+            ticks.spend(cells[k].size())?;
             table.insert(k);
         }
         Ok(table)
@@ -388,7 +416,8 @@ pub fn first_places(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
     let want = keys(cx, y, cell)?;
     let table = Table::within(&have, ct, cx.budget())?;
     let (io, mut ticks) = (cx.sys.settings.io, cx.budget().ticks());
-    let place = |k| ticks.tick().map(|()| table.find(k).unwrap_or(have.len()) as f64 + io);
+    let place =
+        |k: &Key| ticks.spend(k.size()).map(|()| table.find(k).unwrap_or(have.len()) as f64 + io);
     let out = want.iter().map(place).collect::<Result<_>>()?;
     Array::numbers(frame.as_slice(), out, cx.budget())
 }
@@ -427,7 +456,8 @@ pub fn found(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
     let want = keys(cx, x, 0)?;
     let table = Table::within(&have, ct, cx.budget())?;
     let mut ticks = cx.budget().ticks();
-    let is_there = |k| ticks.tick().map(|()| f64::from(u8::from(table.find(k).is_some())));
+    let is_there =
+        |k: &Key| ticks.spend(k.size()).map(|()| f64::from(u8::from(table.find(k).is_some())));
     let out = want.iter().map(is_there).collect::<Result<_>>()?;
     Array::numbers(x.shape(), out, cx.budget())
 }

@@ -10,7 +10,7 @@ use crate::functions::amend::picked;
 use aplomb_ground::error::{Result, domain, index, length, rank};
 use aplomb_ground::limits::{Budget, Ticks};
 use aplomb_values::array::{
-    Array, DType, Data, Ragged, Shape, advance, checked_elements, elements,
+    Array, DType, Data, Ragged, Shape, advance, checked_elements, elements, storage,
 };
 use aplomb_values::dag::Read;
 use aplomb_values::dag::ix::Ix;
@@ -465,19 +465,35 @@ pub fn enlist(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
         return reshaped(cx, &rows.node, &[rows.node.len()]);
     }
     let y = cx.ready(y, "enlist")?;
-    let mut leaves = Vec::new();
-    flatten(&y, &mut leaves, &mut cx.budget().ticks())?;
-    let n = leaves.len();
+    let mut simple = Vec::new();
+    flatten(&y, &mut simple, cx.budget(), &mut cx.budget().ticks())?;
+    let n = simple.iter().map(Array::len).fold(0, usize::saturating_add);
+    let runs: Option<Vec<_>> = simple
+        .iter()
+        .map(|a| storage(a).filter(|_| a.dtype() != DType::F32).map(|held| (held, 0..a.len())))
+        .collect();
+    if let Some(runs) = runs
+        && let Some(made) = Ragged::of_runs(&runs, cx.budget())?
+    {
+        return Ok(made.flat().clone());
+    }
+    let (mut leaves, mut ticks) = (cx.budget().room(n)?, cx.budget().ticks());
+    for a in simple {
+        ticks.spend(a.len())?;
+        leaves.extend(a.in_turn());
+    }
     let proto = if n == 0 { deepest(&y) } else { Array::num(0.0) };
     cx.collect(&[n], leaves, Some(proto))
 }
 
-fn flatten(a: &Array, out: &mut Vec<Array>, ticks: &mut Ticks) -> Result<()> {
+/// The simple arrays in an array.
+fn flatten(a: &Array, out: &mut Vec<Array>, budget: &Budget, ticks: &mut Ticks) -> Result<()> {
     ticks.tick()?;
     match a.data() {
-        Data::Items(i) => i.iter().try_for_each(|a| flatten(&a, out, ticks)),
+        Data::Items(i) => i.iter().try_for_each(|a| flatten(&a, out, budget, ticks)),
         _ => {
-            out.extend((0..a.len()).map(|k| a.item(k)));
+            budget.widen(out, 1)?;
+            out.push(a.clone());
             Ok(())
         }
     }

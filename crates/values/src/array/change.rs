@@ -114,8 +114,8 @@ impl Loose {
         Ok(())
     }
 
-    /// What takes long is done where it may have changed something, and ends as soon as it is
-    /// known: a loop that changes an item a turn goes through none of the others.
+    /// The array of the items. All of them are looked at only where a change asks for that, until
+    /// the answer is known: a loop that changes an item a turn goes through none of the others.
     fn finish(mut self, shape: Shape, budget: &Budget) -> Result<Array> {
         let class = |a: &Array| match a.data {
             Data::Num(_) | Data::Complex(_) => Some(false),
@@ -125,7 +125,9 @@ impl Loose {
         let Some(items) = Rc::get_mut(&mut self.items) else {
             return Err(bug!("items that change are held by two"));
         };
-        let list = items.listed().unwrap_or_default();
+        let Some(list) = items.listed() else {
+            return Err(bug!("items that change are no list"));
+        };
         let one = list.first().and_then(class);
         let simple = self.simple && one.is_some() && from_both_ends(list, |a| class(a) == one);
         if simple || shape.is_empty() {
@@ -290,4 +292,45 @@ pub(super) fn wide_enough(now: DType, x: f64) -> Option<DType> {
     };
     let whole = x == x.trunc();
     Some(if whole { DType::holding(own.0.min(x), own.1.max(x)) } else { DType::F64 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn number(x: f64) -> Array {
+        Array::num(x)
+    }
+
+    /// An item of a nested array that nobody else holds becomes another in place, and what the
+    /// array tells of itself is what one made anew would tell.
+    #[test]
+    fn items_change_in_place_and_their_array_knows_of_it() {
+        let budget = Budget::new(1 << 20);
+        let pair = Array::numbers([2].as_slice(), vec![1.0, 2.0], &budget).expect("room");
+        let deep = Array::items([1].as_slice(), vec![pair.clone()], None);
+        let mut a = Array::items([3].as_slice(), vec![deep.clone(), pair.clone(), deep], None);
+        let place = |a: &Array| match &a.data {
+            Data::Items(items) => Rc::as_ptr(items),
+            _ => std::ptr::null(),
+        };
+        let puts =
+            [(1, number(5.0)), (0, pair.clone()), (2, pair.clone()), (0, number(1.0)), (1, pair)];
+        for (at, item) in puts {
+            let was = place(&a);
+            let mut to = Changing::of(a, &budget).map_err(|(_, e)| e).expect("room");
+            to.put(at, &item, &budget).expect("room");
+            a = to.finish(&budget).expect("room");
+            assert_eq!(place(&a), was);
+            let anew = Array::items([3].as_slice(), a.in_turn().collect(), None);
+            assert_eq!((a.depth(), a.nodes()), (anew.depth(), anew.nodes()));
+        }
+        let held = a.clone();
+        for at in 0..3 {
+            let mut to = Changing::of(a, &budget).map_err(|(_, e)| e).expect("room");
+            to.put(at, &number(at as f64), &budget).expect("room");
+            a = to.finish(&budget).expect("room");
+        }
+        assert!(a.is_uniform() && !held.is_uniform());
+    }
 }

@@ -3,7 +3,6 @@
 //! A nested vector whose items are such pieces holds no item of its own before somebody looks at
 //! one.
 
-use super::split::cut;
 use super::{Array, Buf, DType, Data, Shape, Storage, checked_elements, elements};
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;
@@ -88,10 +87,7 @@ impl Ragged {
     pub fn item(&self, k: usize) -> Array {
         let range = self.range(k);
         match storage(&self.flat) {
-            Some(b) => Array::dense(
-                [range.len()].as_slice(),
-                Arc::new(cut(b.view(), b.dtype(), range.start, range.len())),
-            ),
+            Some(b) => Array::dense([range.len()].as_slice(), Arc::new(Buf::part(b.view(), range))),
             None => self.flat.clone(),
         }
     }

@@ -79,21 +79,9 @@ impl Split {
                 Array::dense(shape, Arc::new(buffer))
             }
             Data::Dense(b) => {
-                Array::dense(shape, Arc::new(cut(b.view(), b.dtype(), k * size, size)))
+                Array::dense(shape, Arc::new(Buf::part(b.view(), k * size..(k + 1) * size)))
             }
             _ => node,
-        }
-    }
-}
-
-/// A piece of a buffer. The whole is charged; its pieces are looked at one by one.
-pub(super) fn cut(view: View<'_>, dtype: DType, from: usize, n: usize) -> Buf {
-    match view {
-        View::Char(v) => Buf::uncounted_chars(v[from..from + n].to_vec()),
-        View::F64(v) => Buf::uncounted(&v[from..from + n], dtype),
-        view => {
-            let items: Vec<f64> = (from..from + n).map(|k| view.number(k)).collect();
-            Buf::uncounted(&items, dtype)
         }
     }
 }

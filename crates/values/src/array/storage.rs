@@ -235,6 +235,25 @@ impl Buf {
         Buf { items, _charge: None }
     }
 
+    /// A piece of a buffer, as `uncounted`: the whole is charged, and its pieces are looked at one
+    /// by one.
+    pub fn part(whole: View<'_>, range: Range<usize>) -> Buf {
+        fn own<T: Copy>(whole: &[T], range: Range<usize>) -> Vec<T> {
+            whole[range].to_vec()
+        }
+        let items = match whole {
+            View::Bool(v) => Vecs::Bool(own(v, range)),
+            View::I8(v) => Vecs::I8(own(v, range)),
+            View::I16(v) => Vecs::I16(own(v, range)),
+            View::I32(v) => Vecs::I32(own(v, range)),
+            View::F32(v) => Vecs::F32(own(v, range)),
+            View::F64(v) => Vecs::F64(own(v, range)),
+            View::Complex(v) => Vecs::Complex(own(v, range)),
+            View::Char(v) => Vecs::Char(own(v, range)),
+        };
+        Buf { items, _charge: None }
+    }
+
     /// Complex numbers, as `uncounted`; some is not real.
     pub fn uncounted_complexes(items: Vec<Complex64>) -> Buf {
         Buf { items: Vecs::Complex(items), _charge: None }

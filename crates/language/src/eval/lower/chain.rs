@@ -9,7 +9,7 @@ use crate::eval::cx::{Cx, SMALL};
 use crate::eval::scope::is_final;
 use aplomb_ground::error::{Kind, Result};
 use aplomb_values::array::{Array, DType, Ragged, elements, storage};
-use aplomb_values::dag::{Cell, Node, Read, kinds};
+use aplomb_values::dag::{Cell, Node, Read};
 use aplomb_values::prim::moves::Move;
 use std::ops::Range;
 use std::rc::Rc;
@@ -72,7 +72,7 @@ impl Cx<'_> {
         if (cell.weight() as usize) < LINKS || !free || !is_long(cell) {
             return Ok(());
         }
-        match self.put_together(cell) {
+        match self.put_together(cell, &mut (4 * LINKS)) {
             Ok(Some(value)) => cell.settle(value),
             Err(e) if e.kind() != Kind::WsFull => return Err(e),
             // It is recorded as ever.
@@ -81,18 +81,19 @@ impl Cx<'_> {
         Ok(())
     }
 
-    /// The stretches of arrays at hand that a chain puts one after another. None: it does more than
-    /// that.
-    fn put_together(&mut self, cell: &Rc<Cell>) -> Result<Option<Array>> {
-        let (mut runs, mut links) = (Vec::new(), 4 * LINKS);
+    /// The value of a chain: stretches of arrays at hand, one after another. None: it does more
+    /// than that.
+    fn put_together(&mut self, cell: &Rc<Cell>, links: &mut usize) -> Result<Option<Array>> {
         let Some(&rows) = cell.shape().first() else { return Ok(None) };
-        let whole = Array::lazy(cell.clone());
-        if !self.stretches(&whole, 0..rows, &mut runs, &mut links)? {
+        let (mut runs, whole) = (Vec::new(), Array::lazy(cell.clone()));
+        if !self.stretches(&whole, 0..rows, &mut runs, links)? {
             return Ok(None);
         }
-        let held: Option<Vec<_>> =
-            runs.iter().map(|(a, range)| storage(a).map(|s| (s, range.clone()))).collect();
-        let Some(held) = held else { return Ok(None) };
+        let mut held = self.budget().room(runs.len())?;
+        held.extend(runs.iter().filter_map(|(a, range)| Some((storage(a)?, range.clone()))));
+        if held.len() < runs.len() {
+            return Ok(None);
+        }
         let Some(made) = Ragged::of_runs(&held, self.budget())? else { return Ok(None) };
         made.flat().with_shape(cell.shape(), self.budget()).map(Some)
     }
@@ -117,22 +118,21 @@ impl Cx<'_> {
             return Ok(false);
         };
         *links = left;
-        match node {
-            Node::Iota(kinds::Iota { origin }) => {
-                let n = cell.shape()[0];
-                let places = self.budget().each((0..n).map(|k| k as f64 + origin))?;
-                cell.settle(self.vector(places)?);
-                self.stretches(&a, rows, runs, links)
-            }
-            Node::Transform(kinds::Transform { src, read, .. }) => {
-                match first_row(&read, cell.shape(), src.shape()) {
-                    Some(k) => self.stretches(&src, rows.start + k..rows.end + k, runs, links),
-                    None => Ok(false),
+        let facts = node.facts();
+        match facts.place() {
+            Some((read, [])) => {
+                let src = &node.inputs()[0];
+                match first_row(read, cell.shape(), src.shape()) {
+                    Some(k) => self.stretches(src, rows.start + k..rows.end + k, runs, links),
+                    None => {
+                        let moved = self.moved(cell, src, read, links)?;
+                        Ok(moved && self.stretches(&a, rows, runs, links)?)
+                    }
                 }
             }
-            Node::Cat(kinds::Cat { axis: 0, args }) => {
+            None if facts.joins() && facts.axis() == Some(0) => {
                 let mut from = 0;
-                for part in &args {
+                for part in node.inputs() {
                     let to = from + part.shape()[0];
                     let own = rows.start.max(from)..rows.end.min(to);
                     if !own.is_empty()
@@ -144,18 +144,43 @@ impl Cx<'_> {
                 }
                 Ok(true)
             }
-            _ => Ok(false),
+            _ => {
+                let Some(first) = facts.counts_from() else { return Ok(false) };
+                let n = elements(cell.shape());
+                let places = self.budget().each((0..n).map(|k| k as f64 + first))?;
+                cell.settle(self.vector(places)?);
+                self.stretches(&a, rows, runs, links)
+            }
         }
+    }
+
+    /// Gives a short cell that moves what it reads about, not row by row, its value. False: that
+    /// has none here.
+    fn moved(&mut self, cell: &Cell, src: &Array, read: &Read, links: &mut usize) -> Result<bool> {
+        const SHORT: usize = 64 * SMALL;
+        if elements(cell.shape()) > SHORT || src.len() > SHORT {
+            return Ok(false);
+        }
+        let src = match src.pending() {
+            Some(below) => self.put_together(&below.clone(), links)?,
+            None => Some(src.settled()).filter(|a| a.is_plain() && a.dtype() != DType::F32),
+        };
+        let Some(src) = src else { return Ok(false) };
+        let m = Move { name: "⍴", shape: cell.shape().into(), read: read.clone(), onto: false };
+        cell.settle(m.run(&src, self.budget())?);
+        Ok(true)
     }
 }
 
 /// The array behind one link, and the read of it that a read of the cell is. None: the cell is no
 /// link, or the read is of more than one part of it.
 fn link(cell: &Cell, read: &Read, shape: &[usize]) -> Option<(Array, Read)> {
-    match &*cell.node()? {
-        Node::Transform(inner) => Some((inner.src.settled(), inner.read.after(read, shape))),
-        Node::Cat(kinds::Cat { axis, args }) if read.tests.is_empty() => {
-            part_read(*axis as usize, args, read, shape)
+    let node = cell.node()?;
+    let facts = node.facts();
+    match facts.place() {
+        Some((own, [])) => Some((node.inputs()[0].settled(), own.after(read, shape))),
+        None if facts.joins() && read.tests.is_empty() => {
+            part_read(facts.axis()?.into(), node.inputs(), read, shape)
         }
         _ => None,
     }
@@ -186,23 +211,19 @@ pub(super) fn part_read(
 fn is_long(cell: &Rc<Cell>) -> bool {
     let mut at = cell.clone();
     for _ in 1..LINKS {
-        let below = match cell_node(&at) {
-            Some(Node::Transform(inner)) => inner.src.pending().cloned(),
-            Some(Node::Cat(kinds::Cat { args, .. })) => {
-                args.iter().filter_map(Array::pending).max_by_key(|c| c.weight()).cloned()
-            }
-            _ => None,
+        let heaviest = |node: &Node<Array>| {
+            let facts = node.facts();
+            let moves = facts.joins() || matches!(facts.place(), Some((_, [])));
+            let below = node.inputs().iter().filter_map(Array::pending);
+            below.max_by_key(|c| c.weight()).filter(|_| moves).cloned()
         };
+        let below = at.node().as_deref().and_then(heaviest);
         match below {
             Some(below) => at = below,
             None => return false,
         }
     }
     true
-}
-
-fn cell_node(cell: &Cell) -> Option<Node<Array>> {
-    cell.node().map(|node| node.clone())
 }
 
 /// The first row of a read of whole rows, one after another. None: it is another read.

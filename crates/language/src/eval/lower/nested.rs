@@ -23,8 +23,22 @@ impl Cx<'_> {
             }
         }
         let Data::Items(items) = y.data() else { return self.map1(op, y) };
-        let made: Result<Vec<_>> = items.iter().map(|i| self.map1(op, &i)).collect();
-        self.collect(y.shape(), made?, items.proto.clone())
+        let mut made: Vec<Array> = self.budget().room(items.len())?;
+        let (mut ticks, mut before) = (self.budget().ticks(), None);
+        for item in items.iter() {
+            ticks.tick()?;
+            // One array that stands in many places is computed once.
+            let again = made.last().filter(|_| {
+                before.as_ref().is_some_and(|before: &Array| before.is_one_with(&item))
+            });
+            let z = match again {
+                Some(z) => z.clone(),
+                None => self.map1(op, &item)?,
+            };
+            made.push(z);
+            before = Some(item);
+        }
+        self.collect(y.shape(), made, items.proto.clone())
     }
 
     /// A dyadic one; one argument is nested.

@@ -283,7 +283,9 @@ impl<'e, 'h> Maker<'e, 'h> {
                 }
                 (base, [true]) => {
                     let at = stack.pop()?.number()?;
-                    self.item(body, base, at)?
+                    // What is no simple scalar stands in one, which has no form.
+                    let item = self.item(body, base, at)?;
+                    matches!(item, Place::Number(_) | Place::Char(_)).then_some(item)?
                 }
                 _ => return None,
             },

@@ -165,6 +165,24 @@ fn two_pending_values_show_through_one_evaluation() {
     assert_eq!(host.forces, 1);
 }
 
+/// Each turn has another length, for which a launch would be compiled.
+#[test]
+fn loops_that_take_from_a_long_array_and_append_to_it_evaluate_little() {
+    for turn in [
+        "x←⊃q ⋄ q←1↓q ⋄ q,←x,x+1",
+        "x←⊃⌽q ⋄ q←1↓q ⋄ q←q,x,x+1",
+        "q←¯1↓q ⋄ q,←1",
+        "q,←1+⊃⌽0,q",
+        "q,←~i∊q",
+    ] {
+        let (mut interp, mut host) = (Interp::new(), Host::default());
+        let text = format!("q←1500⍴3 1 4\n:For i :In ⍳900\n{turn}\n:EndFor\n≢q");
+        let printed = run_in(&mut interp, &mut host, &text);
+        assert!(printed.trim().parse::<usize>().is_ok_and(|n| n >= 1_499), "{turn}: {printed}");
+        assert!(host.forces < 9, "{turn}: {} evaluations in 900 turns", host.forces);
+    }
+}
+
 #[test]
 fn what_may_fail_fails_though_nobody_looks() {
     let (mut interp, mut host) = (Interp::new(), Host::default());
