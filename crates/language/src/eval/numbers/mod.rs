@@ -279,7 +279,7 @@ impl Eval<'_> {
             let held = match name.rank {
                 _ if Class::of(&a) != Some(name.class) || a.rank() != name.rank => None,
                 0 => a.number_at(0).map(Held::Number),
-                _ if !name.changes && !(name.whole && a.dtype() != DType::F64) => {
+                _ if !(name.changes || name.whole && a.dtype() != DType::F64) => {
                     Some(Held::List(List::Shared(a)))
                 }
                 _ => {
