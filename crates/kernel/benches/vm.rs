@@ -1,7 +1,8 @@
 //! The times of the chunk VM: `cargo bench -p aplomb-kernel`. Minimum of several runs; `APLOMB_ISA`
 //! chooses the loops.
 
-use aplomb_devices::device::cpu::{Cpu, Isa, apply};
+use aplomb_devices::device::cpu::apply::apply;
+use aplomb_devices::device::cpu::{Cpu, Isa};
 use aplomb_devices::device::{Device, RunCtx};
 use aplomb_devices::pool::Pool;
 use aplomb_ground::limits::{Budget, Interrupt};
@@ -231,7 +232,7 @@ fn one_operation(op: Op, n: usize) {
     for _ in 0..2000 {
         let start = Instant::now();
         for _ in 0..10 {
-            let fine = apply::apply(Isa::chosen(), op, 1e-14, Src::Many(&x), Src::Many(&x), &mut out);
+            let fine = apply(Isa::chosen(), op, 1e-14, Src::Many(&x), Src::Many(&x), &mut out);
             std::hint::black_box(fine);
         }
         least = least.min(start.elapsed().as_secs_f64() / 10.0);
