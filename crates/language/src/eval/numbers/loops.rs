@@ -100,7 +100,9 @@ impl Reader<'_, '_> {
                 if !code.code.assigns {
                     return None;
                 }
-                self.maker.code(&mut self.body, &code.code, false)?.map(|_| ())
+                self.maker.code(&mut self.body, &code.code, false)?.map(|_| ())?;
+                self.maker.ends(&mut self.body);
+                Some(())
             }
             Act::Jump(to) => self.jump(Do::Jump(0), *to),
             Act::Test { cond, holds, to } => {

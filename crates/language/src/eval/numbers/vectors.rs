@@ -37,6 +37,8 @@ pub enum OnAll {
     Fold { op: Op, into: u16, of: u16 },
     /// `into ← of`
     Copy { into: u16, of: u16 },
+    /// The same where nothing reads `of` before it is made again: the two exchange their memory.
+    Take { into: u16, of: u16 },
 }
 
 impl Maker<'_, '_> {
@@ -110,6 +112,18 @@ impl Maker<'_, '_> {
         (into.1 == of.1).then_some(())?;
         body.push(Do::All(OnAll::Copy { into: into.0, of: of.0 }))
     }
+
+    /// A phrase whose value nobody takes is over. If it ends by giving a name what it has made,
+    /// that need not be copied.
+    pub fn ends(&mut self, body: &mut Body) {
+        let Some(Do::All(on)) = body.of.steps.last_mut() else { return };
+        let OnAll::Copy { into, of } = *on else { return };
+        let made =
+            matches!(&self.program.lists[of as usize], List::Own(items, _) if items.is_empty());
+        if made && self.program.names.iter().all(|name| name.rank == 0 || name.slot != of) {
+            *on = OnAll::Take { into, of };
+        }
+    }
 }
 
 impl Machine {
@@ -153,6 +167,11 @@ impl Machine {
                 }
                 out[0].is_finite().then_some(())?;
                 self.registers[base + into as usize] = out[0];
+                Some(())
+            }
+            OnAll::Take { into, of } => {
+                (self.lists[of as usize].shape().0 <= SMALL).then_some(())?;
+                self.lists.swap(into as usize, of as usize);
                 Some(())
             }
             OnAll::Copy { into, of } => {
