@@ -8,11 +8,10 @@
 
 use super::cx::SMALL;
 use super::lower::places::mask_of_places;
-use super::operators::at::reached;
+use super::operators::at::reached_below;
 use super::run::{At, Eval};
 use super::value::Func;
 use crate::functions::amend::fits;
-use crate::functions::select::place_of;
 use crate::syntax::Sym;
 use crate::syntax::resolve::{FExpr, Reach};
 use aplomb_ground::error::{Result, bug, length};
@@ -80,9 +79,7 @@ impl Eval<'_> {
             let steps = self.cx.ready(&chosen, "path")?.to_items(self.cx.budget())?;
             let Some((step, rest)) = steps.split_first() else { return self.change(at, sym, new) };
             old = self.cx.ready_outer(&old)?;
-            let place = place_of(&mut self.cx, old.shape(), step)?;
-            let held = if old.rank() == 0 { old.disclosed() } else { old.item(place) };
-            let new = reached(&mut self.cx, &held, rest, &new)?.enclosed()?;
+            let (place, new) = reached_below(&mut self.cx, &old, step, rest, &new)?;
             return self.replace(at, sym, old, &[], vec![place], None, &new);
         }
         if let ([n], None) = (old.shape(), &f)

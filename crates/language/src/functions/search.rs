@@ -117,7 +117,7 @@ impl Key {
         }
     }
 
-    /// Whether two keys are one array of whole numbers or characters: what is equal to itself.
+    /// True of keys that are one array of whole numbers or characters: what is equal to itself.
     pub fn is_one_with(&self, other: &Key) -> bool {
         match (self, other) {
             (Key::Cell(a), Key::Cell(b)) => {

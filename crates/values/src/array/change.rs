@@ -141,14 +141,22 @@ impl Loose {
     }
 }
 
-/// Whether all items pass. Those at both ends are asked first: what a loop has not come to yet is
-/// at one of them.
+/// True where all items pass. Those at both ends are asked first: what a loop has not come to yet
+/// is at one of them.
 fn from_both_ends(list: &[Array], pass: impl Fn(&Array) -> bool) -> bool {
     let half = list.len().div_ceil(2);
     list.iter().zip(list.iter().rev()).take(half).all(|(a, b)| pass(a) && pass(b))
 }
 
 impl Array {
+    /// The floats of this array, if nobody else holds them, to be exchanged for as many others.
+    pub fn own_floats(&mut self) -> Option<&mut Vec<f64>> {
+        match &mut self.data {
+            Data::Dense(storage) => Arc::get_mut(storage)?.as_buf()?.floats(),
+            _ => None,
+        }
+    }
+
     /// The items of `v` behind this array's own along its first axis: in its own room, which grows
     /// by half as much again, if nobody else holds it, else in one copy that has such room. So a
     /// loop of appends copies each item a few times only. `v` is one cell of this array, or an
@@ -174,16 +182,6 @@ impl Array {
             self.shape[0] = own + more;
         }
         Ok(grown)
-    }
-}
-
-impl Array {
-    /// The floats of this array, if nobody else holds them, to be exchanged for as many others.
-    pub fn own_floats(&mut self) -> Option<&mut Vec<f64>> {
-        match &mut self.data {
-            Data::Dense(storage) => Arc::get_mut(storage)?.as_buf()?.floats(),
-            _ => None,
-        }
     }
 }
 

@@ -427,7 +427,18 @@ impl Array {
         }
     }
 
-    /// Whether two arrays are one, held twice: whatever is found out about one holds for the other.
+    /// The items, if they lie there as floats of 64 bits.
+    pub fn floats_there(&self) -> Option<&[f64]> {
+        match &self.data {
+            Data::Dense(held) => match held.view() {
+                View::F64(items) => Some(items),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// True of one array that is held twice: whatever is found out about one holds for the other.
     pub fn is_one_with(&self, other: &Array) -> bool {
         self.shape == other.shape
             && match (&self.data, &other.data) {

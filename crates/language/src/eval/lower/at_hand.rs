@@ -8,7 +8,7 @@
 use super::known;
 use crate::eval::cx::{Cx, SMALL};
 use aplomb_ground::error::Result;
-use aplomb_values::array::{Array, DType, Data, Shape, View};
+use aplomb_values::array::{Array, DType, Data, Shape};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Src;
 
@@ -16,11 +16,10 @@ use aplomb_values::prim::scalar::Src;
 fn few(a: &Array) -> Option<Src<'_>> {
     match a.data() {
         Data::Num(x) => Some(Src::One(*x)),
-        Data::Dense(held) if held.len() <= SMALL => match held.view() {
-            View::F64(items) if !items.is_empty() => Some(Src::Many(items)),
-            _ => None,
-        },
-        _ => None,
+        _ => {
+            let items = a.floats_there()?;
+            (1..=SMALL).contains(&items.len()).then_some(Src::Many(items))
+        }
     }
 }
 
@@ -97,7 +96,7 @@ impl Cx<'_> {
         Ok(made)
     }
 
-    /// Whether a function of few floats is of those that run here.
+    /// The choice of functions of few floats that run here: true of those.
     fn takes_few(&self, op: Op) -> bool {
         let settings = &self.sys.settings;
         let other = op == Op::CircleBy || settings.single || settings.div;

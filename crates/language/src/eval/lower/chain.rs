@@ -207,7 +207,7 @@ pub(super) fn part_read(
     None
 }
 
-/// Whether so many links stand one behind another, down the side that weighs most.
+/// True of a cell with so many links one behind another, down the side that weighs most.
 fn is_long(cell: &Rc<Cell>) -> bool {
     let mut at = cell.clone();
     for _ in 1..LINKS {

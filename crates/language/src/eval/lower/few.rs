@@ -27,7 +27,7 @@ fn is_compared(a: &Array) -> bool {
 }
 
 impl Cx<'_> {
-    /// Whether one item is looked for in a short array, both at hand: that is had for less than a
+    /// True of a search for one item in a short array, both at hand: that is had for less than a
     /// launch, and a loop that looks into an array it makes longer would have one to compile for
     /// every length.
     pub(super) fn is_found_by_hand(&self, list: &Array, one: &Array) -> bool {

@@ -4,7 +4,7 @@
 use super::Fact;
 use crate::eval::cx::{Cx, SMALL};
 use aplomb_ground::error::{Error, Result, bug, domain};
-use aplomb_values::array::{Array, DType, Data, Shape, View};
+use aplomb_values::array::{Array, DType, Data, Shape};
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Node, Read, Role, kinds};
 use aplomb_values::prim::moves::Move;
@@ -172,10 +172,10 @@ impl Cx<'_> {
         }
         let (dtype, _) = self.reduced(op, y.dtype(), y.dtype().range(), n);
         let taken;
-        let items = match buffer.view() {
-            View::F64(items) => items,
-            other => {
-                taken = other.numbers(self.budget())?;
+        let items = match y.floats_there() {
+            Some(items) => items,
+            None => {
+                taken = buffer.view().numbers(self.budget())?;
                 &taken
             }
         };
@@ -189,9 +189,7 @@ impl Cx<'_> {
         };
         self.stored(op, shape, out, dtype)
     }
-}
 
-impl Cx<'_> {
     /// The folds of rows of n numbers by the device's loops. None: they are for the long way.
     fn folds_of_few(&mut self, op: Op, items: &[f64], n: usize) -> Result<Option<Vec<f64>>> {
         let mut out = self.budget().filled(0.0, items.len() / n)?;

@@ -487,7 +487,7 @@ impl<'e, 'h> Maker<'e, 'h> {
         Some(())
     }
 
-    /// Whether an expression is a scalar function.
+    /// True of an expression that is a scalar function of two arguments.
     fn is_scalar(&mut self, body: &Body, f: &FExpr) -> bool {
         self.primitive(body, f).is_some_and(|p| p.scalar(true).is_some())
     }
@@ -539,7 +539,7 @@ impl Body {
     }
 
     pub fn is_loop(&self) -> bool {
-        self.scope.is_loop() && self.function.is_none()
+        self.function.is_none()
     }
 
     pub fn push(&mut self, step: Do) -> Option<()> {

@@ -93,7 +93,7 @@ impl Maker<'_, '_> {
         }
     }
 
-    /// Whether a value is a list of the program that is more than some registers.
+    /// True of a list of the program that is more than some registers.
     fn is_long(&self, y: &Place) -> bool {
         match y {
             Place::Matrix(_) => true,

@@ -16,7 +16,7 @@ use super::machine::Machine;
 use super::program::{Arg, Do, List};
 use crate::eval::cx::SMALL;
 use crate::eval::host::Host;
-use aplomb_values::array::{Array, DType, Data, View};
+use aplomb_values::array::DType;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce;
 use aplomb_values::prim::scalar::Src;
@@ -58,7 +58,7 @@ impl Maker<'_, '_> {
         }
         // The evaluator's constants are of the narrowest type.
         let of = match &self.program.lists[of as usize] {
-            List::Shared(a) if floats(a).is_none() => {
+            List::Shared(a) if a.floats_there().is_none() => {
                 let items = a.to_numbers(self.ev.cx.budget()).ok()??;
                 self.list(List::Own(items, None), Class::Number)?
             }
@@ -137,7 +137,7 @@ impl Machine {
                 })?;
                 let n = shape.0;
                 (1..=SMALL).contains(&n).then_some(())?;
-                let (mut out, _) = self.lists[into as usize].take_own()?;
+                let mut out = self.lists[into as usize].take_own()?;
                 // The round before left as many.
                 if out.len() != n {
                     out = host.budget().filled(0.0, n).ok()?;
@@ -177,7 +177,7 @@ impl Machine {
             OnAll::Copy { into, of } => {
                 let shape = self.lists[of as usize].shape();
                 (shape.0 <= SMALL).then_some(())?;
-                let (mut out, _) = self.lists[into as usize].take_own()?;
+                let mut out = self.lists[into as usize].take_own()?;
                 out.clear();
                 out.extend_from_slice(self.lists[of as usize].floats()?);
                 self.lists[into as usize] = List::Own(out, shape.1);
@@ -187,23 +187,12 @@ impl Machine {
     }
 }
 
-/// The items of an array, if they lie there as floats.
-fn floats(a: &Array) -> Option<&[f64]> {
-    match a.data() {
-        Data::Dense(held) => match held.view() {
-            View::F64(items) => Some(items),
-            _ => None,
-        },
-        _ => None,
-    }
-}
-
 impl List {
     /// The items, if they lie there as floats.
     fn floats(&self) -> Option<&[f64]> {
         match self {
             List::Own(items, _) => Some(items),
-            List::Shared(a) => floats(a),
+            List::Shared(a) => a.floats_there(),
         }
     }
 
@@ -216,9 +205,9 @@ impl List {
     }
 
     /// The memory of a list that changes.
-    fn take_own(&mut self) -> Option<(Vec<f64>, Option<[usize; 2]>)> {
+    fn take_own(&mut self) -> Option<Vec<f64>> {
         match std::mem::replace(self, List::EMPTY) {
-            List::Own(items, shape) => Some((items, shape)),
+            List::Own(items, _) => Some(items),
             List::Shared(_) => None,
         }
     }

@@ -253,8 +253,20 @@ fn masked(cx: &mut Cx<'_>, mask: &Array, y: &Array) -> Result<Chosen> {
 pub fn reached(cx: &mut Cx<'_>, a: &Array, path: &[Array], item: &Array) -> Result<Array> {
     let Some((step, rest)) = path.split_first() else { return Ok(item.clone()) };
     let a = cx.ready_outer(a)?;
+    let (place, new) = reached_below(cx, &a, step, rest, item)?;
+    amend(cx, &a, &[], &[place], &new)
+}
+
+/// The place that a path's first step leads to in a ready array, and what stands there then, with
+/// the item at the end of the rest replaced.
+pub fn reached_below(
+    cx: &mut Cx<'_>,
+    a: &Array,
+    step: &Array,
+    rest: &[Array],
+    item: &Array,
+) -> Result<(usize, Array)> {
     let place = place_of(cx, a.shape(), step)?;
     let held = if a.rank() == 0 { a.disclosed() } else { a.item(place) };
-    let new = reached(cx, &held, rest, item)?;
-    amend(cx, &a, &[], &[place], &new.enclosed()?)
+    Ok((place, reached(cx, &held, rest, item)?.enclosed()?))
 }
