@@ -591,7 +591,7 @@ impl Frame {
             if test && !(env.plain.all_finite)(from, n) {
                 return false;
             }
-            let out = to.at.add(start * to.dtype.size());
+            let out = to.at.wrapping_add(start * to.dtype.size());
             match to.dtype {
                 DType::F64 if to.stream && (out as usize).is_multiple_of(64) => {
                     (env.plain.stream)(out.cast(), from, n)

@@ -3,7 +3,7 @@
 //!
 //! | what | shared out by |
 //! |---|---|
-//! | the body, where it is more than a read of what lies in order | as any map |
+//! | the body, where it is more than a read of what lies in order | as any map; of a vector wave by wave |
 //! | how many each stretch of the mask keeps | stretches |
 //! | items of a vector | stretches, each to where those before it end; a register's worth at a time by `vcompress` |
 //! | places (`⍸B`) | the same, made where they are kept |
@@ -13,16 +13,21 @@
 
 use super::convert::{Sink, Source, with_type};
 use super::isa::Isa;
-use super::map::{Outputs, body_into};
+use super::map::{self, Outputs, body_into};
 use super::program::Input;
 use super::share::{STRETCH, Tally, each_unit, stretch};
 use super::{Cpu, DeviceError, Held, RunCtx};
-use aplomb_plans::plan::{Launch, Plan, What};
+use aplomb_plans::plan::{Launch, Plan, ValueId, What};
 use aplomb_values::array::{DType, around, elements};
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Result cells to a unit.
 const UNIT: usize = 8_192;
+/// Bytes up to which a hand-off is not worth it.
+const ALONE_BYTES: usize = 1 << 16;
+/// Stretches of a wave, a thread: what the body makes is in a cache when it is moved.
+const WAVE: usize = 16;
 
 /// The failures that the body met, its stores in `misfits`; and those of the selection's own store.
 #[allow(clippy::too_many_arguments)]
@@ -56,9 +61,14 @@ pub fn run(
     let given = made
         .or_else(|| in_order(launch, &inputs, c.value, to.dtype).map(Origin::Items))
         .filter(|_| body.sinks.is_empty());
+    let line = outer == 1 && inner == 1;
     let mut whole = None;
     let (from, found) = match given {
         Some(from) => (from, Tally { threads: 1, ..Tally::default() }),
+        None if line => {
+            let of = (c.value, to);
+            return in_waves(cpu, launch, inputs, body, of, (&mask, &starts), ctx);
+        }
         None => {
             let mut buffer = cpu
                 .pool
@@ -74,16 +84,12 @@ pub fn run(
         }
     };
     let copy = Copy { from, to: to.at, row: inner * size, isa: cpu.isa };
-    if outer == 1 && inner == 1 {
-        each_unit(&mut cpu.threads, n.div_ceil(STRETCH), bytes > 1 << 16, ctx, &|k, _| {
-            let (range, part, mut room) = (stretch(k, n), starts[k]..starts[k + 1], [0; STRETCH]);
-            // SAFETY: the stretch lies in the domain, and its part of the result is nobody else's.
-            unsafe { copy.items(mask.at(range.clone(), &mut room), range.start, part) }
-        })?;
+    if line {
+        copy.line(cpu, (&mask, &starts), 0..n, ctx)?;
     } else {
         let picks = mask.places(kept, ctx)?;
         let units = kept.div_ceil(UNIT);
-        each_unit(&mut cpu.threads, outer * units, bytes > 1 << 16, ctx, &|k, _| {
+        each_unit(&mut cpu.threads, outer * units, bytes > ALONE_BYTES, ctx, &|k, _| {
             let (o, first) = (k / units, k % units * UNIT);
             let last = (first + UNIT).min(kept);
             // SAFETY: rows of the domain and of the result, each result row in one unit.
@@ -91,6 +97,44 @@ pub fn run(
         })?;
     }
     Ok((found, Tally { misfits: 0, threads: 1, fault: None }))
+}
+
+/// Items of a vector that the body makes, wave by wave: they are moved while a cache has them, and
+/// there is no array of them all.
+fn in_waves(
+    cpu: &mut Cpu,
+    launch: &Launch,
+    inputs: Vec<Input>,
+    outputs: &Outputs,
+    (value, to): (ValueId, Sink),
+    (mask, starts): (&Mask, &[usize]),
+    ctx: &RunCtx,
+) -> Result<(Tally, Tally), DeviceError> {
+    let (n, row) = (mask.0.len, to.dtype.size());
+    let wave = WAVE * cpu.threads.count() * STRETCH;
+    let made = cpu.pool.buffer(to.dtype, n.min(wave), ctx.budget);
+    let mut made = made.map_err(DeviceError::Oom)?;
+    let own = Sink { at: made.as_mut_ptr(), stream: false, ..to };
+    let (body, mut sinks) = map::body(cpu, launch, inputs, outputs, &[(value, own)]);
+    let last = outputs.sinks.len();
+    let mut found = Tally::default();
+    let mut misfits = 0;
+    for start in (0..n.max(1)).step_by(wave) {
+        let points = start..(start + wave).min(n);
+        // The first item of the wave is the buffer's.
+        let at = own.at.wrapping_sub(start * row);
+        sinks[last].at = at;
+        found.add(&body.run(cpu, &sinks, points.clone(), ctx)?);
+        misfits = found.misfits >> last;
+        if misfits != 0 {
+            break;
+        }
+        let copy = Copy { from: Origin::Items(at), to: to.at, row, isa: cpu.isa };
+        copy.line(cpu, (mask, starts), points, ctx)?;
+    }
+    let (threads, own) = (found.threads, (1 << last) - 1);
+    let selected = Tally { misfits, threads, fault: None };
+    Ok((Tally { misfits: found.misfits & own, ..found }, selected))
 }
 
 /// The place of the items that the body only reads, one after the other and in that type.
@@ -134,7 +178,7 @@ fn mask_of(
 
 impl Mask {
     /// A byte for each item of a stretch, 1 where it is kept: as it lies there, or put into `room`.
-    fn at<'a>(&'a self, range: std::ops::Range<usize>, room: &'a mut [u8; STRETCH]) -> &'a [u8] {
+    fn at<'a>(&'a self, range: Range<usize>, room: &'a mut [u8; STRETCH]) -> &'a [u8] {
         let Source { at, dtype, len } = self.0;
         assert!(range.end <= len);
         let n = range.len();
@@ -205,9 +249,30 @@ struct Copy {
 unsafe impl Sync for Copy {}
 
 impl Copy {
+    /// The items of a vector that are kept, of these places, which begin with a stretch.
+    fn line(
+        &self,
+        cpu: &mut Cpu,
+        (mask, starts): (&Mask, &[usize]),
+        points: Range<usize>,
+        ctx: &RunCtx,
+    ) -> Result<(), DeviceError> {
+        let first = points.start / STRETCH;
+        let (count, together) =
+            (points.len().div_ceil(STRETCH), points.len() * self.row > ALONE_BYTES);
+        each_unit(&mut cpu.threads, count, together, ctx, &|k, _| {
+            let k = first + k;
+            let (range, part, mut room) =
+                (stretch(k, points.end), starts[k]..starts[k + 1], [0; STRETCH]);
+            // SAFETY: the stretch lies in the source, and its part of the result is nobody else's.
+            unsafe { self.items(mask.at(range.clone(), &mut room), range.start, part) }
+        })?;
+        Ok(())
+    }
+
     /// The items of a stretch that are kept, one behind the other. Safety: the stretch lies in the
     /// source from `first` on, and its part of the result is nobody else's.
-    unsafe fn items(&self, mask: &[u8], first: usize, part: std::ops::Range<usize>) {
+    unsafe fn items(&self, mask: &[u8], first: usize, part: Range<usize>) {
         #[cfg(target_arch = "x86_64")]
         if self.isa == Isa::Avx512 && matches!(self.row, 4 | 8) {
             // SAFETY: as the function's; the machine has these instructions.
@@ -229,7 +294,7 @@ impl Copy {
         }
         macro_rules! copied {
             ($t:ty, $from:ident) => {
-                items!($t, |k: usize| *$from.cast::<$t>().add(k))
+                items!($t, |k: usize| *$from.cast::<$t>().wrapping_add(k))
             };
         }
         match (self.from, self.row) {

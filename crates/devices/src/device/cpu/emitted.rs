@@ -53,10 +53,9 @@ impl Frame {
                     self.at[*of] = at;
                     at.cast()
                 }
-                // SAFETY: the sink holds the domain.
-                Goal::Sink(sink) => unsafe {
-                    env.sinks[*sink].at.add(start * env.sinks[*sink].dtype.size())
-                },
+                Goal::Sink(sink) => {
+                    env.sinks[*sink].at.wrapping_add(start * env.sinks[*sink].dtype.size())
+                }
             };
             if out.stream && !(at as usize).is_multiple_of(64) {
                 return false;

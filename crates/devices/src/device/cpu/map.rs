@@ -4,8 +4,9 @@
 use super::chunk::Env;
 use super::convert::Sink;
 use super::convert::Source;
-use super::emit;
-use super::program::{Input, Work, lower};
+use super::emit::{self, Parts};
+use super::isa::Isa;
+use super::program::{Input, Program, Work, lower};
 use super::share::{Tally, share, unit};
 use super::walk::Walk;
 use super::{Cpu, DeviceError, Held, RunCtx};
@@ -13,6 +14,7 @@ use crate::pool::PoolBuffer;
 use aplomb_plans::plan::{BufId, Launch, Load, Plan, Step, Store, ValueId, What};
 use aplomb_values::array::{DType, Storage, elements};
 use aplomb_values::dag::ix::Ix;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// From here on an output goes past the caches (triad 1.3–1.4× faster).
@@ -69,12 +71,16 @@ impl<'a> Outputs<'a> {
             .collect()
     }
 
-    /// The output of a launch whose only result is its reduction, as it is.
-    pub fn of_reduced(&self, after: &[Step]) -> Option<Sink> {
-        let ([step], [sink], [store]) = (after, self.sinks.as_slice(), self.stores) else {
-            return None;
+    /// The output of each of so many reductions, where they are all of a launch's results, as they
+    /// are.
+    pub fn of_reduced(&self, after: &[Step], count: usize) -> Option<Vec<Sink>> {
+        let one = |k: usize| {
+            let value = after.iter().position(|step| step.what == What::Reduced(k as u32))?;
+            let at = self.stores.iter().position(|store| store.value as usize == value)?;
+            self.sinks.get(at).copied()
         };
-        (step.what == What::Reduced(0) && store.value == 0).then_some(*sink)
+        let all = after.len() == count && self.stores.len() == count;
+        (0..count).map(one).collect::<Option<Vec<_>>>().filter(|_| all)
     }
 
     /// Takes a launch's result as it is, where nothing follows it and it is stored as it is.
@@ -159,6 +165,49 @@ pub fn part<'a>(
     }
 }
 
+/// Steps that are ready to run at any points of a domain.
+pub struct Ready<'a> {
+    program: Program,
+    emitted: Option<Parts>,
+    steps: &'a [Step],
+    isa: Isa,
+    row: usize,
+}
+
+impl<'a> Ready<'a> {
+    /// Steps whose results go into sinks of these types.
+    pub fn new(cpu: &Cpu, work: Work<'a>, inputs: Vec<Input>, sinks: &[Sink]) -> Ready<'a> {
+        let (steps, domain, isa) = (work.steps, work.domain, work.isa);
+        let program = lower(work, inputs);
+        let emitted = emit::parts(&cpu.loops, &program, steps, sinks, (domain, true));
+        let row = program.row(domain);
+        Ready { program, emitted, steps, isa, row }
+    }
+
+    /// Some points, by their numbers, through the steps into sinks: each to its place there.
+    pub fn run(
+        &self,
+        cpu: &mut Cpu,
+        sinks: &[Sink],
+        points: Range<usize>,
+        ctx: &RunCtx,
+    ) -> Result<Tally, DeviceError> {
+        let env = Env::new(self.isa, &self.program, self.steps, sinks, ctx.interrupt);
+        let env = env.with(&self.emitted);
+        let together = self.program.ns * points.len() as f64 > ALONE_NS;
+        let (unit, row) = (unit(cpu, points.len(), together), self.row);
+        share(cpu, &env, points.len().div_ceil(unit), together, ctx, &|frame, k| {
+            let mut at = points.start + k * unit;
+            let end = (at + unit).min(points.end);
+            while at < end {
+                let n = env.stride().min(end - at).min(row - at % row);
+                frame.run(&env, at, n);
+                at += n;
+            }
+        })
+    }
+}
+
 /// Every element of the domain through the steps, into the outputs.
 pub fn map(
     cpu: &mut Cpu,
@@ -167,27 +216,28 @@ pub fn map(
     sinks: &[Sink],
     ctx: &RunCtx,
 ) -> Result<Tally, DeviceError> {
-    let (steps, domain) = (work.steps, work.domain);
-    let program = lower(work, inputs);
-    let total = elements(domain);
-    let emitted = emit::parts(&cpu.loops, &program, steps, sinks, (domain, true));
-    let env = Env::new(cpu.isa, &program, steps, sinks, ctx.interrupt).with(&emitted);
-    let together = program.ns * total as f64 > ALONE_NS;
-    let unit = unit(cpu, total, together);
-    let row = program.row(domain);
-    share(cpu, &env, total.div_ceil(unit), together, ctx, &|frame, k| {
-        let mut at = k * unit;
-        let end = (at + unit).min(total);
-        while at < end {
-            let n = env.stride().min(end - at).min(row - at % row);
-            frame.run(&env, at, n);
-            at += n;
-        }
-    })
+    let total = elements(work.domain);
+    Ready::new(cpu, work, inputs, sinks).run(cpu, sinks, 0..total, ctx)
 }
 
-/// The body at every point: its own stores into `outputs`, and more values into more sinks. What
-/// was found, and apart from it which of the latter some value did not fit.
+/// A launch's body: its own stores into `outputs`, and more values into more sinks. With the sinks
+/// of all, in that order.
+pub fn body<'a>(
+    cpu: &Cpu,
+    launch: &'a Launch,
+    inputs: Vec<Input>,
+    outputs: &Outputs,
+    more: &[(ValueId, Sink)],
+) -> (Ready<'a>, Vec<Sink>) {
+    let (mut sinks, mut stores) = (outputs.sinks.clone(), outputs.for_work());
+    sinks.extend(more.iter().map(|m| m.1));
+    stores.extend(more.iter().map(|(value, sink)| (*value, sink.checked)));
+    let work = Work { stores, ..part(cpu, launch, &launch.body, &launch.domain, outputs) };
+    (Ready::new(cpu, work, inputs, &sinks), sinks)
+}
+
+/// The body at every point. What was found, and apart from it which of `more` some value did not
+/// fit.
 pub fn body_into(
     cpu: &mut Cpu,
     launch: &Launch,
@@ -196,11 +246,8 @@ pub fn body_into(
     more: &[(ValueId, Sink)],
     ctx: &RunCtx,
 ) -> Result<(Tally, u64), DeviceError> {
-    let (mut sinks, mut stores) = (outputs.sinks.clone(), outputs.for_work());
-    sinks.extend(more.iter().map(|m| m.1));
-    stores.extend(more.iter().map(|(value, sink)| (*value, sink.checked)));
-    let work = Work { stores, ..part(cpu, launch, &launch.body, &launch.domain, outputs) };
-    let found = map(cpu, work, inputs, &sinks, ctx)?;
+    let (ready, sinks) = body(cpu, launch, inputs, outputs, more);
+    let found = ready.run(cpu, &sinks, 0..elements(&launch.domain), ctx)?;
     let own = outputs.sinks.len();
     Ok((Tally { misfits: found.misfits & ((1 << own) - 1), ..found }, found.misfits >> own))
 }

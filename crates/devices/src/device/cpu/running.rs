@@ -4,7 +4,7 @@
 //! | what | strategy |
 //! |---|---|
 //! | a value that is only read | from its source, in the source's type |
-//! | any other | its launch's loop first, into i32; what does not fit is left to `scan` |
+//! | any other | its launch's loop first, into the output where its type has all values, else into i32; what does not fit is left to `scan` |
 //! | rows up to a block | a running result a row |
 //! | longer | every block's result, then those one after another, then each block from what stands before it |
 //!
@@ -37,11 +37,12 @@ pub fn run(
     after: &Outputs,
     ctx: &RunCtx,
 ) -> Result<Option<(Tally, Tally)>, DeviceError> {
-    let ([reduction], Some(axis), Some(to)) =
-        (launch.reductions.as_slice(), launch.axis, after.of_reduced(&launch.after))
+    let ([reduction], Some(axis), Some(outputs)) =
+        (launch.reductions.as_slice(), launch.axis, after.of_reduced(&launch.after, 1))
     else {
         return Ok(None);
     };
+    let to = outputs[0];
     let step = &launch.body[reduction.value as usize];
     let (outer, n, inner) = around(&launch.domain, axis);
     let truths = step.dtype == DType::Bool;
@@ -56,17 +57,21 @@ pub fn run(
     let source = match plain(&step.what, &inputs, outer * n).filter(|_| launch.stores.is_empty()) {
         Some(source) => source,
         None => {
-            let made = cpu.pool.buffer(DType::I32, elements(&launch.domain), ctx.budget);
-            let buffer = own.insert(made.map_err(DeviceError::Oom)?);
-            let at = buffer.as_mut_ptr();
-            let sink = Sink { at, dtype: DType::I32, checked: true, stream: false };
+            let within = to.dtype == DType::I32 || truths && to.dtype.is_integer();
+            let sink = if within {
+                Sink { checked: !truths, stream: false, ..to }
+            } else {
+                let made = cpu.pool.buffer(DType::I32, elements(&launch.domain), ctx.budget);
+                let at = own.insert(made.map_err(DeviceError::Oom)?).as_mut_ptr();
+                Sink { at, dtype: DType::I32, checked: true, stream: false }
+            };
             let more = [(reduction.value, sink)];
             let (tally, misfits) = body_into(cpu, launch, inputs, body, &more, ctx)?;
             if misfits != 0 {
                 return Ok(None);
             }
             found = tally;
-            Source { at, dtype: DType::I32, len: outer * n }
+            Source { at: sink.at, dtype: sink.dtype, len: outer * n }
         }
     };
     let running = Running { source, to, op, outer, n, misfit: AtomicBool::new(false) };
@@ -114,8 +119,8 @@ struct Running {
     misfit: AtomicBool,
 }
 
-// SAFETY: the source is only read, and each place of the sink is written by the thread that has its
-// unit.
+// SAFETY: the source is only read, or it is the sink; each place of that is written by the thread
+// that has its unit, when what lies there has been read.
 unsafe impl Sync for Running {}
 
 impl Running {
@@ -218,11 +223,11 @@ impl Running {
 
     /// Safety: as `items`.
     unsafe fn block_of<T: Copy + Into<i64>>(&self, from: usize, len: usize, before: Option<i64>) {
-        // SAFETY: the caller's.
-        let items = unsafe { self.items::<T>(from, len) };
         let mut sum = before;
         let mut made = [0i64; PIECE];
-        for (k, piece) in items.chunks(PIECE).enumerate() {
+        for at in (from..from + len).step_by(PIECE) {
+            // SAFETY: the caller's. Nobody holds a piece any more when results take its place.
+            let piece = unsafe { self.items::<T>(at, PIECE.min(from + len - at)) };
             let mut last = match sum {
                 Some(sum) => sum,
                 None => self.op.neutral(),
@@ -235,7 +240,8 @@ impl Running {
                 Step::Differ => prefixes(piece, to, last, |a, b| a ^ b),
             };
             sum = Some(last);
-            self.store(from + k * PIECE, &made[..piece.len()]);
+            let count = piece.len();
+            self.store(at, &made[..count]);
         }
     }
 

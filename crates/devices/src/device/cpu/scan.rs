@@ -6,25 +6,28 @@
 //! | last, longer | blocks of 4 096 | in waves that a cache holds: the blocks' totals, these one after another, then running folds from what stands before each; several blocks side by side |
 //! | other | a tile of up to 1 024 columns | rows from the first to the last, blocks as above |
 //!
-//! Along the last axis floats that are only read are taken from where they lie, and results go
-//! straight into the launch's output where nothing follows; any other body runs first, as a map
-//! into a buffer a scan. `prefixes` has the loops; what is not finite to them goes item by item.
+//! Along the last axis floats that are only read are taken from where they lie. Any other body runs
+//! wave by wave, into a buffer of a wave for each scan: so it is read again while a cache has it,
+//! and there is no array of it. Along other axes it runs first, and is scanned where it stands.
+//! Results go straight into the launch's outputs where nothing follows them. `prefixes` has the
+//! loops; what is not finite to them goes item by item.
 
 use super::convert::{Sink, Source, converts};
 use super::fold::{Finals, Results};
 use super::isa::Isa;
-use super::map::{Outputs, body_into};
+use super::map::{self, Outputs, body_into};
 use super::prefixes::{Fold, LINES, Lines, Prefixes, is_float, prefixes};
 use super::program::Input;
 use super::running;
 use super::share::{Tally, each_unit};
 use super::{Cpu, DeviceError, Fault, RunCtx};
 use crate::pool::{PoolBuffer, lock};
-use aplomb_plans::plan::{Launch, Reduction, What};
+use aplomb_plans::plan::{Launch, Reduction, ValueId, What};
 use aplomb_values::array::{DType, around, elements};
 use aplomb_values::prim::scalar::Fail;
 use aplomb_values::prim::scalar::single::rounded;
 use aplomb_values::prim::scan::{BLOCK, step};
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -36,6 +39,8 @@ const ALONE: usize = 16_384;
 const UNIT: usize = LINES * BLOCK;
 /// Units of a wave, a thread: what is read twice is in a cache the second time.
 const WAVE: usize = 8;
+/// The same where the body fills a buffer of a wave, which is to be little beside the arrays.
+const FILLED: usize = 4;
 
 pub fn run(
     cpu: &mut Cpu,
@@ -51,49 +56,107 @@ pub fn run(
     if let Some((body, after)) = running::run(cpu, launch, inputs()?, body, after, ctx)? {
         return Ok(Results::Stored(body, after));
     }
-    let n = elements(&launch.domain);
-    let inputs = inputs()?;
-    let make = |cpu: &Cpu, dtype| cpu.pool.buffer(dtype, n, ctx.budget).map_err(DeviceError::Oom);
-    let shape = around(&launch.domain, axis);
-    let along = shape.2 == 1;
-    let mut sources: Vec<(Source, Option<PoolBuffer>)> = Vec::new();
-    for r in &launch.reductions {
-        sources.push(match lies(launch, r, &inputs).filter(|_| along) {
-            Some(source) => (source, None),
-            None => {
-                let single = along && launch.body[r.value as usize].dtype == DType::F32;
-                let own = make(cpu, if single { DType::F32 } else { DType::F64 })?;
-                (Source::own(&own), Some(own))
+    let (outer, n, inner) = around(&launch.domain, axis);
+    let dtype = |r: &Reduction| if inner == 1 { float(r.dtype) } else { DType::F64 };
+    // The outputs of all scans, where these are all that there is; else buffers for what follows.
+    let count = launch.reductions.len();
+    let outputs = after.of_reduced(&launch.after, count).filter(|sinks| {
+        let mut each = sinks.iter().zip(&launch.reductions);
+        each.all(|(to, r)| to.dtype == dtype(r))
+    });
+    let (mut values, stored) = (Vec::new(), outputs.is_some());
+    let sinks = match outputs {
+        Some(sinks) => sinks,
+        None => {
+            for r in &launch.reductions {
+                let made = make(cpu, dtype(r), outer * n * inner, ctx)?;
+                values.push(made);
             }
-        });
-    }
-    let mut tally = Tally::default();
-    if !launch.stores.is_empty() || sources.iter().any(|(_, own)| own.is_some()) {
-        let values = launch.reductions.iter().zip(&mut sources);
-        let more: Vec<_> =
-            values.filter_map(|(r, (_, own))| Some((r.value, Sink::own(own.as_mut()?)))).collect();
-        (tally, _) = body_into(cpu, launch, inputs, body, &more, ctx)?;
-    }
-    let mut values = Vec::new();
-    for (r, (source, own)) in launch.reductions.iter().zip(sources) {
-        if !along {
-            let tiles = Tiles { at: source.at.cast_mut().cast(), of: r, shape };
-            keep(tiles.run(cpu, ctx)?, &mut tally);
-            values.extend(own);
-            continue;
+            values.iter_mut().map(Sink::own).collect()
         }
-        let (loops, isa) = (prefixes(cpu.isa, r.op), cpu.isa);
-        let whole = |to| Along { source, to, of: r, shape, loops, isa };
-        let only = after.of_reduced(&launch.after).filter(|_| launch.reductions.len() == 1);
-        if let Some(to) = only.filter(|to| to.dtype == float(r.dtype)) {
-            let (fault, threads) = whole(to).run(cpu, ctx)?;
-            return Ok(Results::Stored(tally, Tally { fault, misfits: 0, threads }));
+    };
+    let sinks: Vec<Sink> = sinks.into_iter().map(|to| Sink { stream: false, ..to }).collect();
+    let inputs = inputs()?;
+    let [of_body, mut of_scans] = match inner {
+        1 => rows(cpu, launch, inputs, body, &sinks, (Rows { outer, n }, ctx))?,
+        _ => {
+            let values = launch.reductions.iter().map(|r| r.value);
+            let more: Vec<_> = values.zip(sinks.iter().copied()).collect();
+            let (found, _) = body_into(cpu, launch, inputs, body, &more, ctx)?;
+            let mut tally = Tally::default();
+            for (r, to) in launch.reductions.iter().zip(&sinks) {
+                let tiles = Tiles { at: to.at.cast(), of: r, shape: (outer, n, inner) };
+                keep(tiles.run(cpu, ctx)?, &mut tally);
+            }
+            [found, tally]
         }
-        let mut to = make(cpu, float(r.dtype))?;
-        keep(whole(Sink::own(&mut to)).run(cpu, ctx)?, &mut tally);
-        values.push(to);
+    };
+    if stored {
+        return Ok(Results::Stored(of_body, of_scans));
     }
-    Ok(Results::Finals(Finals { values, tally }))
+    of_scans.add(&of_body);
+    Ok(Results::Finals(Finals { values, tally: of_scans }))
+}
+
+fn make(cpu: &Cpu, dtype: DType, n: usize, ctx: &RunCtx) -> Result<PoolBuffer, DeviceError> {
+    cpu.pool.buffer(dtype, n, ctx.budget).map_err(DeviceError::Oom)
+}
+
+/// All scans of a launch along its last axis into these sinks, wave by wave. What the body found,
+/// and what the scans did.
+fn rows(
+    cpu: &mut Cpu,
+    launch: &Launch,
+    inputs: Vec<Input>,
+    outputs: &Outputs,
+    sinks: &[Sink],
+    (shape, ctx): (Rows, &RunCtx),
+) -> Result<[Tally; 2], DeviceError> {
+    let lying: Vec<Option<Source>> =
+        launch.reductions.iter().map(|r| lies(launch, r, &inputs)).collect();
+    let runs = !launch.stores.is_empty() || lying.iter().any(Option::is_none);
+    let (units, all) = (shape.units(), shape.start(shape.units()));
+    let wave = match () {
+        () if runs => FILLED * cpu.threads.count(),
+        () if shape.n > BLOCK => WAVE * cpu.threads.count(),
+        () => units.max(1),
+    };
+    // A wave of what does not lie anywhere.
+    let mut own: Vec<PoolBuffer> = Vec::new();
+    let mut more: Vec<(ValueId, Sink)> = Vec::new();
+    for (r, _) in launch.reductions.iter().zip(&lying).filter(|(_, lies)| lies.is_none()) {
+        let dtype = float(launch.body[r.value as usize].dtype);
+        let mut made = make(cpu, dtype, all.min(wave.saturating_mul(shape.most())), ctx)?;
+        more.push((r.value, Sink::own(&mut made)));
+        own.push(made);
+    }
+    let (body, mut filled) = map::body(cpu, launch, inputs, outputs, &more);
+    let mut befores = vec![None; sinks.len()];
+    let totals: Vec<[AtomicU64; LINES]> =
+        (0..wave.min(units)).map(|_| Default::default()).collect();
+    let (mut found, mut done) = (Tally::default(), Tally::default());
+    for first in (0..units.max(1)).step_by(wave) {
+        let last = (first + wave).min(units);
+        let points = shape.start(first)..shape.start(last);
+        if runs {
+            // Its first item is that of the wave.
+            let to = &mut filled[outputs.sinks.len()..];
+            for (to, (_, own)) in to.iter_mut().zip(&more) {
+                to.at = own.at.wrapping_sub(points.start * own.dtype.size());
+            }
+            found.add(&body.run(cpu, &filled, points, ctx)?);
+        }
+        let mut made = filled[outputs.sinks.len()..].iter();
+        for (k, of) in launch.reductions.iter().enumerate() {
+            let here = || made.next().map(|s| Source { at: s.at, dtype: s.dtype, len: all });
+            let Some(source) = lying[k].or_else(here) else { continue };
+            let (loops, isa) = (prefixes(cpu.isa, of.op), cpu.isa);
+            let along = Along { source, to: sinks[k], of, shape, loops, isa };
+            keep(along.run(cpu, ctx, first..last, &mut befores[k], &totals)?, &mut done);
+        }
+    }
+    let stores = (1 << outputs.sinks.len()) - 1;
+    Ok([Tally { misfits: found.misfits & stores, ..found }, done])
 }
 
 fn keep((fault, threads): (Option<Fault>, usize), tally: &mut Tally) {
@@ -131,12 +194,64 @@ fn round(of: &Reduction, x: f64, at: usize, faults: &Faults) -> f64 {
     if of.dtype == DType::F32 { sure(of, rounded(Ok(x)), at, faults) } else { x }
 }
 
+/// Rows of n items, cut into units: some rows where they are short, else blocks of one.
+#[derive(Clone, Copy)]
+struct Rows {
+    outer: usize,
+    n: usize,
+}
+
+impl Rows {
+    /// The rows of a unit, where rows are short.
+    fn each(self) -> usize {
+        (UNIT / self.n.max(1)).next_multiple_of(LINES)
+    }
+
+    /// The units of a row, where rows are long.
+    fn cut(self) -> usize {
+        self.n.div_ceil(UNIT)
+    }
+
+    fn units(self) -> usize {
+        match self.n {
+            0 => 0,
+            1..=BLOCK => self.outer.div_ceil(self.each()),
+            _ => self.outer * self.cut(),
+        }
+    }
+
+    /// The first item of a unit; the number of all, of the unit behind the last.
+    fn start(self, k: usize) -> usize {
+        match self.n {
+            0 => 0,
+            1..=BLOCK => (k * self.each()).min(self.outer) * self.n,
+            n => k / self.cut() * n + k % self.cut() * UNIT,
+        }
+    }
+
+    /// The most items of a unit.
+    fn most(self) -> usize {
+        if self.n <= BLOCK { self.each() * self.n } else { UNIT }
+    }
+
+    /// A unit of a long row: whole blocks, and the last one of the row, which may be short.
+    fn unit(self, k: usize) -> (Part, Option<Part>) {
+        let (at, from) = (self.start(k), k % self.cut() * UNIT);
+        let whole = (self.n - from).min(UNIT) / BLOCK;
+        let rest = (self.n - from).min(UNIT) % BLOCK;
+        let blocks = Part { at, pitch: BLOCK, count: whole, n: BLOCK };
+        let last = Part { at: at + whole * BLOCK, pitch: BLOCK, count: 1, n: rest };
+        (blocks, (rest > 0).then_some(last))
+    }
+}
+
 /// One scan along outer rows.
 struct Along<'a> {
+    /// Its items; of a wave, those of that alone.
     source: Source,
     to: Sink,
     of: &'a Reduction,
-    shape: (usize, usize, usize),
+    shape: Rows,
     loops: Option<Prefixes>,
     isa: Isa,
 }
@@ -158,97 +273,84 @@ struct Part {
 type Each = [Option<f64>; LINES];
 
 impl Along<'_> {
-    fn run(&self, cpu: &mut Cpu, ctx: &RunCtx) -> Result<(Option<Fault>, usize), DeviceError> {
-        let (outer, n, _) = self.shape;
+    /// The units of a wave, which goes on from what stands before it.
+    fn run(
+        &self,
+        cpu: &mut Cpu,
+        ctx: &RunCtx,
+        units: Range<usize>,
+        before: &mut Option<f64>,
+        totals: &[[AtomicU64; LINES]],
+    ) -> Result<(Option<Fault>, usize), DeviceError> {
+        let Rows { outer, n } = self.shape;
         let (faults, together) = (Faults::default(), outer * n > ALONE);
-        if outer * n == 0 {
+        if units.is_empty() {
             return Ok((None, 1));
         }
         let threads = if n <= BLOCK {
-            let each = (UNIT / n).next_multiple_of(LINES);
-            each_unit(&mut cpu.threads, outer.div_ceil(each), together, ctx, &|k, _| {
-                let end = ((k + 1) * each).min(outer);
-                for row in (k * each..end).step_by(LINES) {
+            each_unit(&mut cpu.threads, units.len(), together, ctx, &|k, _| {
+                let from = self.shape.start(units.start + k) / n;
+                let end = self.shape.start(units.start + k + 1) / n;
+                for row in (from..end).step_by(LINES) {
                     let part = Part { at: row * n, pitch: n, count: LINES.min(end - row), n };
                     self.part(part, &[None; LINES], &faults);
                 }
             })?
         } else {
-            self.waves(cpu, ctx, together, &faults)?
+            self.blocks(cpu, ctx, (units, together), before, totals, &faults)?
         };
         Ok((first(faults), threads))
     }
 
-    /// The k-th unit of long rows: whole blocks, and the last one of a row, which may be short.
-    fn unit(&self, k: usize) -> (Part, Option<Part>) {
-        let n = self.shape.1;
-        let units = n.div_ceil(UNIT);
-        let (row, from) = (k / units, k % units * UNIT);
-        let whole = (n - from).min(UNIT) / BLOCK;
-        let rest = (n - from).min(UNIT) % BLOCK;
-        let at = row * n + from;
-        let blocks = Part { at, pitch: BLOCK, count: whole, n: BLOCK };
-        let last = Part { at: at + whole * BLOCK, pitch: BLOCK, count: 1, n: rest };
-        (blocks, (rest > 0).then_some(last))
-    }
-
-    /// Rows of several blocks. A block's items need what stands before it, which is known when the
+    /// Blocks of long rows. A block's items need what stands before it, which is known when the
     /// totals of all before it are.
-    fn waves(
+    fn blocks(
         &self,
         cpu: &mut Cpu,
         ctx: &RunCtx,
-        together: bool,
+        (units, together): (Range<usize>, bool),
+        before: &mut Option<f64>,
+        totals: &[[AtomicU64; LINES]],
         faults: &Faults,
     ) -> Result<usize, DeviceError> {
-        let units = self.shape.1.div_ceil(UNIT);
-        let all = self.shape.0 * units;
-        let wave = WAVE * cpu.threads.count();
-        let totals: Vec<[AtomicU64; LINES]> = (0..wave).map(|_| Default::default()).collect();
-        let mut befores: Vec<Each> = Vec::new();
-        let (mut before, mut threads) = (None, 1);
-        for start in (0..all).step_by(wave) {
-            let count = wave.min(all - start);
-            each_unit(&mut cpu.threads, count, together, ctx, &|k, _| {
-                let (blocks, last) = self.unit(start + k);
-                let mut found = self.totals(blocks, faults);
-                if let Some(last) = last {
-                    found[blocks.count] = self.totals(last, faults)[0];
-                }
-                for (to, total) in totals[k].iter().zip(found) {
-                    to.store(total.to_bits(), Ordering::Relaxed);
-                }
-            })?;
-            befores.clear();
-            for (k, totals) in totals.iter().enumerate().take(count) {
-                if (start + k).is_multiple_of(units) {
-                    before = None;
-                }
-                let (blocks, last) = self.unit(start + k);
-                let mut each = [None; LINES];
-                for (j, to) in each.iter_mut().take(blocks.count + last.iter().len()).enumerate() {
-                    *to = before;
-                    let total = f64::from_bits(totals[j].load(Ordering::Relaxed));
-                    let n = last.filter(|_| j == blocks.count).map_or(BLOCK, |last| last.n);
-                    let end = blocks.at + j * BLOCK + n - 1;
-                    before = Some(match before {
-                        Some(sum) => self.step(sum, total, end, faults),
-                        None => total,
-                    });
-                }
-                befores.push(each);
+        each_unit(&mut cpu.threads, units.len(), together, ctx, &|k, _| {
+            let (blocks, last) = self.shape.unit(units.start + k);
+            let mut found = self.totals(blocks, faults);
+            if let Some(last) = last {
+                found[blocks.count] = self.totals(last, faults)[0];
             }
-            threads = each_unit(&mut cpu.threads, count, together, ctx, &|k, _| {
-                let (blocks, last) = self.unit(start + k);
-                self.part(blocks, &befores[k], faults);
-                if let Some(last) = last {
-                    let mut own = [None; LINES];
-                    own[0] = befores[k][blocks.count];
-                    self.part(last, &own, faults);
-                }
-            })?;
+            for (to, total) in totals[k].iter().zip(found) {
+                to.store(total.to_bits(), Ordering::Relaxed);
+            }
+        })?;
+        let mut befores: Vec<Each> = Vec::with_capacity(units.len());
+        for (unit, totals) in units.clone().zip(totals) {
+            if unit.is_multiple_of(self.shape.cut()) {
+                *before = None;
+            }
+            let (blocks, last) = self.shape.unit(unit);
+            let mut each = [None; LINES];
+            for (j, to) in each.iter_mut().take(blocks.count + last.iter().len()).enumerate() {
+                *to = *before;
+                let total = f64::from_bits(totals[j].load(Ordering::Relaxed));
+                let n = last.filter(|_| j == blocks.count).map_or(BLOCK, |last| last.n);
+                let end = blocks.at + j * BLOCK + n - 1;
+                *before = Some(match *before {
+                    Some(sum) => self.step(sum, total, end, faults),
+                    None => total,
+                });
+            }
+            befores.push(each);
         }
-        Ok(threads)
+        each_unit(&mut cpu.threads, units.len(), together, ctx, &|k, _| {
+            let (blocks, last) = self.shape.unit(units.start + k);
+            self.part(blocks, &befores[k], faults);
+            if let Some(last) = last {
+                let mut own = [None; LINES];
+                own[0] = befores[k][blocks.count];
+                self.part(last, &own, faults);
+            }
+        })
     }
 
     /// The part's lines, for the loops; None: they have none.
@@ -311,8 +413,10 @@ impl Along<'_> {
         let mut room = [0.0; BLOCK];
         let items = &mut room[..n];
         let converts = converts(self.isa);
+        let size = self.source.dtype.size();
+        let line = Source { at: self.source.at.wrapping_add(at * size), ..self.source };
         // SAFETY: the line lies in the source.
-        unsafe { (converts.load)(self.source, at as i64, 1, n, items.as_mut_ptr()) };
+        unsafe { (converts.load)(line, 0, 1, n, items.as_mut_ptr()) };
         let mut sum = items[0];
         for (k, item) in items.iter_mut().enumerate() {
             if k > 0 {
