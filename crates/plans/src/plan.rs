@@ -212,7 +212,7 @@ pub struct Store {
 /// A loop nest: the unit of work of a device.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// The order of launches: one more than the latest that it waits for.
+    /// One more than the latest stage that it waits for.
     pub stage: u32,
     /// The extents of the index space that it runs over.
     pub domain: Shape,
@@ -287,7 +287,7 @@ impl Launch {
 pub struct Plan {
     /// All arrays: inputs, then what launches write.
     pub buffers: Vec<Buffer>,
-    /// In an order that respects stages.
+    /// Each behind those whose buffers it reads.
     pub launches: Vec<Launch>,
     /// The buffers that are the values that were asked for.
     pub roots: Vec<BufId>,

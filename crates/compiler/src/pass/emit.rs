@@ -588,13 +588,13 @@ impl Writer<'_> {
     }
 }
 
-/// The reason for which a launch is not one with that before it, with the numbers and names behind
-/// it. None: it has none.
+/// The reason for which a launch is not one with another before it, with the numbers and names
+/// behind it. None: it has none.
 fn apart(
     dag: &Dag,
     schedule: &Schedule,
     homes: &Map<NodeId, usize>,
-    k: usize,
+    (k, before): (usize, usize),
     illegal: Option<&Illegal>,
 ) -> Option<String> {
     let extents = |k: usize| match &*schedule.groups[k].domain {
@@ -603,7 +603,7 @@ fn apart(
     };
     match illegal? {
         Illegal::Domain => {
-            Some(format!("it goes over {}, k{} over {}", extents(k), k - 1, extents(k - 1)))
+            Some(format!("it goes over {}, k{before} over {}", extents(k), extents(before)))
         }
         Illegal::Place => {
             let reads = schedule.facts.reads[k].iter();
@@ -736,9 +736,12 @@ fn explain(work: &mut Work, schedule: &Schedule) -> Result<()> {
     let homes = schedule.homes();
     for (k, group) in schedule.groups.iter().enumerate().skip(1) {
         let nodes = group.nodes();
-        let before = &schedule.groups[k - 1];
+        // The latest that it could be one with, or that before it.
+        let alike = schedule.groups[..k].iter().rposition(|g| g.stage == group.stage);
+        let at = alike.unwrap_or(k - 1);
+        let before = &schedule.groups[at];
         let beside = legal::beside(before, group);
-        let apart = apart(&work.dag, schedule, &homes, k, beside.as_ref().err());
+        let apart = apart(&work.dag, schedule, &homes, (k, at), beside.as_ref().err());
         let loss = match beside {
             Ok(()) => together::loss(&work.dag, &schedule.keep, before, group)?,
             Err(_) => None,
@@ -750,7 +753,7 @@ fn explain(work: &mut Work, schedule: &Schedule) -> Result<()> {
                 WhyNot::Rule(loss.as_ref().map_or("the two share no buffer", together::Loss::rule))
             }
         };
-        let why = match apart.or(loss.map(|loss| loss.says())) {
+        let why = match apart.or(loss.map(|loss| loss.says(at))) {
             Some(why) => why,
             None => because.says(),
         };

@@ -9,7 +9,9 @@ use super::edit::How;
 use super::flips::Way;
 use super::legal::Illegal;
 use super::policy::{Policies, Policy};
-use super::{Evaluated, Facts, Group, Keep, Schedule, Why, is_move, is_small, legal, together};
+use super::{
+    Evaluated, Facts, Group, Keep, Schedule, Why, is_move, is_small, legal, order, together,
+};
 use crate::pass::break_random::is_random;
 use crate::pass::contexts::{Context, Contexts, extents};
 use crate::pass::decide::label;
@@ -145,6 +147,7 @@ enum Grouped {
 fn groups(dag: &Dag, keep: &Keep, policies: Policies, stop: &Interrupt) -> Result<Grouped> {
     let mut groups: Vec<Option<Group>> = Vec::new();
     let mut of: BTreeMap<NodeId, usize> = BTreeMap::new();
+    let mut all_reads = order::Reads::new();
     for &at in keep.keys() {
         stop.check()?;
         let (reads, crowded) = find::body_reads(dag, keep, at, find::CROWDED);
@@ -183,6 +186,7 @@ fn groups(dag: &Dag, keep: &Keep, policies: Policies, stop: &Interrupt) -> Resul
             groups.len() - 1
         });
         of.insert(at, home);
+        all_reads.insert(at, reads.into_iter().map(|(read, _)| read).collect());
     }
     if policies.asks(Policy::Domains) || policies.tuples && policies.asks(Policy::Consumers) {
         merge_equals(dag, keep, &mut groups, &mut of, policies)?;
@@ -192,6 +196,7 @@ fn groups(dag: &Dag, keep: &Keep, policies: Policies, stop: &Interrupt) -> Resul
         [&mut g.body, &mut g.reduces, &mut g.after].into_iter().for_each(|part| part.sort());
     }
     groups.sort_by_cached_key(|g| (g.stage, g.nodes()));
+    let mut groups = order::ordered(dag, keep, groups, &all_reads);
     if policies.has(Fault::LateWrite) && policies.asks(Policy::Limits) {
         groups.reverse();
     }

@@ -4,10 +4,10 @@
 //! `difference` and `apply` undo each other, which the verifier holds after each pass. A launch is
 //! named by one of its nodes, so that edits mean the same wherever other launches stand.
 
-use super::{Facts, Group, Keep, Schedule, Why, is_broadcast, is_free_root};
+use super::{Facts, Group, Keep, Schedule, Why, is_broadcast, is_free_root, order};
 use crate::pass::find;
 use aplomb_values::dag::{Dag, NodeId};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 
@@ -212,15 +212,16 @@ fn arranged(dag: &Dag, keep: &Keep, sets: Vec<Vec<NodeId>>) -> Vec<Group> {
     // waits for the latest of its own, so the walk is repeated while one moves. Stages only grow,
     // and none beyond the number of launches unless launches read each other in a ring, which no
     // schedule has: then the walk ends as well, and the verifier finds the ring.
-    let reads: BTreeMap<NodeId, BTreeSet<usize>> = keep
+    let reads: order::Reads = keep
         .keys()
-        .map(|at| (*at, find::kept_reads(dag, keep, *at).iter().map(|(r, _)| home[r]).collect()))
+        .map(|at| (*at, find::kept_reads(dag, keep, *at).into_iter().map(|(r, _)| r).collect()))
         .collect();
     for _ in 0..=groups.len() {
         let mut moved = false;
         for (at, read) in &reads {
             let own = home[at];
-            let after = read.iter().filter(|k| **k != own).map(|k| groups[*k].stage).max();
+            let others = read.iter().map(|r| home[r]).filter(|k| *k != own);
+            let after = others.map(|k| groups[k].stage).max();
             let stage = after.unwrap_or(0) + 1;
             if stage > groups[own].stage {
                 groups[own].stage = stage;
@@ -232,5 +233,5 @@ fn arranged(dag: &Dag, keep: &Keep, sets: Vec<Vec<NodeId>>) -> Vec<Group> {
         }
     }
     groups.sort_by_cached_key(|g| (g.stage, g.nodes()));
-    groups
+    order::ordered(dag, keep, groups, &reads)
 }

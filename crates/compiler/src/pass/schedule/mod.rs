@@ -9,6 +9,7 @@ mod draft;
 pub mod edit;
 pub mod flips;
 pub mod legal;
+mod order;
 pub mod policy;
 pub mod together;
 
@@ -175,7 +176,7 @@ impl Group {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Schedule {
     pub keep: Keep,
-    /// In the order in which they run: by stage, then by nodes.
+    /// In the order in which they run (`order`).
     pub groups: Vec<Group>,
     pub facts: Facts,
 }

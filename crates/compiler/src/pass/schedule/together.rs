@@ -30,16 +30,20 @@ impl Loss {
         }
     }
 
-    /// The reason in words, with its numbers.
-    pub fn says(&self) -> String {
+    /// The reason in words, with its numbers, for what is not one with launch k.
+    pub fn says(&self, k: usize) -> String {
         match self {
             Loss::Form(own, other) => format!(
-                "as one with the launch before it a fold of the form {} would have the form {}",
+                "as one with k{k} a fold of the form {} would have the form {}",
                 own.name(),
                 other.name()
             ),
             Loss::Time { one, two } => {
-                format!("as one they take {} by the model, not {}", time(*one), time(*two))
+                format!(
+                    "as one with k{k} they take {} by the model, not {}",
+                    time(*one),
+                    time(*two)
+                )
             }
         }
     }
