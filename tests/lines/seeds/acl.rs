@@ -407,53 +407,128 @@ fn acl_40_computed_once_where_that_is_cheaper() {
     row("ACL-40");
 }
 
-/// A loop of a thousand turns takes no more at once than one of twenty, which is no less than what
-/// its plan has alive. The view over time tells what that is.
+/// A loop of a thousand turns takes no more at once than one of twenty, and that is a tenth more
+/// than what its plan has alive, at most, where arrays are large beside a wave of what a scan is
+/// of. The view over time tells what that is.
 #[test]
 fn acl_41_a_long_loop_takes_no_more_than_a_short_one() {
-    // With what a buffer has to spare, a class of the pool.
-    let mut s = prepared(&["V←0.5×⍳131064", "V"], "", false).expect("arrays");
     let turn = |k: &str| format!("+/(+\\V×{k})÷0.25+⌽⌈\\V-{k}");
-    let told = traced(&["V←0.5×⍳131064", "V", &turn("3")], "").expect("a trace");
-    let during = |k: u32| {
-        let here = |b: &&aplomb_ground::trace::BufferRecord| {
+    // With what a buffer has to spare, a class of the pool.
+    for (n, turns) in [(131_064, [20, 1000]), (4_194_296, [2, 4])] {
+        let setup = format!("V←0.5×⍳{n}");
+        let mut s = prepared(&[&setup, "V"], "", false).expect("arrays");
+        let told = traced(&[&setup, "V", &turn("3")], "").expect("a trace");
+        let during = |k: u32| {
+            let here = |b: &&aplomb_ground::trace::BufferRecord| {
+                b.born.is_some_and(|born| born <= k) && b.dead.is_none_or(|dead| k <= dead)
+            };
+            told.buffers.iter().filter(here).map(|b| b.bytes).sum::<u64>()
+        };
+        let least = told.kernels.iter().map(|k| during(k.id)).max().expect("a launch");
+        assert!(least >= 2 * 8 * n as u64, "{least}");
+        let view = aplomb_viz::tables::memory(&told);
+        assert!(view.lines().count() == told.kernels.len() + 2, "{view}");
+        let bytes = aplomb_ground::error::bytes;
+        let (most, given) = (bytes(least), bytes(8 * n as u64));
+        let says = format!("at most {most}; one array that was there before: {given}");
+        assert!(view.contains(&says), "{view}");
+        // Each turn looks at its value, so the next begins when it has ended.
+        let mut most = |turns: usize| {
+            let look = format!(":If 0<{}\ns←s+1\n:EndIf", turn("k"));
+            let text = format!("s←0\n:For k :In ⍳{turns}\n{look}\n:EndFor\ns");
+            // What the last two lines forced is kept to tell their story.
+            for line in ["1+0.5×⍳2000", "2+0.5×⍳2000"] {
+                page::run(&mut s, line).expect("a line");
+            }
+            let (budget, done) = (s.core().budget.clone(), AtomicBool::new(false));
+            let before = budget.used();
+            let (ran, most) = std::thread::scope(|scope| {
+                let watch = scope.spawn(|| {
+                    let mut most = 0;
+                    while !done.load(Ordering::Relaxed) {
+                        most = most.max(budget.used());
+                    }
+                    most
+                });
+                let ran = page::run(&mut s, &text);
+                done.store(true, Ordering::Relaxed);
+                (ran, watch.join().expect("a thread"))
+            });
+            assert_eq!(ran, Ok(()));
+            most - before
+        };
+        let (few, many) = (most(turns[0]), most(turns[1]));
+        // A short array is one wave, which each of the two scans has.
+        let wave = if n < 1 << 20 { 2 * 8 * n as u64 } else { 0 };
+        let all = least..=least + least / 10 + wave;
+        assert!(all.contains(&few) && all.contains(&many), "{few} and {many} of {least}");
+        assert!(many <= few + few / 10, "{few} and {many}");
+    }
+}
+
+/// Chains of launches run one after the other: what is alive at once is what one of them needs, and
+/// a value that nobody needs any more goes before others begin.
+#[test]
+fn acl_41_chains_run_one_after_the_other() {
+    let n = 131_064;
+    let most = |line: &str| {
+        let told = traced(&[line], "").expect("a trace");
+        let here = |k: u32, b: &aplomb_ground::trace::BufferRecord| {
             b.born.is_some_and(|born| born <= k) && b.dead.is_none_or(|dead| k <= dead)
         };
-        told.buffers.iter().filter(here).map(|b| b.bytes).sum::<u64>()
-    };
-    let least = told.kernels.iter().map(|k| during(k.id)).max().expect("a launch");
-    assert!(least >= 2 * 8 * 131_064, "{least}");
-    let view = aplomb_viz::tables::memory(&told);
-    assert!(view.lines().count() == told.kernels.len() + 2, "{view}");
-    let most = aplomb_ground::error::bytes(least);
-    assert!(view.contains(&format!("at most {most}; one array that was there before: 1.0 MB")));
-    // Each turn looks at its value, so the next begins when it has ended.
-    let mut most = |turns: usize| {
-        let look = format!(":If 0<{}\ns←s+1\n:EndIf", turn("k"));
-        let text = format!("s←0\n:For k :In ⍳{turns}\n{look}\n:EndFor\ns");
-        // What the last two lines forced is kept to tell their story.
-        for line in ["1+0.5×⍳2000", "2+0.5×⍳2000"] {
-            page::run(&mut s, line).expect("a line");
+        let alive =
+            |k: u32| told.buffers.iter().filter(|b| here(k, b)).map(|b| b.bytes).sum::<u64>();
+        for (k, launch) in told.kernels.iter().enumerate() {
+            let born = |b: &u32| told.buffers[*b as usize].born;
+            assert!(launch.inputs.iter().all(|b| born(b).is_none_or(|born| born < k as u32)));
         }
-        let (budget, done) = (s.core().budget.clone(), AtomicBool::new(false));
-        let before = budget.used();
-        let (ran, most) = std::thread::scope(|scope| {
-            let watch = scope.spawn(|| {
-                let mut most = 0;
-                while !done.load(Ordering::Relaxed) {
-                    most = most.max(budget.used());
-                }
-                most
-            });
-            let ran = page::run(&mut s, &text);
-            done.store(true, Ordering::Relaxed);
-            (ran, watch.join().expect("a thread"))
-        });
-        assert_eq!(ran, Ok(()));
-        most - before
+        (told.kernels.iter().map(|k| alive(k.id)).max().expect("a launch"), told.kernels.len())
     };
-    let (few, many) = (most(20), most(1000));
-    assert!(few >= least && many <= few + few / 10, "{few} and {many} of {least}");
+    let size = 8 * n as u64;
+    // No two read one array, which would be reason enough for one launch.
+    let chain = |k: usize| format!("(+/⌽+\\⌽+\\{k}.5×⍳{n})");
+    let all = (2..22).map(chain).collect::<Vec<_>>().join(",");
+    let (most_of_one, launches) = most(&chain(2));
+    assert_eq!((most_of_one, launches), (2 * size, 3));
+    let (most_of_all, launches) = most(&all);
+    assert!(launches >= 60 && most_of_all <= 2 * size + size / 100, "{launches}: {most_of_all}");
+    // A tree of scans of differences, whose eight leaves would all be there by stages: a part is
+    // done, and waits as one array, before the next begins.
+    let mut parts: Vec<String> = (2..10).map(|k| format!("(+\\{k}.5×⍳{n})")).collect();
+    while parts.len() > 1 {
+        parts = parts.chunks(2).map(|two| format!("(+\\{}-⌽{})", two[0], two[1])).collect();
+    }
+    let (tree, launches) = most(&format!("+/{}", parts[0]));
+    assert!(launches == 16 && tree <= 5 * size + size / 100, "{launches}: {tree}");
+}
+
+/// What scans and selections make wave by wave is what they are of, at the ends of waves too: in
+/// long rows, in short ones, by two scans at once, with a result beside them, of whole numbers and
+/// truths, and where an item fails or does not fit.
+#[test]
+fn acl_41_waves_give_what_whole_arrays_give() {
+    let mut s = prepared(&["n←1300007", "n"], "", false).expect("a session");
+    let rows = [
+        ("+\\0.5×⍳n", "0.25×(⍳n)×1+⍳n"),
+        ("{(+\\⍵)-⌈\\⍵+0.25}0.5×⍳n", "(0.25×(⍳n)×1+⍳n)-0.25+0.5×⍳n"),
+        ("+\\2 650003⍴0.5×1+0×⍳1300006", "2 650003⍴0.5×1+650003|¯1+⍳1300006"),
+        ("+\\4001 325⍴0.5+0×⍳1300325", "4001 325⍴0.5×1+325|¯1+⍳1300325"),
+        ("+⍀650003 2⍴0.5+0×⍳1300006", "⍉2 650003⍴0.5×1+650003|¯1+⍳1300006"),
+        ("+\\3×n⍴1", "3×⍳n"),
+        ("+\\90000×n⍴1", "90000×⍳n"),
+        ("∨\\1000000=⍳n", "1000000≤⍳n"),
+        ("≠\\0=2|⍳n", "0 1 1 0[1+4|¯1+⍳n]"),
+        ("(1000<⍳n)/0.5×⍳n", "0.5×1000↓⍳n"),
+        ("(0=7|⍳n)/1+⍳n", "1+7×⍳⌊n÷7"),
+        ("(0≠7|⍳n)/90000×⍳n", "90000×{(0≠7|⍵)/⍵}⍳n"),
+    ];
+    for (line, wanted) in rows {
+        let same = s.value_of(&format!("({line})≡{wanted}")).expect(line).expect("a value");
+        assert_eq!(bits(&same), bits(&s.value_of("1≡1").expect("1").expect("a value")), "{line}");
+    }
+    for line in ["+\\÷700000-⍳n", "(0=3|⍳n)/÷700000-⍳n"] {
+        assert!(s.value_of(line).is_err(), "{line}");
+    }
 }
 
 #[test]
