@@ -2,8 +2,8 @@
 //! estimates take a device to have.
 //!
 //! Rows: BAS-01. By the published limits of each architecture, as NVIDIA's `cuda_occupancy.h` with
-//! the largest carve-out counts: a block takes registers by warps, in groups of four, and shared
-//! memory by the granule. Without a device and without NVRTC, registers are guessed from the values
+//! the largest carve-out counts: a block takes registers by warps, in groups, and shared memory by
+//! the granule. Without a device and without NVRTC, registers are guessed from the values
 //! that are alive at once.
 
 /// The limits of a multiprocessor.
@@ -21,6 +21,10 @@ pub struct Multiprocessor {
     pub reserved: u32,
     /// Shared memory is taken by so many bytes.
     pub granule: u32,
+    /// Registers.
+    pub registers: u32,
+    /// Those of a warp are taken by so many, and warps by groups of so many.
+    pub grain: [u32; 2],
 }
 
 /// Bytes that memory moves in a microsecond. H200: 4.3 TB/s (NVIDIA's data sheet).
@@ -54,7 +58,8 @@ const fn of(
     reserved: u32,
     granule: u32,
 ) -> Multiprocessor {
-    Multiprocessor { arch, warps, blocks, shared, reserved, granule }
+    let (registers, grain) = (65_536, [256, 4]);
+    Multiprocessor { arch, warps, blocks, shared, reserved, granule, registers, grain }
 }
 
 /// The multiprocessor of an architecture. None: it is not in the table.
@@ -74,9 +79,10 @@ impl Multiprocessor {
     /// them: the least is what there is.
     pub fn bounds(&self, threads: u32, registers: u32, shared: u32) -> [u32; 4] {
         let warps = threads.div_ceil(32).max(1);
-        let each = 256 * (32 * registers.max(1)).div_ceil(256);
-        let fits = 4 * warps.div_ceil(4) * each <= 65_536;
-        let by_registers = if fits { 4 * (16_384 / each) / warps } else { 0 };
+        let [grain, group] = self.grain;
+        let each = grain * (32 * registers.max(1)).div_ceil(grain);
+        let fits = group * warps.div_ceil(group) * each <= self.registers;
+        let by_registers = if fits { group * (self.registers / group / each) / warps } else { 0 };
         let own = self.granule * (shared + self.reserved).div_ceil(self.granule);
         let by_shared = match self.shared.checked_div(own) {
             Some(blocks) => blocks,
@@ -117,6 +123,23 @@ mod tests {
             let told: Vec<u32> =
                 ARCHITECTURES.iter().map(|m| m.resident(threads, registers, shared)).collect();
             assert_eq!(told, wanted, "{threads} threads, {registers} registers, {shared} bytes");
+        }
+        // The paper's GeForce 8800, which takes what is asked for: ⌊R÷(p×r)⌋⌊⌊M÷m⌋, and no more than
+        // 8 blocks.
+        let paper =
+            Multiprocessor { registers: 8192, grain: [1, 1], ..of("sm_10", 24, 8, 16 * KB, 0, 1) };
+        for ((threads, registers, shared), wanted) in [
+            ((256, 13, 4 * KB), 2),
+            ((512, 13, 8 * KB), 1),
+            ((256, 16, 8 * KB), 2),
+            ((256, 32, KB), 1),
+            ((512, 17, KB), 0),
+            ((192, 20, 3000), 2),
+            ((64, 10, KB), 12),
+        ] {
+            let [_, _, by_registers, by_shared] = paper.bounds(threads, registers, shared);
+            assert_eq!(by_registers.min(by_shared), wanted, "{threads} {registers} {shared}");
+            assert_eq!(paper.resident(threads, registers, shared), wanted.min(8));
         }
         // What bounds them: warps, blocks, registers, shared memory.
         let hopper = find("sm_90").expect("a row");
