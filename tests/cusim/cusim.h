@@ -39,6 +39,7 @@ unsigned long long cusim_atomic(void* at, int op, int type, unsigned long long v
 #define __CUDACC__ 1
 #define __CUDACC_RTC__ 1
 #define __CUDA_ARCH__ 900
+#define NO_PTX 1  // g++ assembles none
 #define CUSIM 1
 // Each kernel has its own section, named by the compile driver, whose bounds are the kernel's shared memory.
 #define __shared__ static __attribute__((section(CUSIM_SECTION), aligned(16), used))

@@ -497,6 +497,27 @@ fn bas_23_sizes_of_tiles_have_the_registers_of_their_texts() {
     }
 }
 
+/// ACL-44: a text takes what its architecture has: copies past the registers begin with sm_80.
+#[test]
+fn acl_44_a_text_takes_what_its_architecture_has() {
+    if !nvrtc::is_child("acl_44_a_text_takes_what_its_architecture_has") {
+        return;
+    }
+    let mut s = session();
+    for line in ["⊃+/,¯1 0 1∘.⊖¯1 0 1∘.⌽⊂A", "1+⍉F"] {
+        let told = traced(&mut s, &["A←0.5×300 200⍴⍳60000 ⋄ F←'f32'⎕AS A", "A F", line]);
+        let k = told.kernels.last().expect("a launch");
+        assert_eq!(k.form, "boxes", "{line}");
+        let program = kir::program(std::slice::from_ref(k.cuda.as_ref().expect("a text")));
+        for (arch, has) in [("compute_75", false), ("compute_80", true), ("compute_90", true)] {
+            let made = ptx(&program, arch).unwrap_or_else(|e| panic!("{line}: {e}"));
+            for part in ["cp.async.ca.shared.global", "cp.async.wait_all"] {
+                assert_eq!(made.contains(part), has, "{line} {arch} {part}");
+            }
+        }
+    }
+}
+
 #[test]
 fn acl_44_every_launch_compiles_for_every_architecture_within_its_budget() {
     if !nvrtc::is_child("acl_44_every_launch_compiles_for_every_architecture_within_its_budget") {

@@ -569,13 +569,15 @@ fn acl_41_a_loop_takes_no_more_memory() {
     assert_eq!(free.len(), 1, "the driver is asked for no more after the second: {free:?}");
 }
 
-/// ACC-03: an array goes to the device once; a trace says how much went.
+/// ACC-03: an array goes to the device once; a trace has an event for each that went, with its
+/// bytes and the launch that waited for it, and says how much went in all.
 #[test]
 fn acc_03_an_array_is_uploaded_once() {
     if !standin::is_child("acc_03_an_array_is_uploaded_once", &[]) {
         return;
     }
-    let mut s = prepared(Wanted::Cuda, &["V←0.5×⍳900", "W←0.25×⍳800", "U←0.5×⍳700"]);
+    let arrays = ["V←0.5×⍳900", "W←0.25×⍳800", "U←0.5×⍳700", "P←0.5×⍳600", "Q←0.5×⍳500"];
+    let mut s = prepared(Wanted::Cuda, &arrays);
     let moved = |s: &mut Session, line: &str| {
         let times = s.trace_of(Some(line)).expect("a trace").times;
         (times["up_bytes"], times["kept_bytes"])
@@ -586,6 +588,30 @@ fn acc_03_an_array_is_uploaded_once() {
     assert_eq!((up, kept), (6400.0 + 5600.0, 7200.0));
     let (up, kept) = moved(&mut s, "⌈/V-3");
     assert!(up < 7200.0 && kept == 7200.0, "{up} {kept}");
+    // An event for each array that went, none for what was there.
+    let sent = |trace: &aplomb_ground::trace::Trace| -> Vec<(String, u64)> {
+        let event = |b: &aplomb_ground::trace::BufferRecord| {
+            let at = b.h2d?;
+            assert!(trace.kernels[at.k as usize].inputs.contains(&b.id) && at.us > 0.0, "{b:?}");
+            Some((trace.nodes[b.node as usize].name.clone()?, at.bytes))
+        };
+        let mut all: Vec<(String, u64)> = trace.buffers.iter().filter_map(event).collect();
+        all.sort();
+        all
+    };
+    let mut trace = s.trace_of(Some("(+/P)(⌈/Q)(+/V)")).expect("a trace");
+    assert_eq!(sent(&trace), [("P".into(), 4800), ("Q".into(), 4000)]);
+    let table = aplomb_viz::tables::memory(&trace);
+    let says = |part: &str| table.contains(part);
+    assert!(says("; went to the GPU: ") && says("P for k") && says(", 4.8 kB"), "{table}");
+    let again = s.trace_of(Some("(+/P)(⌈/Q)(+/V)")).expect("a trace");
+    assert_eq!(sent(&again), []);
+    // Appended to another evaluation it speaks of the same launch.
+    let (launches, buffers) = (trace.kernels.len() as u32, trace.buffers.len());
+    trace.append(trace.clone());
+    let first = trace.buffers.iter().position(|b| b.h2d.is_some()).expect("one that went");
+    let [own, theirs] = [first, buffers + first].map(|k| trace.buffers[k].h2d.map(|at| at.k));
+    assert_eq!(theirs, own.map(|k| k + launches));
 }
 
 /// BAR-07: the device finishes a fold: one launch, and only the result and the error words come

@@ -290,6 +290,40 @@ fn segments_have_the_same_values() {
         ));
         both.each(&lines);
     }
+    // One long segment among short ones, behind them and before them, and ends at which the
+    // shares of threads end, too.
+    for lengths in ["(60⍴5),900", "900,60⍴5", "(30⍴7),600,30⍴7", "64⍴15", "40⍴8"] {
+        both.set(&format!(
+            "L←{lengths} ⋄ V←0.25×¯40+97|13×⍳+/L ⋄ B←1@(1++\\0,¯1↓L)⊢(≢V)⍴0 ⋄ \
+             G←(0≠7|⍳≢V)×+\\B"
+        ));
+        both.each(&lines);
+    }
+    both.all_equal(10 * lines.len());
+    lines.iter().for_each(|line| all_there(&mut both.gpu, line));
+}
+
+/// BAS-09: rows of which blocks copy parts, as the pipeline of 2008 has them: at ends of blocks and
+/// of parts, of several types, with results beside them and behind them.
+#[test]
+fn staged_rows_have_the_same_values() {
+    if !standin::is_child_under_all_schedules("staged_rows_have_the_same_values") {
+        return;
+    }
+    let mut both = Both::after(&[]);
+    for s in [&mut both.cpu, &mut both.gpu] {
+        s.options().take("bas2008").expect("a pipeline");
+    }
+    let lines = ["M+.×v", "+/M", "1+⌈/2×M", "+/S", "⌊/J", "(+/M)-⌈/M"];
+    for (rows, long) in [(32, 32), (33, 47), (256, 48), (257, 100), (600, 33)] {
+        both.set_at_once(&format!(
+            "M←{rows} {long}⍴0.25×¯40+97|13×⍳{rows}×{long} ⋄ v←0.5×⍳{long} ⋄ \
+             S←'f32'⎕AS M ⋄ J←⌊M"
+        ));
+        both.each(&lines);
+    }
     both.all_equal(5 * lines.len());
     lines.iter().for_each(|line| all_there(&mut both.gpu, line));
+    let told = both.gpu.trace_of(Some("M+.×v")).expect("a trace");
+    assert_eq!(told.kernels.last().map(|k| k.form.as_str()), Some("staged"));
 }

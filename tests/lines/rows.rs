@@ -37,8 +37,23 @@ fn bas_06_every_affine_read_has_its_matrix() {
                 assert_eq!(r.matrix.len(), rank, "{line}: {r:?}");
                 assert!(r.matrix.iter().all(|row| row.len() == k.domain.len() + 1), "{r:?}");
             }
+            let written: Vec<u32> = k.writes.iter().map(|w| w.buf).collect();
+            assert_eq!(written, k.out, "{line}");
+            for w in &k.writes {
+                let rank = t.buffers[w.buf as usize].shape.len();
+                assert_eq!(w.matrix.len(), rank, "{line}: {w:?}");
+                assert!(w.matrix.iter().all(|row| row.len() == k.domain.len() + 1), "{w:?}");
+            }
         }
     }
+    // A fold of the second axis leaves the first; a selection writes where its mask says.
+    let writes = |line: &str| last(&on(&[], line)).writes.clone();
+    let folded = writes("+/M");
+    assert_eq!((&folded[0].affine[..], &folded[0].matrix), ("(i,j)→(i)", &vec![vec![1, 0, 0]]));
+    let both = writes("⍉M");
+    assert_eq!(both[0].matrix, [[1, 0, 0], [0, 1, 0]]);
+    let some = writes("(x>2000)/x");
+    assert_eq!((&some[0].affine[..], some[0].matrix.is_empty()), ("(i)→(…)", true));
 }
 
 /// BAS-08: neighbours that overlap; of three points each element is read three times.
@@ -95,6 +110,47 @@ fn bas_14_the_worked_results_are_told() {
     let tmv = why("(⍉A)+.×w");
     let one = "threads along i, step by step along j meet neighbours of A";
     assert!(tmv.contains(one) && !tmv.contains("across"), "{tmv}");
+}
+
+/// BAS-09, BAS-14: the paper's worked example by the paper's pipeline. Of mv the matrix is staged,
+/// since no order of the loops coalesces it, in rows that Algorithm 2 makes longer by one; its
+/// vector is one word for a warp. Of tmv the matrix is read from global memory, coalesced.
+#[test]
+fn bas_09_the_papers_pipeline_stages_what_cannot_be_coalesced() {
+    let how = ["passes=bas2008"];
+    let space = |t: &Trace, name: &str| {
+        let of = |b: u32| t.nodes[t.buffers[b as usize].node as usize].name.as_deref();
+        let read = last(t).reads.iter().find(|r| of(r.buf) == Some(name)).expect(name);
+        (read.space.clone(), read.coalesced, read.why.clone(), read.conflicts)
+    };
+    for line in ["M+.×v", "+/M", "⌈/2×M"] {
+        let t = on(&how, line);
+        assert_eq!((t.kernels.len(), last(&t).form.as_str()), (1, "staged"), "{line}");
+        let (own, _, why, conflicts) = space(&t, "M");
+        assert_eq!((own.as_str(), conflicts), ("shared", Some(1)), "{line}");
+        assert!(why.contains("no order of the loops reads neighbours side by side"), "{why}");
+        let places = t.decisions.iter().filter(|d| d.what == "place" && d.chosen == "shared");
+        let places: Vec<&DecisionRecord> = places.collect();
+        assert_eq!((places.len(), places[0].seed.as_str()), (1, "BAS-09"), "{line}");
+        assert!(places[0].text.contains("no coalescing"), "{}", places[0].text);
+        // 256 rows of 16 places, each longer by one.
+        assert!(text(&t).contains("near0[4352]"), "{line}: {}", text(&t));
+        assert!(t.decisions.iter().any(|d| d.what == "pad" && d.text.contains("longer by 1")));
+        assert_eq!(last(&t).launch.smem, 8 * 4352, "{line}");
+        assert_eq!(sha(&t), sha(&on(&[], line)), "{line}");
+        let not = on(&["passes=bas2008", "off=tile"], line);
+        assert_ne!(last(&not).form, "staged", "{line}");
+    }
+    assert_eq!(space(&on(&how, "M+.×v"), "v").0, "constant");
+    let unpadded = on(&["passes=bas2008", "off=pad"], "M+.×v");
+    assert!(space(&unpadded, "M").3 > Some(8), "rows of 16 doubles meet in one bank");
+    for line in ["(⍉M)+.×w", "+⌿M"] {
+        let t = on(&how, line);
+        let (own, coalesced, _, _) = space(&t, "M");
+        assert_eq!((own.as_str(), coalesced), ("global", true), "{line}");
+    }
+    // Ours lets the threads of a warp share a row, and copies nothing.
+    assert_eq!(last(&on(&[], "M+.×v")).form, "warps");
 }
 
 /// BAS-17: what a block copies it copies in the order of the array, thread beside thread.

@@ -77,6 +77,25 @@ fn every_trace_holds_to_its_schema() {
     );
 }
 
+/// The schema names the forms that there are, and each form has its own name.
+#[test]
+fn the_schema_names_every_form() {
+    use aplomb_plans::kir::Form;
+    let schema: serde_json::Value =
+        serde_json::from_str(include_str!("../../crates/ground/trace.schema.json")).expect("JSON");
+    let named: Vec<&str> = schema["$defs"]["launch"]["properties"]["form"]["enum"]
+        .as_array()
+        .expect("names")
+        .iter()
+        .filter_map(serde_json::Value::as_str)
+        .collect();
+    let forms: Vec<&str> = aplomb_ground::trace::FORMS.iter().map(|form| form.0).collect();
+    assert_eq!(named, forms);
+    let some = [(Form::Map, "map"), (Form::Strips, "strips"), (Form::Whole, "whole")];
+    assert!(some.iter().all(|(form, name)| form.name() == *name));
+    assert_eq!(Form::Whole as usize + 1, forms.len());
+}
+
 #[test]
 fn a_canonical_trace_is_the_same_on_every_run() {
     let once = || {

@@ -5,12 +5,14 @@
 //! through the segments. Items of `kernels` are launches (the key is what users of the field know).
 //! Fields are only ever added.
 
+mod forms;
 mod passes;
 mod reads;
 mod shift;
 
 pub use crate::later::Later;
-pub use reads::{AdjacencyRecord, BlockRecord, ReadRecord};
+pub use forms::{FORMS, form_says};
+pub use reads::{AdjacencyRecord, BlockRecord, ReadRecord, WriteRecord};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -339,7 +341,8 @@ pub struct LaunchRecord {
     /// The way in which a device goes about it: `map`, `tree`, `blocks`, `positions`, `in-order`.
     pub algo: String,
     /// Who takes its points on a GPU: `map`, `boxes`, `tiles`, `pairs`, `all`, `threads`, `warps`,
-    /// `blocks`, `parts`, `strips`, `scan`, `compact`, `whole` (ACC-27).
+    /// `blocks`, `parts`, `strips`, `staged`, `scan`, `compact`, `thread-segments`,
+    /// `warp-segments`, `merged-segments`, `whole` (ACC-27).
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub form: String,
     /// The box of points that a block takes at a time; null where no box holds them, or values say
@@ -369,6 +372,9 @@ pub struct LaunchRecord {
     pub stage: u32,
     /// Its reads, one for each array and map.
     pub reads: Vec<ReadRecord>,
+    /// Its writes, one for each array (BAS-06).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub writes: Vec<WriteRecord>,
     /// The orders of its loops by which threads beside each other meet elements beside each other,
     /// that of most bytes first (BAS-13). One whose `global` is empty: there is none, and what has
     /// no reuse is to be copied.
@@ -619,6 +625,20 @@ pub struct BufferRecord {
     pub born: Option<u32>,
     /// Last launch that reads it; null when it outlives the evaluation.
     pub dead: Option<u32>,
+    /// Its way to a GPU in the run that is told; absent where it did not go (ACC-03).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub h2d: Option<SentRecord>,
+}
+
+/// An array's way from the host to a device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SentRecord {
+    /// The launch that waited for it.
+    pub k: u32,
+    /// What went.
+    pub bytes: u64,
+    /// The time, in microseconds, by the host's clock.
+    pub us: f64,
 }
 
 /// A warning, or a note on a line.
@@ -670,6 +690,7 @@ impl Trace {
             (k.meas, k.ran, k.regs, k.spill) = (None, None, None, None);
             (k.occ, k.fit) = (None, None);
         }
+        self.buffers.iter_mut().for_each(|b| b.h2d = None);
         self
     }
 
@@ -727,6 +748,7 @@ impl Trace {
             up(&mut x.inputs, b);
             up(&mut x.out, b);
             x.reads.iter_mut().for_each(|r| r.buf += b);
+            x.writes.iter_mut().for_each(|w| w.buf += b);
             for order in &mut x.candidates {
                 up(&mut order.global, b);
                 up(&mut order.staged, b);
@@ -738,6 +760,7 @@ impl Trace {
         for x in &mut other.buffers {
             (x.id, x.node) = (x.id + b, x.node + n);
             x.born = x.born.map(|i| i + k);
+            x.h2d = x.h2d.map(|sent| SentRecord { k: sent.k + k, ..sent });
             x.dead = x.dead.map(|i| i + k);
         }
         for x in &mut other.segments {

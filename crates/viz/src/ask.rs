@@ -10,7 +10,8 @@ use crate::promise::{Reason, reasons};
 use crate::why::{arrays, count, launch, once, sentence, still_holds, wrapped};
 use aplomb_ground::error::{bytes, time};
 use aplomb_ground::trace::{
-    DecisionRecord, LaunchRecord, LoopRecord, OrderRecord, Segment, Trace, TuningRecord,
+    DecisionRecord, LaunchRecord, LoopRecord, OrderRecord, ReadRecord, Segment, Trace,
+    TuningRecord, form_says,
 };
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -249,17 +250,7 @@ fn one_launch(trace: &Trace, k: usize) -> Result<Vec<String>, String> {
 /// The boxes that its blocks take on a GPU, and what they load (ACC-27, BAS-18).
 fn taken(k: &LaunchRecord) -> Option<String> {
     let of = k.block.as_ref()?;
-    let who = match k.form.as_str() {
-        "boxes" => "a block takes a box, which it copies first",
-        "tiles" => "a block takes a tile of a product, with copies of both operands",
-        "pairs" => "a block takes rows, with copies of what they all read",
-        "threads" => "a thread takes a result",
-        "warps" => "a warp takes a row",
-        "blocks" => "a block takes a row",
-        "parts" => "a block takes a part of a row",
-        "strips" => "a block takes a part of lines side by side",
-        _ => "a thread takes a point",
-    };
+    let who = form_says(&k.form);
     let points: Vec<String> = of.points.iter().map(usize::to_string).collect();
     let boxes = match of.boxes {
         1 => "one box".to_string(),
@@ -370,11 +361,11 @@ fn orders(trace: &Trace, k: &LaunchRecord) -> Vec<String> {
         let staged = arrays(trace, &o.staged);
         if o.global.is_empty() {
             // Threads that share a row are an order that the paper has not.
-            let met = match k.form.as_str() {
-                "warps" | "blocks" | "parts" => {
-                    "; here threads share a row and meet them, so nothing is copied"
-                }
-                _ => "",
+            let beside = |r: &ReadRecord| r.adj.as_ref().is_some_and(|adj| adj.space == "ok");
+            let mut reads = k.reads.iter().filter(|r| o.staged.contains(&r.buf)).peekable();
+            let met = match reads.peek().is_some() && reads.all(beside) {
+                true => "; here threads share a row and meet them, so nothing is copied",
+                false => "",
             };
             return Some(format!(
                 "threads along {space}{time}: neighbours of {staged} are met by no neighbouring \

@@ -126,7 +126,15 @@ pub fn memory(trace: &Trace) -> String {
         (1, size) => format!("; one array that was there before: {}", bytes(size)),
         (n, size) => format!("; {n} arrays that were there before: {}", bytes(size)),
     };
-    format!("{}at most {}{before}\n", grid(&rows, &[0, 1, 3, 4]), bytes(most))
+    let sent = |b: &BufferRecord| {
+        b.h2d.map(|at| format!("{} for k{}, {}", name(b), at.k, bytes(at.bytes)))
+    };
+    let sent: Vec<String> = trace.buffers.iter().filter_map(sent).collect();
+    let sent = match sent.is_empty() {
+        true => String::new(),
+        false => format!("; went to the GPU: {}", sent.join("; ")),
+    };
+    format!("{}at most {}{before}{sent}\n", grid(&rows, &[0, 1, 3, 4]), bytes(most))
 }
 
 /// The rules of a pass with how often each fired.

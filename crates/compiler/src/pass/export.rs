@@ -12,7 +12,7 @@ use aplomb_ground::span::{Place, Source};
 use aplomb_ground::trace::*;
 use aplomb_plans::kir::{Figures, Space, TileSize};
 use aplomb_plans::plan::adjacency::{self, Candidate, Nest};
-use aplomb_plans::plan::{BufId, From, Launch, Plan, Step, What};
+use aplomb_plans::plan::{BufId, From, Kind, Launch, Plan, Step, What, product};
 use aplomb_plans::{kir, occupancy};
 use aplomb_values::array::DType;
 use aplomb_values::dag::ix::Ix;
@@ -339,10 +339,14 @@ fn pass(work: &Work, k: usize, s: &Snapshot, before: Option<&Snapshot>) -> PassR
     // A reduction that only its own launch's epilogue reads is kept in that launch and has no
     // buffer.
     let is_stored = |at: &NodeId, why: &Why| *why != Why::Consumer || readers.contains_key(at);
+    let uses = dag.uses(&s.roots);
     let breaks = s.schedule.keep.iter().filter(|(at, why)| is_stored(at, why)).map(|(at, why)| {
         BreakRecord {
             node: id(*at),
-            reason: why.code(),
+            reason: again(dag, *at, uses[at.index()])
+                .filter(|_| *why == Why::Consumer)
+                .unwrap_or_else(|| why.clone())
+                .code(),
             bytes: dag.elements(*at).saturating_mul(dag.dtype(*at).size() as u64),
             readers: readers.get(at).copied().unwrap_or(0),
         }
@@ -378,6 +382,17 @@ fn pass(work: &Work, k: usize, s: &Snapshot, before: Option<&Snapshot>) -> PassR
             })
             .collect(),
     }
+}
+
+/// The reason for which a fold that is used several times is stored: its uses, and what it costs to
+/// fold again for each but the first (ACL-40). None: it is used once.
+fn again(dag: &Dag, at: NodeId, uses: u32) -> Option<Why> {
+    let more = u64::from(uses).checked_sub(1).filter(|more| *more > 0)?;
+    let (points, size) = (product(dag.domain(at)), dag.dtype(at).size() as u64);
+    let one = dag.node(at).cost();
+    let inline = cost::Cost::compute(points.saturating_mul(more), one.ns, one.flops, 1, size);
+    let store = cost::Cost::store(dag.elements(at), u64::from(uses), size);
+    Some(Why::Shared { uses: u64::from(uses), inline, store })
 }
 
 /// A launch's number, and the source of what it writes.
@@ -419,6 +434,7 @@ fn launch(dag: &Dag, plan: &Plan, k: usize, l: &Launch) -> LaunchRecord {
         axis: l.axis.map(|a| a as u32),
         stage: l.stage,
         reads: (0..l.loads.len()).map(|k| read_record(plan, l, k)).collect(),
+        writes: writes(l),
         candidates: plan.nest(l).map_or_else(Vec::new, |nest| orders(&nest)),
         schedule: Vec::new(),
         tuning: Vec::new(),
@@ -523,6 +539,29 @@ fn read_record(plan: &Plan, l: &Launch, k: usize) -> ReadRecord {
     }
 }
 
+/// BAS-06: values of the body go to the point's own place, those of folds to that without the
+/// folded axis; a selection and operations on whole arrays write where values say.
+fn writes(l: &Launch) -> Vec<WriteRecord> {
+    let rank = l.domain.len();
+    let record = |buf: BufId, axes: &[usize], by_values: bool| {
+        let read = Read::new(axes.iter().map(|k| Ix::axis(*k)));
+        WriteRecord {
+            buf: buf.0,
+            affine: match by_values {
+                true => self::by_values(&read, rank, |_| Told::Whole),
+                false => read.text(rank),
+            },
+            matrix: adjacency::matrix(&read.ix, rank).filter(|_| !by_values).unwrap_or_default(),
+        }
+    };
+    let all: Vec<usize> = (0..rank).collect();
+    let folded = l.axis.filter(|_| l.kind == Kind::Reduce);
+    let left: Vec<usize> = all.iter().copied().filter(|k| Some(*k) != folded).collect();
+    let body = l.stores.iter().map(|s| record(s.buf, &all, false));
+    let after = l.after_stores.iter().map(|s| record(s.buf, &left, l.kind.is_alone()));
+    body.chain(after).collect()
+}
+
 /// BAS-13, BAS-14.
 fn orders(nest: &Nest) -> Vec<OrderRecord> {
     let list = |v: &[Vec<i64>]| v.iter().map(|v| adjacency::named(v)).collect();
@@ -588,5 +627,6 @@ fn buffer(plan: &Plan, at: BufId) -> BufferRecord {
         role: role.into(),
         born: if let From::Launch(k) = b.from { Some(k) } else { None },
         dead: b.last_use,
+        h2d: None,
     }
 }

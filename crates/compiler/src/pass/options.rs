@@ -90,6 +90,9 @@ pub struct Preset {
     /// So many reads of an array overlap before a block keeps it near: fewer are served by caches,
     /// where there are some.
     pub(super) overlap: usize,
+    /// A fold whose matrix no order of its loops reads side by side is copied part by part, for
+    /// threads that have a row each.
+    pub(super) staged: bool,
 }
 
 /// The first is what runs if none is asked for.
@@ -104,6 +107,7 @@ pub static PRESETS: &[Preset] = &[
         tuples: false,
         strict: false,
         overlap: 6,
+        staged: false,
     },
     Preset {
         name: "acl2006",
@@ -116,6 +120,7 @@ pub static PRESETS: &[Preset] = &[
         tuples: false,
         strict: true,
         overlap: 6,
+        staged: false,
     },
     Preset {
         name: "bas2008",
@@ -128,6 +133,7 @@ pub static PRESETS: &[Preset] = &[
         tuples: false,
         strict: false,
         overlap: 2,
+        staged: true,
     },
     Preset {
         name: "acc2013",
@@ -150,6 +156,7 @@ pub static PRESETS: &[Preset] = &[
         tuples: true,
         strict: false,
         overlap: 6,
+        staged: false,
     },
     Preset {
         name: "bar2010",
@@ -176,6 +183,7 @@ pub static PRESETS: &[Preset] = &[
         tuples: false,
         strict: false,
         overlap: 2,
+        staged: false,
     },
 ];
 

@@ -11,7 +11,7 @@ use super::work::Work;
 use super::{cost, cost::Cost};
 use aplomb_ground::error::Result;
 use aplomb_plans::micro::conflicts;
-use aplomb_plans::plan::tiling::{BYTES, Tile};
+use aplomb_plans::plan::tiling::{BYTES, Tile, Tiling};
 
 /// Words of a row of shared memory; doubles go by half warps.
 const BANKS: usize = 32;
@@ -22,8 +22,7 @@ pub fn run(work: &mut Work) -> Result<()> {
         for k in 0..tiling.tiles.len() {
             let tile = &tiling.tiles[k];
             let banks = if tile.size > 4 { BANKS / 2 } else { BANKS };
-            let sums: Vec<usize> =
-                (0..banks).map(|pad| sum(tile, &tiling.block, pad, banks)).collect();
+            let sums: Vec<usize> = (0..banks).map(|pad| sum(tile, tiling, pad, banks)).collect();
             let (pad, least) = first_least(&sums);
             let others: usize = tiling.bytes() - tile.bytes(&tiling.block);
             let padded = Tile { pad, ..tile.clone() };
@@ -64,9 +63,10 @@ pub fn run(work: &mut Work) -> Result<()> {
 }
 
 /// Of every access to a tile: its loads, and the copy, which goes along rows.
-fn sum<L: Clone>(tile: &Tile<L>, block: &[usize], pad: usize, banks: usize) -> usize {
+fn sum<L: Clone>(tile: &Tile<L>, tiling: &Tiling<L>, pad: usize, banks: usize) -> usize {
     let padded = Tile { pad, ..tile.clone() };
-    conflicts(1, banks) + tile.loads.len() * conflicts(padded.lane_stride(block), banks)
+    let stride = padded.lane_stride(&tiling.block, tiling.lanes);
+    conflicts(1, banks) + tile.loads.len() * conflicts(stride, banks)
 }
 
 /// The place of the first least, and the least.

@@ -10,14 +10,14 @@
 
 use super::cost::{Cost, READ_NS};
 use super::decide::{About, Choice, Decision, WhyNot, label};
-use super::schedule::Group;
+use super::schedule::{Group, Schedule};
 use super::work::Work;
-use super::{find, tile};
+use super::{emit, find, need, tile};
 use aplomb_ground::error::{Result, bytes};
-use aplomb_plans::plan::Kind;
 use aplomb_plans::plan::adjacency;
 use aplomb_plans::plan::product;
 use aplomb_plans::plan::tiling::{BYTES, POINTS, Single, single};
+use aplomb_plans::plan::{BufId, Kind};
 use aplomb_values::dag::{NodeId, Read};
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,6 +47,13 @@ pub fn run(work: &mut Work) -> Result<()> {
     let schedule = work.schedule()?;
     let (mut near, mut found) = (Vec::new(), Vec::new());
     for (k, group) in schedule.groups.iter().enumerate() {
+        for (array, read) in staged(work, &schedule, group)? {
+            let (reads, axes) = (vec![read], vec![0, 1]);
+            near.push(SharedReads { group: k, array, reads, axes });
+            if work.options.trace {
+                found.push((k, array, 1, Meeting::Apiece, None));
+            }
+        }
         if group.kind != Kind::Map && !work.options.trace {
             continue;
         }
@@ -95,7 +102,7 @@ pub fn run(work: &mut Work) -> Result<()> {
         let why = why.or_else(|| {
             let all: Vec<&SharedReads> = near.iter().filter(|n| n.group == k).collect();
             let meant = block.is_none() && all.iter().any(|n| n.array == array);
-            meant.then(|| unserved(work, &all, &schedule.groups[k].domain))
+            meant.then(|| unserved(work, &all, &schedule.groups[k]))
         });
         let decision =
             told(work, array, reads, (&schedule.groups[k], block), &meeting, why.as_ref());
@@ -106,9 +113,9 @@ pub fn run(work: &mut Work) -> Result<()> {
 }
 
 /// Why an array has no copy in the boxes of its launch, which would keep all of these near.
-fn unserved(work: &Work, near: &[&SharedReads], domain: &[usize]) -> (WhyNot, String) {
+fn unserved(work: &Work, near: &[&SharedReads], group: &Group) -> (WhyNot, String) {
     let have = BYTES as u64;
-    match tile::least(work, near, domain).filter(|need| *need > have) {
+    match tile::least(work, near, group).filter(|need| *need > have) {
         Some(need) => {
             let says = format!(
                 "; with all that the launch would keep near the least box needs {} of shared \
@@ -134,6 +141,34 @@ enum Meeting {
     Reuse(Vec<usize>),
     /// Not within a block: they are too far apart (BAR-15).
     Apart(Overlap),
+    /// Once, and a row apart for threads that have a row each.
+    Apiece,
+}
+
+/// Arrays of a fold of rows that no order of its loops reads side by side, with their reads, for
+/// pipelines that copy such (BAS-09, BAS-14).
+fn staged(work: &Work, schedule: &Schedule, group: &Group) -> Result<Vec<(NodeId, Read)>> {
+    let asked = work.options.preset().staged && !work.options.is_off("tile");
+    let of_rows = group.kind == Kind::Reduce && group.axis == Some(1) && group.domain.len() == 2;
+    if !asked || !of_rows || group.product || group.domain.iter().any(|n| *n < ACROSS) {
+        return Ok(Vec::new());
+    }
+    let (dag, keep) = (&work.dag, &schedule.keep);
+    let (_, inside) = need::whole(dag, keep, &group.nodes());
+    let read = inside.into_iter().filter(|at| need::is_read(dag, keep, *at));
+    let plan = emit::sketch(dag, keep, &[group], read)?;
+    let [launch] = &plan.launches[..] else { return Ok(Vec::new()) };
+    let orders = plan.nest(launch).map_or_else(Vec::new, |nest| nest.candidates());
+    if orders.iter().any(|order| !order.global.is_empty()) {
+        return Ok(Vec::new());
+    }
+    let staged = orders.iter().flat_map(|order| &order.staged);
+    let read = |buf: &BufId| {
+        let mut loads = launch.loads.iter().filter(|l| l.buf == *buf);
+        let only = loads.next().filter(|_| loads.next().is_none())?;
+        Some((plan.buffer(*buf).node, only.read.clone()))
+    };
+    Ok(staged.filter_map(read).collect())
 }
 
 fn meeting(work: &Work, reads: &[Read], group: &Group) -> Option<Meeting> {
@@ -164,6 +199,7 @@ fn stays(work: &Work, group: &Group, meeting: &Meeting) -> Option<(WhyNot, Strin
     let (refs, axes) = match meeting {
         Meeting::Overlap(o) => (o.refs, o.axes.len()),
         Meeting::Across(axes) => (usize::MAX, axes.len()),
+        Meeting::Apiece => return None,
         Meeting::Apart(_) => {
             return Some((WhyNot::Rule("no block holds two of its reads"), String::new()));
         }
@@ -272,6 +308,18 @@ fn told(
             );
             let all = points.saturating_mul(reads as u64);
             (text, about("no-coalescing", "BAS-09", "tile"), load(all, SECTOR), load(all, size))
+        }
+        Meeting::Apiece => {
+            let text = format!(
+                "{name} is read along rows, a row a thread: in no order of the loops do \
+                 neighbouring threads read neighbours, no coalescing"
+            );
+            (
+                text,
+                about("no-coalescing", "BAS-09", "tile"),
+                load(points, SECTOR),
+                load(points, size),
+            )
         }
         Meeting::Reuse(along) => {
             let times = along.iter().fold(1u64, |n, &k| n.saturating_mul(domain[k] as u64));

@@ -9,10 +9,12 @@
 use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::fault::Fault;
 use super::place::SharedReads;
+use super::schedule::Group;
 use super::work::Work;
 use super::{cost, cost::Cost};
 use aplomb_ground::error::{Result, bytes};
-use aplomb_plans::plan::tiling::{BYTES, POINTS, Span, Tile, Tiling, single};
+use aplomb_plans::plan::Kind;
+use aplomb_plans::plan::tiling::{BYTES, POINTS, STAGED, Span, Tile, Tiling, single};
 use aplomb_values::dag::{NodeId, Read};
 use smallvec::{SmallVec, smallvec};
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,12 +61,13 @@ pub struct Boxed {
 
 /// The least bytes of shared memory that boxes need for all that a launch would keep near; None:
 /// boxes of two axes do not serve it all.
-pub fn least(work: &Work, near: &[&SharedReads], domain: &[usize]) -> Option<u64> {
+pub fn least(work: &Work, near: &[&SharedReads], group: &Group) -> Option<u64> {
+    let domain = &group.domain;
     let mut axes: Vec<usize> = near.iter().flat_map(|n| n.axes.iter().copied()).collect();
     axes.push(domain.len().checked_sub(1)?);
     axes.sort();
     axes.dedup();
-    let all = tilings(work, near, &axes, domain).filter(|t| t.tiles.len() == near.len());
+    let all = tilings(work, near, &axes, group).filter(|t| t.tiles.len() == near.len());
     if axes.len() > 2 { None } else { all.map(|t| t.bytes() as u64).min() }
 }
 
@@ -88,7 +91,8 @@ fn searched(work: &mut Work, near: &[SharedReads]) -> Result<Vec<Found>> {
     }
     let mut out = Vec::new();
     for (group, all) in groups {
-        let domain = schedule.groups[group].domain.to_vec();
+        let own = &schedule.groups[group];
+        let domain = own.domain.to_vec();
         let Some(last) = domain.len().checked_sub(1) else { continue };
         // Threads follow the last axis; one more may be cut.
         let (mut axes, mut served): (Vec<usize>, Vec<&SharedReads>) = (vec![last], Vec::new());
@@ -101,11 +105,11 @@ fn searched(work: &mut Work, near: &[SharedReads]) -> Result<Vec<Found>> {
                 served.push(near);
             }
         }
-        let mut tried = candidates(work, &served, &axes, &domain);
+        let mut tried = candidates(work, &served, &axes, own);
         // Of more than fits as much as does.
         while tried.is_empty() && served.len() > 1 {
             served.pop();
-            tried = candidates(work, &served, &axes, &domain);
+            tried = candidates(work, &served, &axes, own);
         }
         let best = tried
             .iter()
@@ -131,9 +135,9 @@ fn candidates(
     work: &Work,
     served: &[&SharedReads],
     axes: &[usize],
-    domain: &[usize],
+    group: &Group,
 ) -> Vec<(Tiling<Load>, u64)> {
-    let all = tilings(work, served, axes, domain);
+    let all = tilings(work, served, axes, group);
     let fits = |t: &Tiling<Load>| !t.tiles.is_empty() && t.bytes() <= BYTES;
     let priced = |t: Tiling<Load>| {
         let moved = t.tiles.iter().map(|tile| moved(tile, &t.block)).sum();
@@ -142,22 +146,26 @@ fn candidates(
     all.filter(fits).map(priced).collect()
 }
 
-/// Every box, whatever its copies need.
+/// Every box, whatever its copies need: of a fold one, with a row for each thread.
 fn tilings<'a>(
     work: &'a Work,
     served: &'a [&SharedReads],
     axes: &'a [usize],
-    domain: &'a [usize],
+    group: &'a Group,
 ) -> impl Iterator<Item = Tiling<Load>> + 'a {
+    let folds = group.kind == Kind::Reduce;
     let shapes: Vec<Vec<usize>> = match axes {
+        _ if folds => vec![STAGED.to_vec()],
         [_] => vec![vec![POINTS]],
         _ => ROWS.iter().map(|rows| vec![*rows, POINTS / rows]).collect(),
     };
+    let domain = &group.domain;
+    let lanes = if folds { 0 } else { domain.len() - 1 };
     shapes.into_iter().map(move |shape| {
         let mut block: SmallVec<[usize; 4]> = smallvec![1; domain.len()];
         axes.iter().zip(&shape).for_each(|(axis, n)| block[*axis] = *n);
         let tiles = served.iter().flat_map(|near| tile(work, near, axes, domain)).collect();
-        Tiling { block, tiles }
+        Tiling { block, lanes, tiles }
     })
 }
 

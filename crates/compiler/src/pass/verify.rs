@@ -141,7 +141,8 @@ pub fn check_plan(plan: &Plan) -> Result<(), String> {
 /// The check of tiles: what a box reads is in its copy, and the copies fit.
 fn tiles(launch: &Launch) -> Result<(), String> {
     let Some(tiling) = &launch.tiling else { return Ok(()) };
-    if launch.kind != Kind::Map
+    if !matches!(launch.kind, Kind::Map | Kind::Reduce)
+        || tiling.lanes >= launch.domain.len()
         || tiling.block.len() != launch.domain.len()
         || tiling.block.contains(&0)
     {

@@ -93,6 +93,19 @@ pub struct LaunchStats {
     pub gpu: Option<OnGpu>,
     /// The reason for which it ran there, as a sentence; empty where nobody had a choice.
     pub why: String,
+    /// The arrays that went to the device for it.
+    pub sent: Vec<Sent>,
+}
+
+/// An array's way to a device.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sent {
+    /// The plan's buffer.
+    pub buf: u32,
+    /// What went.
+    pub bytes: u64,
+    /// The time, µs, by the host's clock.
+    pub micros: f64,
 }
 
 /// A launch as a GPU ran it.

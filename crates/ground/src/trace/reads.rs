@@ -43,6 +43,18 @@ pub struct ReadRecord {
     pub distinct: u64,
 }
 
+/// One write of a launch: each point of the loops that are left to it stores an element.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WriteRecord {
+    /// The buffer that is written.
+    pub buf: u32,
+    /// The map from the launch's point to the element, `(i,j)→(i)`; `…` where values say.
+    pub affine: String,
+    /// The access matrix, as of a read; absent where the map is not affine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub matrix: Vec<Vec<i64>>,
+}
+
 /// The way in which a read meets neighbours in an array: each `ok` or `fail`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AdjacencyRecord {

@@ -4,7 +4,7 @@ use super::kept::Part;
 use aplomb_compiler::pass::Observer;
 use aplomb_devices::device::{Compiling, LaunchStats};
 use aplomb_ground::limits::Interrupt;
-use aplomb_ground::trace::{Measured, Ran, ResultRecord, Trace};
+use aplomb_ground::trace::{Measured, Ran, ResultRecord, SentRecord, Trace};
 use aplomb_language::eval::Interp;
 use aplomb_language::eval::value::Value;
 use aplomb_values::array::{Array, Data, View};
@@ -43,6 +43,11 @@ pub fn tell_device(trace: &mut Trace, stats: &[LaunchStats], spent: &Compiling) 
     for s in stats {
         // A trace that nobody asked for has no launches.
         let Some(kernel) = trace.kernels.get_mut(s.launch) else { continue };
+        for sent in &s.sent {
+            let Some(buffer) = trace.buffers.get_mut(sent.buf as usize) else { continue };
+            let us = (sent.micros * 10.0).round() / 10.0;
+            buffer.h2d = Some(SentRecord { k: kernel.id, bytes: sent.bytes, us });
+        }
         let us = (s.micros * 10.0).round() / 10.0;
         kernel.meas =
             Some(Measured { us, n: s.runs, clock: s.clock.into(), threads: s.threads as u32 });

@@ -4,8 +4,9 @@
 //! a form; what a trace tells of lanes, loops, copies and blocks, and what an estimate takes a
 //! launch to cost, begins with the same answer.
 
-use super::{THREADS, TileSize, parts, product};
+use super::{THREADS, TileSize, parts, product, whole};
 use crate::plan::{Kind, Launch, Plan, product as count};
+use aplomb_ground::trace::FORMS;
 
 /// Rows of so few elements are a thread's, of so many a warp's, of more a block's.
 pub(super) const FEW: usize = 16;
@@ -36,11 +37,19 @@ pub enum Form {
     Parts,
     /// A block a part of lines that lie side by side.
     Strips,
+    /// A thread a row, of which its block copies parts.
+    Staged,
     /// A scan, as long as its lines want it.
     Scan,
     /// The places that a mask keeps.
     Compact,
-    /// An operation on whole arrays: kernels of its own.
+    /// A thread a segment.
+    ThreadSegments,
+    /// A warp a segment.
+    WarpSegments,
+    /// A thread as many elements and ends of segments as any other.
+    MergedSegments,
+    /// Another operation on whole arrays: kernels of its own.
     Whole,
 }
 
@@ -53,9 +62,10 @@ impl Form {
         };
         let (is_last, length) = (axis + 1 == launch.domain.len(), launch.domain[axis]);
         match launch.kind {
-            Kind::Whole => return Form::Whole,
+            Kind::Whole => return whole::form(launch).unwrap_or(Form::Whole),
             Kind::Scan => return Form::Scan,
             Kind::Compact => return Form::Compact,
+            Kind::Reduce if launch.tiling.is_some() => return Form::Staged,
             Kind::Map | Kind::Reduce => (),
         }
         if let Some(tiled) = product::Tiled::of(launch) {
@@ -76,29 +86,15 @@ impl Form {
         }
     }
 
-    /// The word for it in traces.
+    /// The word for it in traces: forms stand in `FORMS` in the order of this type.
     pub fn name(self) -> &'static str {
-        match self {
-            Form::Map => "map",
-            Form::Boxes => "boxes",
-            Form::Tiles => "tiles",
-            Form::Pairs => "pairs",
-            Form::All => "all",
-            Form::Threads => "threads",
-            Form::Warps => "warps",
-            Form::Blocks => "blocks",
-            Form::Parts => "parts",
-            Form::Strips => "strips",
-            Form::Scan => "scan",
-            Form::Compact => "compact",
-            Form::Whole => "whole",
-        }
+        FORMS[self as usize].0
     }
 
     /// The axis along which neighbouring threads are neighbours; None: there is one point.
     pub fn lanes(self, launch: &Launch) -> Option<usize> {
         let last = launch.domain.len().checked_sub(1)?;
-        let across = matches!(self, Form::Threads | Form::Strips | Form::Pairs);
+        let across = matches!(self, Form::Threads | Form::Strips | Form::Pairs | Form::Staged);
         Some(if across && launch.axis == Some(last) && last > 0 { last - 1 } else { last })
     }
 
@@ -113,6 +109,7 @@ impl Form {
                 | Form::Blocks
                 | Form::Parts
                 | Form::Strips
+                | Form::Staged
         );
         launch.axis.filter(|_| own)
     }
@@ -137,7 +134,7 @@ impl Form {
         };
         Some(match self {
             Form::Map => side_by_side(threads),
-            Form::Boxes => launch.tiling.as_ref()?.block.iter().copied().collect(),
+            Form::Boxes | Form::Staged => launch.tiling.as_ref()?.block.iter().copied().collect(),
             Form::Tiles => {
                 let tiled = product::Tiled::of(launch)?;
                 let mut block = ones();
@@ -158,6 +155,7 @@ impl Form {
                 along(block, (parts::PART as usize / width).max(1))
             }
             Form::All | Form::Scan | Form::Compact | Form::Whole => return None,
+            Form::ThreadSegments | Form::WarpSegments | Form::MergedSegments => return None,
         })
     }
 }

@@ -36,7 +36,7 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Res
     let count = |shape: &[usize]| shape.iter().map(|n| *n as u64).product::<u64>();
     let axis = || launch.axis.ok_or_else(|| bug!("a form along no axis"));
     let (body, spread, points) = match Form::of(plan, launch) {
-        Form::Whole => {
+        Form::Whole | Form::ThreadSegments | Form::WarpSegments | Form::MergedSegments => {
             k.whole()?;
             return Ok(k.done());
         }
@@ -56,6 +56,7 @@ pub fn lower(plan: &Plan, launch: &Launch, number: usize, tuning: Tuning) -> Res
         Form::Parts => k.fold_long_rows()?,
         Form::Warps => (k.fold_rows(&outer, Spread::Warps)?, Spread::Warps, count(&outer)),
         Form::Blocks => (k.fold_rows(&outer, Spread::Blocks)?, Spread::Blocks, count(&outer)),
+        Form::Staged => k.fold_staged()?,
         Form::Threads => (k.fold_columns(axis()?)?, Spread::Threads, count(&outer)),
     };
     k.kernel(body, spread, points);

@@ -33,6 +33,7 @@ mod serial_whole;
 mod sizes;
 mod sort;
 mod space;
+mod staged;
 mod tidy;
 mod tiled;
 mod vector;
@@ -468,6 +469,7 @@ pub fn helpers(texts: &[&str]) -> String {
 
 /// Helpers of some shapes, by how their names begin.
 const LIBRARY: &[(&str, &str)] = &[
+    ("copy_async", include_str!("copies.cu")),
     ("radix_", include_str!("sort.cu")),
     ("tally_", include_str!("scatter.cu")),
     ("gamma_", include_str!("gamma.cu")),

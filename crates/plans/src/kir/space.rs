@@ -65,10 +65,16 @@ pub(super) fn served(plan: &Plan, launch: &Launch, load: usize) -> Option<(Space
     if in_body.or(after).is_some_and(|s| matches!(s.what, What::Gather { .. })) {
         return Some((Space::Global, "values say where"));
     }
-    if near(launch, load).is_some() {
-        return Some((Space::Shared, "a block copies its box of it"));
-    }
     let form = Form::of(plan, launch);
+    if near(launch, load).is_some() {
+        let why = match form {
+            Form::Staged => {
+                "no order of the loops reads neighbours side by side: a block copies it"
+            }
+            _ => "a block copies its box of it",
+        };
+        return Some((Space::Shared, why));
+    }
     if let (Some(tiled), Some(_)) = (Tiled::of(launch), in_body) {
         match (tiled.side(launch, load), tiled.column) {
             (Some(_), Some(_)) => {
@@ -115,8 +121,8 @@ pub fn adjacent(plan: &Plan, launch: &Launch, load: usize) -> Option<Adjacent> {
 /// Threads of a warp that meet in one bank where a box's copy serves a read (BAS-19). None: no copy
 /// does.
 pub fn conflicts(launch: &Launch, load: usize) -> Option<u32> {
-    let tile = near(launch, load)?;
-    Some(tile.meetings(&launch.tiling.as_ref()?.block))
+    let (tile, tiling) = (near(launch, load)?, launch.tiling.as_ref()?);
+    Some(tile.meetings(&tiling.block, tiling.lanes))
 }
 
 /// The box's copy that serves a read.

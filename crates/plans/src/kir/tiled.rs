@@ -1,7 +1,8 @@
 //! Maps over boxes: a block copies what its box reads into shared memory, in the order of the
 //! array, then each thread computes points of the box from the copy. Stencils and transposes.
 //!
-//! Rows: BAS-17, BAS-21, BAR-14. Sizes of boxes and copies stand in the text, extents and strides
+//! Rows: BAS-17, BAS-21, BAR-14, ACL-44. Items of 4 and 8 bytes are copied past the registers where
+//! the architecture has that. Sizes of boxes and copies stand in the text, extents and strides
 //! are parameters. What lies outside of the array is not copied; tests of reads see to it that
 //! nobody asks for it.
 
@@ -18,11 +19,7 @@ impl Lowering<'_> {
         let (domain, block) = (&launch.domain, &tiling.block);
         let int = self.int();
         let let_ = |name: String, is: String| Stmt::Let { name, of: int, is, node: None };
-        let mut out = Vec::new();
-        for (t, tile) in tiling.tiles.iter().enumerate() {
-            let (of, count) = (self.stored(tile)?, tile.strides(block).1 as u32);
-            out.push(Stmt::Shared { name: format!("near{t}"), of, count });
-        }
+        let mut out = self.near_arrays()?;
         let boxes: Vec<usize> = domain.iter().zip(block).map(|(d, b)| d.div_ceil(*b)).collect();
         let mut each = Vec::new();
         let names = self.coordinates(&boxes, "b", ('b', 'd'), &mut each);
@@ -33,10 +30,7 @@ impl Lowering<'_> {
                 if *size == 1 { name.clone() } else { format!("{name} * {size}") },
             ));
         }
-        for (t, tile) in tiling.tiles.iter().enumerate() {
-            self.copied(t, tile, block, &corner, &mut each)?;
-        }
-        each.push(Stmt::Do("__syncthreads()".into()));
+        each.append(&mut self.copies(&corner)?);
         let ends = |k: usize| match block[k] {
             1 => (corner[k].clone(), corner[k].clone()),
             n => (corner[k].clone(), format!("{} + {}", corner[k], n - 1)),
@@ -53,6 +47,33 @@ impl Lowering<'_> {
         });
         out.insert(0, Stmt::Note("A block a box: what it reads is copied first.".into()));
         Ok((out, tiling.boxes(domain)))
+    }
+
+    /// The arrays in shared memory of a launch's boxes.
+    pub(super) fn near_arrays(&self) -> Result<Vec<Stmt>> {
+        let Some(tiling) = &self.launch.tiling else { return Err(bug!("boxes of no tiles")) };
+        let near = |(t, tile): (usize, &Tile<u32>)| {
+            let (of, count) = (self.stored(tile)?, tile.strides(&tiling.block).1 as u32);
+            Ok(Stmt::Shared { name: format!("near{t}"), of, count })
+        };
+        tiling.tiles.iter().enumerate().map(near).collect()
+    }
+
+    /// A block's copies for the box with that corner, there for all its threads. Their loads are
+    /// read from them from now on.
+    pub(super) fn copies(&mut self, corner: &[String]) -> Result<Vec<Stmt>> {
+        let launch = self.launch;
+        let Some(tiling) = &launch.tiling else { return Err(bug!("boxes of no tiles")) };
+        let mut out = Vec::new();
+        for (t, tile) in tiling.tiles.iter().enumerate() {
+            self.copied(t, tile, &tiling.block, corner, &mut out)?;
+        }
+        let mut types = tiling.tiles.iter().map(|tile| self.stored(tile));
+        if types.any(|of| of.is_ok_and(is_copied_past)) {
+            out.push(Stmt::Do("copies_done()".into()));
+        }
+        out.push(Stmt::Do("__syncthreads()".into()));
+        Ok(out)
     }
 
     fn stored(&self, tile: &Tile<u32>) -> Result<Type> {
@@ -130,11 +151,10 @@ impl Lowering<'_> {
                 to.push(times(&format!("u{t}_{j}"), strides[j] as i64));
             }
         }
-        let store = Stmt::Store {
-            to: format!("near{t}"),
-            at: sum(to),
-            is: format!("{array}[{}]", sum(place)),
-            node: None,
+        let (near, item) = (format!("near{t}"), format!("{array}[{}]", sum(place)));
+        let store = match is_copied_past(self.storage(buf)) {
+            true => Stmt::Do(format!("copy_async({near} + {}, &{item})", sum(to))),
+            false => Stmt::Store { to: near, at: sum(to), is: item, node: None },
         };
         copy.push(if inside.is_empty() {
             store
@@ -224,6 +244,11 @@ impl Lowering<'_> {
         let tests = own.read.tests.clone();
         self.guarded(&tests, text, axes)
     }
+}
+
+/// Whether items of a type may be copied past the registers.
+fn is_copied_past(of: Type) -> bool {
+    matches!(of.bytes(), 4 | 8)
 }
 
 fn times(name: &str, by: i64) -> Expr {

@@ -1,18 +1,37 @@
-//! Consumers of whole arrays as code: ordered folds and folds of segments, a thread a result.
+//! Consumers of whole arrays as code: ordered folds, a thread a result, and folds of segments.
 //!
-//! Rows: ACC-27, ACC-28. `scatter` and `sort` are the others.
+//! Rows: ACC-27, ACC-28. `scatter` and `sort` are the others. A segment is the work of a thread, of
+//! a warp, or of as many threads as it wants, by the mean length: threads that share out the steps
+//! of a merge of elements and ends of segments have equal work, whatever the lengths (Merrill and
+//! Garland, SC 2016).
 
 use super::fold::{fold_text, unit};
-use super::lower::{At, Body, Lowering, set, stride, warp_stride};
-use super::{Spread, Stmt, Type};
-use crate::plan::Finish;
+use super::lower::{At, Body, Lowering, set, store, stride, warp_stride};
+use super::serial::let_;
+use super::{Form, Spread, Stmt, Type};
+use crate::plan::{Finish, Launch, product};
 use aplomb_ground::error::{Result, bug};
 use aplomb_values::body::Rounds;
 use aplomb_values::dag::Whole;
 use aplomb_values::prim::op::Op;
 
-/// Segments with more elements than that, on average, are a warp's.
-const LONG: u64 = 16;
+/// Segments of so few elements, on average, are a thread's, of as many as two warps have a warp's
+/// (the paper's own were slow below); those between are merged.
+const FEW: u64 = 4;
+const LONG: u64 = 64;
+/// Steps of a merge that a thread takes.
+const SHARE: u64 = 16;
+
+/// Who takes the segments of a launch; None: it folds none.
+pub(super) fn form(launch: &Launch) -> Option<Form> {
+    let finish = launch.finish.as_ref()?;
+    let Whole::Segmented { .. } = finish.what else { return None };
+    Some(match product(&launch.domain) / product(&finish.shape).max(1) {
+        ..=FEW => Form::ThreadSegments,
+        LONG.. => Form::WarpSegments,
+        _ => Form::MergedSegments,
+    })
+}
 
 impl Lowering<'_> {
     pub(super) fn whole(&mut self) -> Result<()> {
@@ -75,14 +94,15 @@ impl Lowering<'_> {
 
     fn segments(&mut self, finish: &Finish, op: Op) -> Result<()> {
         let launch = self.launch;
-        let count = |shape: &[usize]| shape.iter().map(|n| *n as u64).product::<u64>();
-        let (elements, segments) = (count(&launch.domain), count(&finish.shape));
-        let long = self.any_extents || elements / segments.max(1) > LONG;
+        let (elements, segments) = (product(&launch.domain), product(&finish.shape));
+        let form = if self.any_extents { Some(Form::WarpSegments) } else { form(launch) };
+        if form == Some(Form::MergedSegments) {
+            return self.merged(finish, op);
+        }
+        let long = form == Some(Form::WarpSegments);
         let by = if long { Spread::Warps } else { Spread::Threads };
         let bounds = launch.loads[finish.held[0] as usize].buf;
         let bounds = self.buffer(bounds, false)?.to_string();
-        let let_ =
-            |name: &str, of: Type, is: String| Stmt::Let { name: name.into(), of, is, node: None };
         let mut line = vec![
             let_("from", Type::U64, format!("(u64){bounds}[2 * o]")),
             let_("to", Type::U64, format!("(u64){bounds}[2 * o + 1]")),
@@ -119,12 +139,7 @@ impl Lowering<'_> {
             step: if warps { "32" } else { "1" }.into(),
             body: body.out,
         });
-        let nothing =
-            op.identity().ok_or_else(|| bug!("{}/ of a segment without elements", op.glyph()))?;
-        let empty = format!("from < to ? t0 : {nothing:?}");
-        let mut last =
-            vec![set("t0", &empty), let_("x0", self.int(), format!("({})o", self.int().cuda()))];
-        self.after(&["t0".into()], "o", &["x0".into()], &mut last)?;
+        let mut last = self.segment_done(op)?;
         let (note, each) = if warps {
             let half = vec![
                 let_("d0", Type::F64, "__shfl_down_sync(~0u, t0, half)".into()),
@@ -138,6 +153,115 @@ impl Lowering<'_> {
             ("A thread a segment.", stride("o", "n", line))
         };
         self.kernel(vec![Stmt::Note(note.into()), each], by, segments);
+        Ok(())
+    }
+
+    /// The statements behind the fold `t0` of segment `o`, which may have no elements.
+    fn segment_done(&mut self, op: Op) -> Result<Vec<Stmt>> {
+        let nothing =
+            op.identity().ok_or_else(|| bug!("{}/ of a segment without elements", op.glyph()))?;
+        let empty = format!("from < to ? t0 : {nothing:?}");
+        let mut last =
+            vec![set("t0", &empty), let_("x0", self.int(), format!("({})o", self.int().cuda()))];
+        self.after(&["t0".into()], "o", &["x0".into()], &mut last)?;
+        Ok(last)
+    }
+
+    /// Two kernels. An element is a step, and so is the end of a segment: thread `o` takes `SHARE`
+    /// of them in order, writes the folds of the segments that end there, and carries what is left.
+    /// Then a thread a segment folds what others carried for it, in order, and what it has: the
+    /// same bits each time.
+    fn merged(&mut self, finish: &Finish, op: Op) -> Result<()> {
+        let (elements, segments) = (product(&self.launch.domain), product(&finish.shape));
+        let (steps, unit) = (elements + segments, unit(op)?);
+        let threads = steps.div_ceil(SHARE);
+        let bounds = self.launch.loads[finish.held[0] as usize].buf;
+        let bounds = self.buffer(bounds, false)?.to_string();
+        self.shared("sums", Type::F64, segments);
+        self.shared("carries", Type::F64, threads);
+        let count = |k: &mut Self, n: u64| k.number('m', Type::U64, n as f64);
+        let (n, all, steps) = (count(self, elements), count(self, segments), count(self, steps));
+        let (mut body, value) = self.element(finish)?;
+        body.out.push(Stmt::If(
+            "i >= from".into(),
+            vec![Stmt::Set {
+                name: "t0".into(),
+                is: fold_text(op, "t0", &value)?,
+                node: Some(finish.node),
+            }],
+        ));
+        let mut item = vec![let_("i", Type::U64, "at".into())];
+        item.append(&mut body.out);
+        item.push(set("at", "at + 1"));
+        let bound = |k: u32| format!("segment < {all} ? (u64){bounds}[2 * segment + {k}] : {n}");
+        let step = vec![
+            let_("from", Type::U64, bound(0)),
+            let_("to", Type::U64, bound(1)),
+            let_("inside", Type::U32, "at < to".into()),
+            Stmt::If("inside".into(), item),
+            Stmt::If(
+                "!inside".into(),
+                vec![
+                    store("sums", "segment", "t0"),
+                    set("t0", &unit),
+                    set("segment", "segment + 1"),
+                ],
+            ),
+        ];
+        // The segments that end before its first step: their ends, each one step more, rise.
+        let look = vec![
+            let_("ended", Type::U32, format!("(u64){bounds}[2 * middle + 1] + middle < first")),
+            Stmt::If("ended".into(), vec![set("segment", "middle + 1")]),
+            Stmt::If("!ended".into(), vec![set("last", "middle")]),
+        ];
+        let line = vec![
+            let_("first", Type::U64, format!("o * {SHARE}")),
+            let_(
+                "end",
+                Type::U64,
+                format!("first + {SHARE} < {steps} ? first + {SHARE} : {steps}"),
+            ),
+            let_("segment", Type::U64, "0".into()),
+            let_("last", Type::U64, all.clone()),
+            Stmt::Each {
+                name: "middle".into(),
+                next: "(segment + last) / 2".into(),
+                to: "last".into(),
+                body: look,
+            },
+            let_("at", Type::U64, "first - segment".into()),
+            let_("t0", Type::F64, unit.clone()),
+            Stmt::For {
+                name: "step".into(),
+                from: "first".into(),
+                to: "end".into(),
+                step: "1".into(),
+                body: step,
+            },
+            store("carries", "o", "t0"),
+        ];
+        let note = Stmt::Note("A thread so many steps of a merge of elements and segments.".into());
+        self.kernel(vec![note, stride("o", "n", line)], Spread::Threads, threads);
+
+        self.shared("sums", Type::F64, segments);
+        self.shared("carries", Type::F64, threads);
+        let mut line = vec![
+            let_("from", Type::U64, format!("(u64){bounds}[2 * o]")),
+            let_("to", Type::U64, format!("(u64){bounds}[2 * o + 1]")),
+            let_("first", Type::U64, format!("o == 0 ? 0 : (u64){bounds}[2 * o - 1] + o")),
+            let_("t0", Type::F64, unit),
+            Stmt::For {
+                name: "j".into(),
+                from: format!("first / {SHARE}"),
+                to: format!("(to + o) / {SHARE}"),
+                step: "1".into(),
+                body: vec![set("t0", &fold_text(op, "t0", "carries[j]")?)],
+            },
+            set("t0", &fold_text(op, "t0", "sums[o]")?),
+        ];
+        line.append(&mut self.segment_done(op)?);
+        let note = Stmt::Note("A thread a segment: what was carried for it, in order.".into());
+        self.kernel(vec![note, stride("o", "n", line)], Spread::Threads, segments);
         Ok(())
     }
 

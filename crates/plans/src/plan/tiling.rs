@@ -10,6 +10,8 @@ use smallvec::SmallVec;
 
 /// Points that a tiled launch gives a block; its threads take them in turns.
 pub const POINTS: usize = 1024;
+/// Rows of a fold, one a thread, and places of them that a block copies at a time.
+pub const STAGED: [usize; 2] = [256, 16];
 /// Bytes of near memory that a block may have without asking.
 pub const BYTES: usize = 48 << 10;
 
@@ -24,6 +26,8 @@ const WORD: usize = 4;
 pub struct Tiling<L> {
     /// Points of a box along each axis of the domain; 1 where it is not cut.
     pub block: SmallVec<[usize; 4]>,
+    /// The axis of the domain that neighbouring threads follow.
+    pub lanes: usize,
     /// The copies that a block makes.
     pub tiles: Vec<Tile<L>>,
 }
@@ -152,13 +156,12 @@ impl<L> Tile<L> {
         self.strides(block).1.saturating_mul(self.size)
     }
 
-    /// The distance in the copy between reads of neighbouring threads; threads follow the domain's
-    /// last axis that is cut.
-    pub fn lane_stride(&self, block: &[usize]) -> usize {
-        let last = block.iter().rposition(|n| *n > 1).unwrap_or(0);
+    /// The distance in the copy between reads of neighbouring threads, which follow that axis of
+    /// the domain.
+    pub fn lane_stride(&self, block: &[usize], lanes: usize) -> usize {
         let strides = self.strides(block).0;
         let own = self.spans.iter().zip(strides).filter_map(|(s, stride)| match s {
-            Span::Along { axis, by, .. } if *axis == last => {
+            Span::Along { axis, by, .. } if *axis == lanes => {
                 Some(stride.saturating_mul(by.unsigned_abs() as usize))
             }
             _ => None,
@@ -169,15 +172,16 @@ impl<L> Tile<L> {
 
 impl<L> Tile<L> {
     /// Threads of a warp that meet in one bank of the copy, the most (BAS-19). Threads take the
-    /// box's points in turns, the last axis first; a load shifts all of them alike. Items of 8
-    /// bytes go by half warps.
-    pub fn meetings(&self, block: &[usize]) -> u32 {
+    /// box's points in turns, the axis that lanes follow first, then the last; a load shifts all of
+    /// them alike. Items of 8 bytes go by half warps.
+    pub fn meetings(&self, block: &[usize], lanes: usize) -> u32 {
         let strides = self.strides(block).0;
         let points = block.iter().product::<usize>().min(POINTS);
         let at = |point: usize| {
             let (mut rest, mut place) = (point, SmallVec::<[usize; 4]>::from(block));
-            for (own, n) in place.iter_mut().zip(block).rev() {
-                (*own, rest) = (rest % n, rest / n);
+            let others = (0..block.len()).rev().filter(|axis| *axis != lanes);
+            for axis in [lanes].into_iter().chain(others) {
+                (place[axis], rest) = (rest % block[axis], rest / block[axis]);
             }
             let along = self.spans.iter().zip(&strides).map(|(span, stride)| match span {
                 Span::Along { axis, by, .. } => stride * by.unsigned_abs() as usize * place[*axis],
@@ -228,7 +232,7 @@ impl<L> Tiling<L> {
         };
         let tiles: Vec<Tile<M>> =
             self.tiles.iter().map(tile).filter(|t| !t.loads.is_empty()).collect();
-        (!tiles.is_empty()).then(|| Tiling { block: self.block.clone(), tiles })
+        (!tiles.is_empty()).then(|| Tiling { block: self.block.clone(), lanes: self.lanes, tiles })
     }
 
     /// The number of boxes that cover a domain.

@@ -109,6 +109,7 @@ impl Device for Cpu {
                 runs,
                 gpu: None,
                 why: String::new(),
+                sent: Vec::new(),
             });
             for (slot, buffer) in held.iter_mut().zip(&plan.buffers) {
                 if buffer.last_use == Some(k as u32) {

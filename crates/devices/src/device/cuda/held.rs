@@ -8,7 +8,7 @@ use super::engine::Cuda;
 use super::stop::Stop;
 use super::text::{Lowered, Ready};
 use crate::device::cpu::Cpu;
-use crate::device::{LaunchStats, RunCtx};
+use crate::device::{LaunchStats, RunCtx, Sent};
 use crate::pool::PoolBuffer;
 use aplomb_plans::plan::{BufId, From, Plan};
 use aplomb_values::array::{Array, Data, Storage, elements};
@@ -39,6 +39,8 @@ pub struct Run<'a> {
     /// The launches that a library did.
     pub multiplied: Vec<usize>,
     pub stats: Vec<LaunchStats>,
+    /// What went to the device since the last launch.
+    pub sent: Vec<Sent>,
 }
 
 impl<'a> Run<'a> {
@@ -70,6 +72,7 @@ impl<'a> Run<'a> {
             words,
             multiplied: Vec::new(),
             stats: Vec::new(),
+            sent: Vec::new(),
         })
     }
 
@@ -153,6 +156,7 @@ impl<'a> Run<'a> {
         let Some(host) = held.host.clone() else {
             return Err(Stop::Cpu(format!("buffer {} is not there", at.0)));
         };
+        let before = self.cuda.memory.transfers.borrow().traffic;
         let copy = match host.data() {
             Data::Num(x) => self.cuda.memory.upload(&x.to_le_bytes(), self.ctx.interrupt)?,
             Data::Char(c) => {
@@ -161,6 +165,11 @@ impl<'a> Run<'a> {
             Data::Dense(b) => self.cuda.memory.copy_of(b, self.ctx.interrupt)?,
             _ => return Err(Stop::Cpu("an input is no array of reals".into())),
         };
+        let now = self.cuda.memory.transfers.borrow().traffic;
+        if now.up > before.up {
+            let (bytes, micros) = (now.up - before.up, (now.up_ms - before.up_ms) * 1e3);
+            self.sent.push(Sent { buf: at.0, bytes, micros });
+        }
         self.held[at.0 as usize].copy = Some(copy.clone());
         Ok(copy)
     }

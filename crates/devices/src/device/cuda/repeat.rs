@@ -52,6 +52,8 @@ impl Run<'_> {
         };
         if let (Repeats::Graph(repeat), Ok(Some(_))) = (&next, &values) {
             let micros = begun.elapsed().as_secs_f64() * 1e6 / repeat.on_gpu.len().max(1) as f64;
+            // One graph, and all that it needed.
+            let mut sent = std::mem::take(&mut self.sent);
             self.stats.extend(repeat.on_gpu.iter().enumerate().map(|(launch, gpu)| LaunchStats {
                 launch,
                 micros,
@@ -60,6 +62,7 @@ impl Run<'_> {
                 runs: 1,
                 gpu: Some(*gpu),
                 why: whys[launch].clone(),
+                sent: std::mem::take(&mut sent),
             }));
             self.cuda.graphs += 1;
         }

@@ -53,6 +53,7 @@ fn ran(gpu: OnGpu, begun: Instant, by_events: Option<f64>) -> LaunchStats {
         runs: 1,
         gpu: Some(gpu),
         why: String::new(),
+        sent: Vec::new(),
     }
 }
 
@@ -128,7 +129,8 @@ impl Run<'_> {
                     self.on_cpu(k, why)?
                 }
             };
-            self.stats.push(stats);
+            let sent = std::mem::take(&mut self.sent);
+            self.stats.push(LaunchStats { sent, ..stats });
             for at in 0..self.held.len() {
                 if self.plan.buffers[at].last_use == Some(k as u32) {
                     self.held[at] = Held::default();
