@@ -635,7 +635,7 @@ pub struct BufferRecord {
 pub struct SentRecord {
     /// The launch that waited for it.
     pub k: u32,
-    /// What went.
+    /// Its size.
     pub bytes: u64,
     /// The time, in microseconds, by the host's clock.
     pub us: f64,

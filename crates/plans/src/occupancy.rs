@@ -124,8 +124,8 @@ mod tests {
                 ARCHITECTURES.iter().map(|m| m.resident(threads, registers, shared)).collect();
             assert_eq!(told, wanted, "{threads} threads, {registers} registers, {shared} bytes");
         }
-        // The paper's GeForce 8800, which takes what is asked for: ⌊R÷(p×r)⌋⌊⌊M÷m⌋, and no more than
-        // 8 blocks.
+        // The paper's GeForce 8800, which takes what is asked for: ⌊R÷(p×r)⌋ ⌊ ⌊M÷m⌋ blocks, and 8
+        // at most.
         let paper =
             Multiprocessor { registers: 8192, grain: [1, 1], ..of("sm_10", 24, 8, 16 * KB, 0, 1) };
         for ((threads, registers, shared), wanted) in [

@@ -502,8 +502,8 @@ fn acl_41_chains_run_one_after_the_other() {
     assert!(launches == 16 && tree <= 5 * size + size / 100, "{launches}: {tree}");
 }
 
-/// What scans and selections make wave by wave is what they are of, at the ends of waves too: in
-/// long rows, in short ones, by two scans at once, with a result beside them, of whole numbers and
+/// Waves of scans and selections give what whole arrays give, at the ends of waves too: in long
+/// rows, in short ones, by two scans at once, with a result beside them, of whole numbers and
 /// truths, and where an item fails or does not fit.
 #[test]
 fn acl_41_waves_give_what_whole_arrays_give() {

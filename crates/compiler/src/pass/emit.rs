@@ -738,7 +738,10 @@ fn explain(work: &mut Work, schedule: &Schedule) -> Result<()> {
         let nodes = group.nodes();
         // The latest that it could be one with, or that before it.
         let alike = schedule.groups[..k].iter().rposition(|g| g.stage == group.stage);
-        let at = alike.unwrap_or(k - 1);
+        let at = match alike {
+            Some(at) => at,
+            None => k - 1,
+        };
         let before = &schedule.groups[at];
         let beside = legal::beside(before, group);
         let apart = apart(&work.dag, schedule, &homes, (k, at), beside.as_ref().err());

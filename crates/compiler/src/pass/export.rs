@@ -343,10 +343,10 @@ fn pass(work: &Work, k: usize, s: &Snapshot, before: Option<&Snapshot>) -> PassR
     let breaks = s.schedule.keep.iter().filter(|(at, why)| is_stored(at, why)).map(|(at, why)| {
         BreakRecord {
             node: id(*at),
-            reason: again(dag, *at, uses[at.index()])
-                .filter(|_| *why == Why::Consumer)
-                .unwrap_or_else(|| why.clone())
-                .code(),
+            reason: match again(dag, *at, uses[at.index()]) {
+                Some(shared) if *why == Why::Consumer => shared.code(),
+                _ => why.code(),
+            },
             bytes: dag.elements(*at).saturating_mul(dag.dtype(*at).size() as u64),
             readers: readers.get(at).copied().unwrap_or(0),
         }
@@ -551,7 +551,10 @@ fn writes(l: &Launch) -> Vec<WriteRecord> {
                 true => self::by_values(&read, rank, |_| Told::Whole),
                 false => read.text(rank),
             },
-            matrix: adjacency::matrix(&read.ix, rank).filter(|_| !by_values).unwrap_or_default(),
+            matrix: match adjacency::matrix(&read.ix, rank) {
+                Some(rows) if !by_values => rows,
+                _ => Vec::new(),
+            },
         }
     };
     let all: Vec<usize> = (0..rank).collect();

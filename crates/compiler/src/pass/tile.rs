@@ -155,7 +155,7 @@ fn tilings<'a>(
 ) -> impl Iterator<Item = Tiling<Load>> + 'a {
     let folds = group.kind == Kind::Reduce;
     let shapes: Vec<Vec<usize>> = match axes {
-        _ if folds => vec![STAGED.to_vec()],
+        _ if folds => vec![STAGED.into()],
         [_] => vec![vec![POINTS]],
         _ => ROWS.iter().map(|rows| vec![*rows, POINTS / rows]).collect(),
     };

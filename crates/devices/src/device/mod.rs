@@ -102,7 +102,7 @@ pub struct LaunchStats {
 pub struct Sent {
     /// The plan's buffer.
     pub buf: u32,
-    /// What went.
+    /// Its size.
     pub bytes: u64,
     /// The time, µs, by the host's clock.
     pub micros: f64,

@@ -44,9 +44,10 @@ pub fn tell_device(trace: &mut Trace, stats: &[LaunchStats], spent: &Compiling) 
         // A trace that nobody asked for has no launches.
         let Some(kernel) = trace.kernels.get_mut(s.launch) else { continue };
         for sent in &s.sent {
-            let Some(buffer) = trace.buffers.get_mut(sent.buf as usize) else { continue };
             let us = (sent.micros * 10.0).round() / 10.0;
-            buffer.h2d = Some(SentRecord { k: kernel.id, bytes: sent.bytes, us });
+            if let Some(buffer) = trace.buffers.get_mut(sent.buf as usize) {
+                buffer.h2d = Some(SentRecord { k: kernel.id, bytes: sent.bytes, us });
+            }
         }
         let us = (s.micros * 10.0).round() / 10.0;
         kernel.meas =

@@ -1,11 +1,11 @@
 //! The order of launches: by stages, unless another one holds less memory at once.
 //!
 //! Rows: ACL-36, ACL-41. A buffer is there from the launch that writes it to the last one that
-//! reads it. By stages a hundred chains of launches have a hundred arrays alive; one chain after the
-//! other has one. So the next launch is the one after which least is alive, of those that have all
-//! they read. Of equals it is the one whose reader has most of what it wants: chains are followed
-//! from the results back, the part of the most memory first (Sethi and Ullman 1970, for trees). In:
-//! launches by stages, and what their nodes read. Out: the same, in an order that keeps to that.
+//! reads it. By stages a hundred chains of launches have a hundred arrays alive; one chain after
+//! the other has one. So the next launch is the one after which least is alive, of those that have
+//! all they read. Of equals it is the one that comes first where chains are followed from the
+//! results back, the part of the most memory first (Sethi and Ullman 1970, for trees). In: launches
+//! by stages, and what their nodes read. Out: the same, in an order that keeps to that.
 
 use super::{Group, Keep, Why};
 use crate::pass::hash::Map;
@@ -44,7 +44,7 @@ struct Held {
     stays: bool,
 }
 
-/// What launches write, and read of each other.
+/// Buffers between launches: who writes them, who reads them.
 struct Flow {
     buffers: Vec<Held>,
     /// By launch, the buffers that it writes and that it reads.
@@ -57,19 +57,19 @@ impl Flow {
         let nodes = |(k, g): (usize, &Group)| g.nodes().into_iter().map(move |at| (at, k));
         let home: Map<NodeId, usize> = groups.iter().enumerate().flat_map(nodes).collect();
         let mut readers: BTreeMap<NodeId, BTreeSet<usize>> = BTreeMap::new();
-        for (at, read) in reads {
-            let Some(own) = home.get(at) else { continue };
+        let at_home = |(at, read)| home.get(at).map(|own| (own, read));
+        for (own, read) in reads.iter().filter_map(at_home) {
             for src in read.iter().filter(|src| home.get(*src) != Some(own)) {
                 readers.entry(*src).or_default().insert(*own);
             }
         }
         let mut flow = Flow {
             buffers: Vec::new(),
-            writes: vec![Vec::new(); groups.len()],
-            reads: vec![Vec::new(); groups.len()],
+            writes: groups.iter().map(|_| Vec::new()).collect(),
+            reads: groups.iter().map(|_| Vec::new()).collect(),
         };
-        for (at, why) in keep {
-            let Some(&writer) = home.get(at) else { continue };
+        let written = keep.iter().filter_map(|(at, why)| Some((at, why, *home.get(at)?)));
+        for (at, why, writer) in written {
             let readers: Vec<usize> = readers.remove(at).into_iter().flatten().collect();
             // A fold that only its own launch reads has no buffer.
             if *why == Why::Consumer && readers.is_empty() {
@@ -110,8 +110,7 @@ impl Flow {
     fn places(&self) -> Vec<usize> {
         let count = self.writes.len();
         // The memory that the way to each launch's results takes, as if nothing were shared.
-        let mut need = vec![0u64; count];
-        let mut below: Vec<Vec<usize>> = Vec::with_capacity(count);
+        let (mut need, mut below): (Vec<u64>, Vec<Vec<usize>>) = Default::default();
         for k in 0..count {
             let mut parts: Vec<usize> =
                 self.reads[k].iter().map(|b| self.buffers[*b].writer).filter(|w| *w < k).collect();
@@ -124,10 +123,10 @@ impl Flow {
                 most = most.max(held.saturating_add(need[*part]));
                 held = held.saturating_add(self.sum(&self.writes[*part]));
             }
-            need[k] = most.max(held.saturating_add(self.sum(&self.writes[k])));
+            need.push(most.max(held.saturating_add(self.sum(&self.writes[k]))));
             below.push(parts);
         }
-        let mut place = vec![usize::MAX; count];
+        let mut place: Vec<usize> = (0..count).map(|_| usize::MAX).collect();
         let mut next = 0;
         for last in 0..count {
             let is_result = self.writes[last].iter().any(|b| self.buffers[*b].stays);
@@ -159,7 +158,8 @@ impl Flow {
         };
         let mut ready: BTreeSet<(i128, usize, usize)> =
             (0..waits.len()).filter(|k| waits[*k] == 0).map(|k| key(k, &left)).collect();
-        let (mut order, mut done) = (Vec::with_capacity(waits.len()), vec![false; waits.len()]);
+        let mut order = Vec::new();
+        let mut done: Vec<bool> = waits.iter().map(|_| false).collect();
         while let Some((_, _, k)) = ready.pop_first() {
             order.push(k);
             done[k] = true;

@@ -131,7 +131,7 @@ fn rows(
         own.push(made);
     }
     let (body, mut filled) = map::body(cpu, launch, inputs, outputs, &more);
-    let mut befores = vec![None; sinks.len()];
+    let mut befores: Vec<Option<f64>> = sinks.iter().map(|_| None).collect();
     let totals: Vec<[AtomicU64; LINES]> =
         (0..wave.min(units)).map(|_| Default::default()).collect();
     let (mut found, mut done) = (Tally::default(), Tally::default());
@@ -149,7 +149,8 @@ fn rows(
         let mut made = filled[outputs.sinks.len()..].iter();
         for (k, of) in launch.reductions.iter().enumerate() {
             let here = || made.next().map(|s| Source { at: s.at, dtype: s.dtype, len: all });
-            let Some(source) = lying[k].or_else(here) else { continue };
+            let source = lying[k].or_else(here);
+            let source = source.ok_or_else(|| DeviceError::Broken("a scan of nothing".into()))?;
             let (loops, isa) = (prefixes(cpu.isa, of.op), cpu.isa);
             let along = Along { source, to: sinks[k], of, shape, loops, isa };
             keep(along.run(cpu, ctx, first..last, &mut befores[k], &totals)?, &mut done);
@@ -323,7 +324,7 @@ impl Along<'_> {
                 to.store(total.to_bits(), Ordering::Relaxed);
             }
         })?;
-        let mut befores: Vec<Each> = Vec::with_capacity(units.len());
+        let mut befores: Vec<Each> = Vec::new();
         for (unit, totals) in units.clone().zip(totals) {
             if unit.is_multiple_of(self.shape.cut()) {
                 *before = None;

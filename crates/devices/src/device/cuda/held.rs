@@ -39,7 +39,7 @@ pub struct Run<'a> {
     /// The launches that a library did.
     pub multiplied: Vec<usize>,
     pub stats: Vec<LaunchStats>,
-    /// What went to the device since the last launch.
+    /// Arrays that went to the device since the last launch.
     pub sent: Vec<Sent>,
 }
 
