@@ -10,7 +10,7 @@ use super::shown;
 use super::watchdog::{Bounds, Fired, Watchdog};
 use crate::files::{self, Aside, Reach};
 use aplomb_compiler::pass::{Compiled, Log, Options, PlanCache, Timed};
-use aplomb_devices::device::cpu::apply;
+use aplomb_devices::device::cpu::{apply, registers::compile};
 use aplomb_devices::device::{Device, Devices, RunCtx, Tune};
 use aplomb_ground::chart::Chart;
 use aplomb_ground::error::{Error, Kind, Result, internal, limit, outgrown};
@@ -27,6 +27,7 @@ use aplomb_values::array::format::{self, Style};
 use aplomb_values::dag::Recorded;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Src;
+use aplomb_values::registers::{Code, Request};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -510,6 +511,10 @@ impl Host for World<'_> {
 
     fn fold(&self, op: Op, rows: &[f64], size: usize, out: &mut [f64]) -> bool {
         apply::fold(self.core.device.cpu.isa(), op, rows, size, out)
+    }
+
+    fn compiled(&self, request: &Request<'_, '_>) -> Code {
+        compile(self.core.device.cpu.isa(), request)
     }
 
     fn is_on(&self, switch: &str) -> bool {

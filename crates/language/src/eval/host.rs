@@ -10,6 +10,7 @@ use aplomb_values::array::format::Style;
 use aplomb_values::dag::Recorded;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Src;
+use aplomb_values::registers::{Code, Request};
 
 /// The time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -134,6 +135,11 @@ pub trait Host {
     /// (`prim::reduce`). False: some result is suspect, or rows are folded otherwise.
     fn fold(&self, _op: Op, _rows: &[f64], _size: usize, _out: &mut [f64]) -> bool {
         false
+    }
+
+    /// A function on numbers in registers as machine code. None: the device has none for it.
+    fn compiled(&self, _request: &Request<'_, '_>) -> Code {
+        None
     }
 
     /// Whether what a switch of `RECORDER` names is done.

@@ -429,11 +429,16 @@ impl Array {
 
     /// The items, if they lie there as floats of 64 bits.
     pub fn floats_there(&self) -> Option<&[f64]> {
+        match self.view_there()? {
+            View::F64(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The items of one type, if they lie in a buffer here.
+    pub fn view_there(&self) -> Option<View<'_>> {
         match &self.data {
-            Data::Dense(held) => match held.view() {
-                View::F64(items) => Some(items),
-                _ => None,
-            },
+            Data::Dense(held) => Some(held.view()),
             _ => None,
         }
     }
