@@ -204,7 +204,14 @@ impl Eval<'_> {
                     .in_space(space, |ev| ev.system_call(row, &[], &Options::default(), x, y));
             }
             Func::Shared(shape, all) => self.shared(shape, all, x, y),
-            Func::Trad(t) => return self.call_trad(t, &[], x, Some(y)),
+            Func::Trad(t) => {
+                if self.cx.sys.scope.is_once_a_cell()
+                    && let Some(f) = self.as_dfn(t, x.is_some())
+                {
+                    return self.call_dfn(&f, x, y);
+                }
+                return self.call_trad(t, &[], x, Some(y));
+            }
             Func::Op1(Oper::Trad(t), a) => {
                 return self.call_trad(t, std::slice::from_ref(a), x, Some(y));
             }
@@ -257,6 +264,8 @@ impl Eval<'_> {
             }
             Some((Does::Operator(run), _)) => {
                 let elements = || x.map_or(0, Array::len).max(y.len());
+                let as_dfns = self.operands_as_dfns(p, operands, x.is_some());
+                let operands = as_dfns.as_deref().unwrap_or(operands);
                 self.told(elements, |ev| run(ev, operands, x, y, axis))
             }
             _ => Err(nonce(p.glyph)),

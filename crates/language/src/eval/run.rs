@@ -482,6 +482,12 @@ impl<'h> Eval<'h> {
 
     /// A dfn, or an operator with its operands: tail calls go round, other calls go down.
     pub fn call_dfn(&mut self, f: &Rc<Func>, x: Option<&Array>, y: &Array) -> Result<Outcome> {
+        if let Func::Dfn(c) = &**f
+            && let Some(lines) = &c.lines
+            && !self.cx.sys.scope.is_once_a_cell()
+        {
+            return self.call_trad(lines, &[], x, Some(y));
+        }
         self.st.depth += 1;
         let most = self.cx.host.limits().depth;
         if self.st.depth > most {

@@ -218,7 +218,7 @@ pub fn mix(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
         Some(pieces) => pieces.padded(y.shape(), cx.budget())?,
         None => None,
     };
-    let mixed = match (held.split(), padded) {
+    let mixed = match (held.split().or(held.lines()), padded) {
         (Some(rows), _) => rows.node.settled(),
         (None, Some(padded)) => padded,
         (None, None) => {
@@ -360,6 +360,9 @@ pub fn split(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
         Some(rows) => Array::rows(cx.ready(&rows.node, "split")?, rows.at),
         None => cx.ready_outer(y)?,
     };
+    if let Some(lines) = Array::lines_of(&y, shape.len()).filter(|_| axis == shape.len()) {
+        return Ok(lines);
+    }
     if outer * inner == 0 {
         let proto = super::shape::fill(cx, &y.prototype(), &[n])?;
         return empty(cx, &shape, proto);

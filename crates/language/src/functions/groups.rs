@@ -391,7 +391,7 @@ pub fn places_of_runs(
 
 /// The columns of cells of so many axes that are rows of a nested array: vectors of equally many
 /// items, or the rows of a matrix. None: they are others, or have many columns.
-fn columns(cx: &mut Cx<'_>, a: &Array, cell: usize) -> Result<Option<Vec<Array>>> {
+pub fn columns(cx: &mut Cx<'_>, a: &Array, cell: usize) -> Result<Option<Vec<Array>>> {
     /// The most columns.
     const MOST: usize = 8;
     let Data::Items(items) = a.data() else { return Ok(None) };
@@ -416,6 +416,12 @@ fn columns(cx: &mut Cx<'_>, a: &Array, cell: usize) -> Result<Option<Vec<Array>>
                 let column = cx.budget().each(all.iter().map(|row| row.item(j)))?;
                 out.push(cx.collect(&[n], column, None)?);
             }
+        }
+        (0, &[_], None) => {
+            let Some(lines) = items.lines().filter(|lines| lines.cell().len() == 1) else {
+                return Ok(None);
+            };
+            return columns(cx, &lines.node, 1);
         }
         _ => return Ok(None),
     }

@@ -7,7 +7,7 @@ use crate::syntax::numerals;
 use crate::table::Prim;
 use aplomb_ground::error::Result;
 use aplomb_values::array::format::{is_int, numeral};
-use aplomb_values::array::{Array, Data, Ragged, View, storage};
+use aplomb_values::array::{Array, Data, Ragged, Split, View, elements, storage};
 
 /// `f¨Y` or `X f¨Y` of arrays whose items are numbers or characters, or pieces of a text that are
 /// to be run. None: it goes another way, and says there what is wrong with it. Errors: WS FULL,
@@ -92,6 +92,9 @@ fn one_of_each(
     place: impl Fn(&Array, usize) -> Option<usize>,
 ) -> Result<Option<Array>> {
     let Data::Items(items) = y.data() else { return Ok(None) };
+    if let Some(lines) = items.lines() {
+        return one_of_each_line(cx, lines, place);
+    }
     let Some(all) = items.listed().filter(|all| !all.is_empty()) else { return Ok(None) };
     let (mut out, mut ticks) = (cx.budget().room(all.len())?, cx.budget().ticks());
     for (k, item) in all.iter().enumerate() {
@@ -103,6 +106,24 @@ fn one_of_each(
         }
     }
     cx.collect(y.shape(), out, None).map(Some)
+}
+
+/// The same of the cells of a nested array.
+fn one_of_each_line(
+    cx: &mut Cx<'_>,
+    lines: &Split,
+    place: impl Fn(&Array, usize) -> Option<usize>,
+) -> Result<Option<Array>> {
+    let (size, first) = (elements(lines.cell()), lines.line(0));
+    let (mut out, mut ticks) = (cx.budget().room(elements(lines.frame()))?, cx.budget().ticks());
+    for k in 0..elements(lines.frame()) {
+        ticks.tick()?;
+        match place(&first, k).filter(|&at| at < size) {
+            Some(at) => out.push(lines.node.item(k * size + at)),
+            None => return Ok(None),
+        }
+    }
+    cx.collect(lines.frame(), out, None).map(Some)
 }
 
 /// Whole counts, none below 0. None: some are others.

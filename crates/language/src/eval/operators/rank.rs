@@ -73,7 +73,8 @@ fn flattened(
     // Cells that are whole arrays are one for all.
     let items = |a: &Array, lead: usize| match lead {
         0 => a.settled().enclosed().map(Some),
-        _ if a.frame().is_some() || !a.is_uniform() || a.is_empty() => Ok(None),
+        _ if !a.is_uniform() => Ok(Array::lines_of(a, lead)),
+        _ if a.frame().is_some() || a.is_empty() => Ok(None),
         _ if lead == a.rank() => Ok(Some(a.clone())),
         _ => Ok(Some(Array::rows(a.settled(), lead))),
     };
