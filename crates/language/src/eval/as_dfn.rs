@@ -58,7 +58,7 @@ impl Eval<'_> {
             '/' | '⌿' | '\\' | '⍀' | '.' | '⌸' => true,
             _ => return None,
         };
-        let mut one = |f: &Operand| match f {
+        let one = |f: &Operand| match f {
             Operand::F(f) => Operand::F(self.seen_by_cells(f, dyadic)),
             f => f.clone(),
         };

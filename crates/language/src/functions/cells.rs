@@ -128,7 +128,13 @@ pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
         });
     }
     let mut out = cx.budget().room(n)?;
-    each_piece(cx.budget(), &filled, axis, outer, |p, a, b| out.extend((a..b).map(|k| p.item(k))))?;
+    // Texts are cut out of their pieces once, however often they stand there.
+    let mut cut = Vec::with_capacity(filled.len());
+    for part in &filled {
+        cut.push(super::groups::shared(cx, part)?.map_or_else(|| (*part).clone(), |cut| cut));
+    }
+    let cut: Vec<&Array> = cut.iter().collect();
+    each_piece(cx.budget(), &cut, axis, outer, |p, a, b| out.extend((a..b).map(|k| p.item(k))))?;
     cx.collect(&shape, out, None)
 }
 

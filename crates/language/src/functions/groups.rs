@@ -336,6 +336,25 @@ pub fn gathered(cx: &mut Cx<'_>, a: &Array) -> Result<Option<Array>> {
     Ok(runs(cx, a, 0)?.map(|pieces| pieces.items(a.shape())))
 }
 
+/// Texts that are pieces as arrays that stand one by one, where equal ones are one array. None:
+/// they are others, or most of them differ.
+pub fn shared(cx: &mut Cx<'_>, a: &Array) -> Result<Option<Array>> {
+    /// Fewer are not looked through.
+    const WORTH: usize = 64;
+    let Some(pieces) = a.pieces().filter(|p| p.count() >= WORTH && p.flat().is_char()) else {
+        return Ok(None);
+    };
+    let Some(groups) = groups_of_pieces(pieces, 0.0, cx.budget())? else { return Ok(None) };
+    if groups.firsts.len() * 2 > pieces.count() {
+        return Ok(None);
+    }
+    let mut texts = cx.budget().room(groups.firsts.len())?;
+    texts.extend(groups.firsts.iter().map(|&k| pieces.item(k)));
+    let mut out = cx.budget().room(groups.of.len())?;
+    out.extend(groups.of.iter().map(|&g| texts[g as usize].clone()));
+    cx.collect(a.shape(), out, None).map(Some)
+}
+
 /// An array in pieces of one size, computed if it is pending: `why` says for what. None: there is
 /// no piece, or they hold too much.
 pub fn cut_up(

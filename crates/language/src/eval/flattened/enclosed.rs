@@ -10,6 +10,7 @@ use crate::functions::{search, select};
 use crate::syntax::resolve::{Do, FExpr, Ins};
 use aplomb_ground::error::Result;
 use aplomb_values::array::Array;
+use std::rc::Rc;
 
 /// The glyph of a primitive that a step calls.
 fn called(ins: &Ins, dyadic: bool) -> Option<char> {
@@ -34,7 +35,7 @@ impl Flat<'_, '_> {
     /// number. None: they are no such steps.
     pub(super) fn enclosed(
         &mut self,
-        call: &Call,
+        call: &Rc<Call>,
         ins: &Ins,
         stack: &mut Vec<Cells>,
         behind: &[Ins],
@@ -42,7 +43,11 @@ impl Flat<'_, '_> {
         if called(ins, false) != Some('⊂') {
             return Ok(None);
         }
-        let Some(Cells::Each(..)) = stack.last() else { return Ok(None) };
+        let Some(keys @ Cells::Each(..)) = stack.last().cloned() else { return Ok(None) };
+        if let Some((made, steps)) = self.join_whole(call, &keys, behind)? {
+            stack.pop();
+            return Ok(Some((made, steps)));
+        }
         if let [next, ..] = behind
             && called(next, true) == Some('∊')
             && let [.., Cells::Same(list), _] = stack.as_slice()

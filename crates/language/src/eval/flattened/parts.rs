@@ -274,6 +274,16 @@ impl Flat<'_, '_> {
         for i in indices {
             at.push(i.as_ref().map(|i| self.here(i)).transpose()?);
         }
+        // Nothing is the cells' own.
+        let same = |i: &Option<Cells>| matches!(i, None | Some(Cells::Same(_)));
+        if let (Cells::Same(a), true) = (&base, at.iter().all(same)) {
+            let one = |i: &Option<Cells>| match i {
+                Some(Cells::Same(i)) => Some(i.clone()),
+                _ => None,
+            };
+            let at: Vec<_> = at.iter().map(one).collect();
+            return select::bracket(&mut self.ev.cx, a, &at).map(Cells::Same);
+        }
         // One vector for all, and numbers: places in it.
         if let (Cells::Same(a), [Some(Cells::Each(i, _))]) = (&base, at.as_slice())
             && i.is_uniform()
