@@ -2,7 +2,7 @@
 //! body, without a call of the evaluator.
 //!
 //! Few values (booleans, small codes): maps that compose, one step an item. What is associative by
-//! its text: one call an item. Else prefixes side by side, which is quadratic, and said. None: the
+//! its text: one call an item. A sum of ⍺'s share and a multiple of ⍵: maps, too. Else prefixes side by side, which is quadratic, and said. None: the
 //! calls run one by one.
 
 use crate::eval::run::Eval;
@@ -16,7 +16,7 @@ use std::rc::Rc;
 /// Calls between two looks at the interrupt.
 const STRETCH: usize = 1 << 16;
 /// Calls of a scan that are told.
-const TOLD: usize = 1 << 24;
+const TOLD: usize = 1 << 18;
 
 impl Eval<'_> {
     /// The scan of real numbers along an axis. Errors: INTERRUPT, WS FULL.
@@ -42,6 +42,7 @@ impl Eval<'_> {
             let done = match prefixes.mapped(&mut line, steps)? {
                 Some(()) => &line,
                 None if prefixes.running(&mut line, steps)?.is_some() => &line,
+                None if prefixes.affine(&mut line, steps)?.is_some() => &line,
                 None => {
                     let folded = prefixes.folded(&line, &mut out, |made| {
                         calls += made;
