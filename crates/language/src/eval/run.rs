@@ -637,7 +637,14 @@ impl<'h> Eval<'h> {
         rest: &[Stmt],
         tail: bool,
     ) -> Result<Outcome> {
+        /// Both ways of a guard in a function that calls itself, so deep: beyond, cells end each by
+        /// itself, and no depth is enough.
+        const RECURS: usize = 3;
         let Some(frame) = at.frame else { return Err(untraced("a guard outside of a function")) };
+        let deep = self.cx.sys.scope.conditions().len();
+        if deep >= RECURS && frame.closure.ast.dfn(frame.closure.dfn).recurs {
+            return Err(untraced("its cells call it as often as each needs"));
+        }
         let changed = frame.saved.borrow().len();
         let names = frame.names();
         let x = frame.alpha.borrow().clone().and_then(Value::into_array);

@@ -1,7 +1,7 @@
 //! Order: `⍋ ⍒`. Stable; numbers exactly, complex ones by real, then imaginary part, before
 //! characters; nested item by item, shorter first.
 
-use super::groups::{Groups, columns, groups_of_pieces, runs};
+use super::groups::{Groups, columns, groups_of_pieces, groups_of_shared, runs};
 use super::search::cell_arrays;
 use super::shape::Axis;
 use crate::eval::cx::Cx;
@@ -209,7 +209,12 @@ fn by_columns(cx: &mut Cx<'_>, columns: &[Array], down: bool) -> Result<Option<V
 fn ranks(cx: &mut Cx<'_>, column: &Array) -> Result<Option<(Vec<usize>, usize)>> {
     let n = column.len();
     if let Some(pieces) = runs(cx, column, 0)? {
-        let Some(groups) = groups_of_pieces(&pieces, 0.0, cx.budget())? else { return Ok(None) };
+        let shared = groups_of_shared(cx, column)?;
+        let groups = match shared {
+            None => groups_of_pieces(&pieces, 0.0, cx.budget())?,
+            shared => shared,
+        };
+        let Some(groups) = groups else { return Ok(None) };
         let sorted = sorted_groups(cx, &pieces, &groups, false)?;
         let mut of_group = cx.budget().filled(0usize, sorted.len())?;
         sorted.iter().enumerate().for_each(|(rank, &g)| of_group[g] = rank);

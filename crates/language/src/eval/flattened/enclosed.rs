@@ -6,8 +6,9 @@
 
 use super::body::Call;
 use super::{Cells, Flat};
+use crate::eval::value::{self, Func, Oper};
 use crate::functions::{search, select};
-use crate::syntax::resolve::{Do, FExpr, Ins};
+use crate::syntax::resolve::{Do, FExpr, Ins, OpExpr, Operand};
 use aplomb_ground::error::Result;
 use aplomb_values::array::Array;
 use std::rc::Rc;
@@ -17,6 +18,23 @@ fn called(ins: &Ins, dyadic: bool) -> Option<char> {
     match (&ins.what, dyadic) {
         (Do::Monad(FExpr::Prim(p)), false) | (Do::Dyad(FExpr::Prim(p)), true) => Some(p.glyph),
         _ => None,
+    }
+}
+
+/// Whether a step is `⌷⍨`.
+fn is_turned_choice(ins: &Ins) -> bool {
+    let Do::Dyad(f) = &ins.what else { return false };
+    match f {
+        FExpr::Op1(OpExpr::Prim(p), g) if p.glyph == '⍨' => {
+            matches!(&**g, Operand::F(FExpr::Prim(p)) if p.glyph == '⌷')
+        }
+        FExpr::Known(f) => match &**f {
+            Func::Op1(Oper::Prim(p), value::Operand::F(g)) if p.glyph == '⍨' => {
+                matches!(&**g, Func::Prim(p) if p.glyph == '⌷')
+            }
+            _ => false,
+        },
+        _ => false,
     }
 }
 
@@ -69,6 +87,21 @@ impl Flat<'_, '_> {
             let Some(items) = stack.pop() else { return Ok(None) };
             stack.pop();
             return self.indexed(&base, &[Some(items)]).map(|z| Some((z, 1)));
+        }
+        if let [pushes, next, ..] = behind
+            && is_turned_choice(next)
+            && matches!(pushes.what, Do::Omega | Do::Alpha | Do::Name(_) | Do::Const(_))
+            && let Some(Cells::Each(items, _)) = stack.last()
+            && (items.is_uniform() || items.pieces().is_some() || items.split().is_some())
+        {
+            let (base, items) = (self.pushed(call, pushes)?, stack.last().cloned());
+            return match is_vectors(&base) {
+                false => Ok(None),
+                true => {
+                    stack.pop();
+                    self.indexed(&base, &[items]).map(|z| Some((z, 2)))
+                }
+            };
         }
         let [whole, next, ..] = behind else { return Ok(None) };
         let is_index = matches!(&next.what, Do::Index(present) if present[..] == [true]);

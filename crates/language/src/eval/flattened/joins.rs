@@ -292,7 +292,7 @@ impl Flat<'_, '_> {
     }
 
     /// What a step pushes that is a name, an argument or a constant.
-    fn pushed(&mut self, call: &Rc<Call>, ins: &Ins) -> Result<Cells> {
+    pub(super) fn pushed(&mut self, call: &Rc<Call>, ins: &Ins) -> Result<Cells> {
         let mut stack = Vec::with_capacity(1);
         self.step(call, &ins.what, &mut stack)?;
         stack.pop().ok_or_else(|| bug!("a step pushes nothing"))

@@ -50,6 +50,15 @@ pub fn rank(
             rank_error("the frames of X and Y differ in rank")
         });
     }
+    if let (Func::Prim(p), Some((x, own)), (y, lead)) = (&*func, x, y)
+        && p.glyph == '⌽'
+        && own == x.rank()
+        && lead + 1 == y.rank()
+        && lead == own
+    {
+        // A number for each vector is what ⌽ takes.
+        return ev.apply(&func, Some(x), y);
+    }
     if let Some(z) = ev.rank_framed(&func, x, y)? {
         return Ok(z);
     }
