@@ -281,7 +281,7 @@ impl Eval<'_> {
             Some((Does::Operator(run), _)) => {
                 let elements = || x.map_or(0, Array::len).max(y.len());
                 let as_dfns = self.operands_as_dfns(p, operands, x.is_some());
-                let operands = as_dfns.as_deref().unwrap_or(operands);
+                let operands = as_dfns.as_deref().map_or(operands, |dfns| dfns);
                 let args: SmallVec<[&Array; 2]> = x.into_iter().chain([y]).collect();
                 let work = self.begin_told(&args, elements);
                 let work = match p.glyph {

@@ -58,20 +58,22 @@ impl Eval<'_> {
             '/' | '⌿' | '\\' | '⍀' | '.' | '⌸' => true,
             _ => return None,
         };
-        let one = |f: &Operand| match f {
-            Operand::F(f) => Operand::F(self.seen_by_cells(f, dyadic)),
+        let one = |(k, f): (usize, &Operand)| match f {
+            // What ends `f⍣g` is called with two arguments, whatever f is.
+            Operand::F(f) if k == 0 || p.glyph != '⍣' => {
+                Operand::F(self.seen_by_cells(f, dyadic))
+            }
             f => f.clone(),
         };
-        Some(operands.iter().map(one).collect())
+        Some(operands.iter().enumerate().map(one).collect())
     }
 
     /// A function as it is seen by whoever runs many cells.
     pub fn seen_by_cells(&mut self, f: &Rc<Func>, dyadic: bool) -> Rc<Func> {
-        let made = match &**f {
-            Func::Trad(trad) => self.as_dfn(trad, dyadic),
-            _ => None,
-        };
-        made.unwrap_or_else(|| f.clone())
+        match &**f {
+            Func::Trad(trad) if let Some(made) = self.as_dfn(trad, dyadic) => made,
+            _ => f.clone(),
+        }
     }
 
     /// Whether no call of a dfn has a name that a function of lines would find.
@@ -88,7 +90,8 @@ impl Eval<'_> {
 
     /// Whether what some names of the workspace stand for sees none of the others.
     fn sees_none(&mut self, names: &[Sym], others: &[Sym]) -> bool {
-        let (mut waiting, mut seen) = (names.to_vec(), names.to_vec());
+        let mut waiting: Vec<Sym> = names.iter().rev().copied().collect();
+        let mut seen = waiting.clone();
         while let Some(sym) = waiting.pop() {
             let mut functions = match self.st.globals.get(sym) {
                 Some(Value::Array(_)) => continue,

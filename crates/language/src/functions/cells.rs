@@ -129,9 +129,12 @@ pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
     }
     let mut out = cx.budget().room(n)?;
     // Texts are cut out of their pieces once, however often they stand there.
-    let mut cut = Vec::with_capacity(filled.len());
+    let mut cut = cx.budget().room(filled.len())?;
     for part in &filled {
-        cut.push(super::groups::shared(cx, part)?.map_or_else(|| (*part).clone(), |cut| cut));
+        cut.push(match super::groups::shared(cx, part)? {
+            Some(cut) => cut,
+            None => (*part).clone(),
+        });
     }
     let cut: Vec<&Array> = cut.iter().collect();
     each_piece(cx.budget(), &cut, axis, outer, |p, a, b| out.extend((a..b).map(|k| p.item(k))))?;

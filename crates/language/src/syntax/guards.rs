@@ -98,8 +98,8 @@ pub fn guards(ast: &Ast, own: &Tradfn, symbols: &mut Symbols, limits: &Limits) -
         }
     }
     let (mut first, mut known) = (String::new(), Vec::new());
-    for (names, word) in [(&own.right, "⍵"), (&own.left, "⍺")] {
-        let Some(names) = names else { continue };
+    let given = [(&own.right, "⍵"), (&own.left, "⍺")];
+    for (names, word) in given.into_iter().filter_map(|(n, word)| Some((n.as_ref()?, word))) {
         let list = match names {
             Pattern::Name(sym) => vec![*sym],
             Pattern::All(_) => flat(names)?,
@@ -479,10 +479,13 @@ impl Maker<'_> {
     /// The names that steps change.
     fn changed_within(&self, from: usize, to: usize) -> Option<Vec<Sym>> {
         let mut names: Vec<Sym> = Vec::new();
-        for step in &self.steps.steps[from..=to] {
-            let Act::Run(phrase) = &step.act else { continue };
+        let phrase = |step: &super::steps::Step| match step.act {
+            Act::Run(phrase) => Some(phrase),
+            _ => None,
+        };
+        for phrase in self.steps.steps[from..=to].iter().filter_map(phrase) {
             let mut found = Names::default();
-            let items = &self.ast.phrase(*phrase).items;
+            let items = &self.ast.phrase(phrase).items;
             self.look(items, false, &mut found).or_else(|| {
                 // A pattern stands first.
                 self.look(items.get(2..)?, false, &mut found)

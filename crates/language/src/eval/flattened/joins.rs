@@ -44,7 +44,7 @@ enum Asked {
 enum Tag {
     Same,
     Cell,
-    /// What encloses it.
+    /// An enclosure of it.
     Whole,
     Other,
 }
@@ -280,7 +280,7 @@ impl Flat<'_, '_> {
             (self.first_of(&keys, &v)?, self.first_of(&others, &w)?),
         ];
         let n = (keys.len() + 1) as f64;
-        let mut pairs = Vec::with_capacity(2);
+        let mut pairs = Vec::new();
         for (a, b) in parts {
             let mut both = self.ev.cx.budget().room(a.len())?;
             both.extend(a.iter().zip(&b).map(|(a, b)| f64::from(*a) * n + f64::from(*b)));
@@ -291,9 +291,9 @@ impl Flat<'_, '_> {
         Ok(made.map(|(made, more)| (made, steps + more)))
     }
 
-    /// What a step pushes that is a name, an argument or a constant.
+    /// The value that a step pushes, which is a name, an argument or a constant.
     pub(super) fn pushed(&mut self, call: &Rc<Call>, ins: &Ins) -> Result<Cells> {
-        let mut stack = Vec::with_capacity(1);
+        let mut stack = Vec::new();
         self.step(call, &ins.what, &mut stack)?;
         stack.pop().ok_or_else(|| bug!("a step pushes nothing"))
     }

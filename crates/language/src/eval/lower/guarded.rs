@@ -22,7 +22,7 @@ const DEEP: usize = 8;
 fn safe(op: Op, fixed: [Option<f64>; 2]) -> Option<[f64; 2]> {
     let all = [(1.0, 1.0), (2.0, 1.0), (0.0, 0.0), (2.0, 2.0)];
     let [x, y] = fixed;
-    let kept = all.map(|(a, b)| [x.unwrap_or(a), y.unwrap_or(b)]);
+    let kept = all.map(|(a, b)| [x.map_or(a, |x| x), y.map_or(b, |y| y)]);
     let all = all.map(|(a, b)| [a, b]);
     kept.into_iter().chain(all).find(|[x, y]| eval(op, 0.0, *x, *y).is_ok())
 }

@@ -194,7 +194,7 @@ pub fn flat_pass(
     }
 }
 
-/// What is done to each line of a nested array by itself, along its last axis at once. None: it is
+/// A change of each line of a nested array by itself, along its last axis at once. None: it is
 /// something else.
 fn along_lines(
     ev: &mut Eval<'_>,
@@ -202,13 +202,16 @@ fn along_lines(
     x: Option<&Array>,
     lines: &Split,
 ) -> Result<Option<Array>> {
-    let number = |x: &Array| x.rank() == 0 && x.is_plain() && !x.is_char();
+    let &[n] = lines.cell() else { return Ok(None) };
+    let number = |x: &Array| x.number_at(0).filter(|_| x.rank() == 0 && !x.is_char());
     let fits = match (p.glyph, x) {
         ('⌽', None) => true,
-        ('⌽' | '↑' | '↓', Some(x)) => number(x),
+        ('⌽' | '↓', Some(x)) => number(x).is_some(),
+        // What fills a line is like its own first item.
+        ('↑', Some(x)) => number(x).is_some_and(|x| x.abs() <= n as f64),
         _ => false,
     };
-    if !fits || lines.cell().len() != 1 {
+    if !fits {
         return Ok(None);
     }
     let made = ev.attempt(|ev| {
