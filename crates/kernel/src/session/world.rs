@@ -528,9 +528,9 @@ impl Host for World<'_> {
         }
     }
 
-    fn interpreted(&mut self, place: &Place, much: Much, own: f64) {
+    fn interpreted(&mut self, place: &Place, much: Much, why: &'static str, own: f64) {
         self.core.outside_ms += own;
-        Interpreted::add(&mut self.core.interpreted, place, much, own);
+        Interpreted::add(&mut self.core.interpreted, place, (much, why), own);
     }
 
     fn follows(&self) -> bool {
