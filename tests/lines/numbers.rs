@@ -95,7 +95,8 @@ fn registers_give_what_values_give() {
         let each = dice.roll(2) == 0;
         let f = dfn(&mut dice, left, each);
         let x = if left { "2" } else { "" };
-        let y = ["20⍴⍳7", "⍳17", "0.5×⍳18"][dice.roll(3)];
+        // Those of many items become a loop, which is machine code in the end.
+        let y = ["20⍴⍳7", "⍳17", "0.5×⍳18", "700⍴⍳7", "0.5×640⍴⍳9"][dice.roll(5)];
         let run =
             if each { format!("{x}{f}¨{y}") } else { format!("{x}{f} {}", 1 + dice.roll(8)) };
         let line = format!("{SETUP} ⋄ z←{run} ⋄ ⎕UCS ⍕z,s,c,r");
@@ -125,8 +126,8 @@ fn of_state(dice: &mut Dice, depth: usize, leaves: &[&str]) -> String {
 
 /// A fold, a power or calls whose state is a pair, a vector that grows, characters.
 fn state(dice: &mut Dice) -> String {
-    let items = ["20⍴⍳7", "0.5×⍳18", "17⍴0", "30⍴3 1 2"][dice.roll(4)];
-    let text = ["24⍴'abcab'", "20⍴'aab  b'", "⌽30⍴'xyz '"][dice.roll(3)];
+    let items = ["20⍴⍳7", "0.5×⍳18", "17⍴0", "30⍴3 1 2", "650⍴3 1 2", "0.25×600⍴⍳31"][dice.roll(6)];
+    let text = ["24⍴'abcab'", "20⍴'aab  b'", "⌽30⍴'xyz '", "700⍴'abxyz '"][dice.roll(4)];
     let pair = |dice: &mut Dice, leaves: &[&str]| {
         let (depth, deep) = (1 + dice.roll(2), dice.roll(2));
         format!(
@@ -145,7 +146,8 @@ fn state(dice: &mut Dice) -> String {
         2 => {
             let leaves = ["a", "b", "1", "s", "⍵[2]"];
             let body = pair(dice, &leaves);
-            format!("{{(a b)←⍵ ⋄ 5|{body}}}⍣{}⊢1 2", 15 + dice.roll(4))
+            let times = [15, 16, 17, 18, 640][dice.roll(5)];
+            format!("{{(a b)←⍵ ⋄ 5|{body}}}⍣{times}⊢1 2")
         }
         3 => {
             let leaves = ["⍺", "(⊃⌽⍵)", "(⊃⍵)", "(≢⍵)", "2", "⍵[1]"];
@@ -272,7 +274,7 @@ fn whole_line(dice: &mut Dice) -> String {
 fn line(dice: &mut Dice, depth: usize, out: &mut Vec<String>) {
     let deep = 1 + dice.roll(2);
     let x = turned(dice, deep);
-    match dice.roll(if depth == 0 { 10 } else { 15 }) {
+    match dice.roll(if depth == 0 { 13 } else { 18 }) {
         7..=9 => out.push(whole_line(dice)),
         0 | 1 => out.push(format!("t←1000|⌊{x}")),
         2 => out.push(format!("t+←{x}")),
@@ -280,7 +282,16 @@ fn line(dice: &mut Dice, depth: usize, out: &mut Vec<String>) {
         4 => out.push(format!("m[1+2|i;1+3|⌊|{x}]←{x}")),
         5 => out.push(format!("q,←{x}")),
         6 => out.push(format!("k←{x} ⋄ j←5|⌊|k")),
-        10 | 11 => {
+        10 => out.push(format!("(t j)←(1000|⌊{x}) {}", turned(dice, 1))),
+        11 => {
+            let text = ["g", "y", "'xyz'", "'mississippi'"][dice.roll(4)];
+            let act = ["y,←d", "g[1+3|i]←d", "e←d", "t+←d∊'is'", "t+←'xyz'⍳d", "k←d=e", "y←''"];
+            out.push(format!(":For d :In {text}"));
+            out.push(act[dice.roll(7)].into());
+            out.push(":EndFor".into());
+        }
+        12 => out.push(format!("k←(≢⍉m)+(1⊃⍴m)×+/v[1+5|i+0 1 {}]", dice.roll(5))),
+        13 | 14 => {
             out.push(format!(":If {}<{}", turned(dice, 1), turned(dice, 0)));
             line(dice, depth - 1, out);
             match dice.roll(4) {
@@ -294,12 +305,12 @@ fn line(dice: &mut Dice, depth: usize, out: &mut Vec<String>) {
             }
             out.push(":EndIf".into());
         }
-        12 => {
+        15 => {
             out.push(format!(":For j :In {}", ["⍳40", "v", "⍳5|i", "⍳0"][dice.roll(4)]));
             line(dice, depth - 1, out);
             out.push(":EndFor".into());
         }
-        13 => {
+        16 => {
             // Inner ones of one name end together.
             out.push("w←0".into());
             out.push(":While w<35".into());
@@ -319,7 +330,7 @@ fn loops_in_registers_give_what_values_give() {
     for k in 0..scaled(400) {
         let seed = 80_000_000 + k as u64;
         let mut dice = Dice(seed);
-        let head = "r←loop n;i;j;t;k;q;w".to_string();
+        let head = "r←loop n;i;j;t;k;q;w;d".to_string();
         let mut lines = vec![head, "t←j←k←0 ⋄ q←⍬".into(), ":For i :In ⍳n".into()];
         for _ in 0..1 + dice.roll(3) {
             line(&mut dice, 2, &mut lines);
@@ -327,7 +338,9 @@ fn loops_in_registers_give_what_values_give() {
         lines.extend([":EndFor".into(), "r←t,k,j,q".into()]);
         let texts: Vec<String> = lines.iter().map(|l| format!("'{l}'")).collect();
         let made = format!("{SETUP} ⋄ m←2 3⍴⍳6 ⋄ u←5⍴0.5 ⋄ f←⎕FX {}", texts.join(" "));
-        let line = format!("{made} ⋄ z←loop 60 ⋄ ⎕UCS ⍕z,s,a,c,(,m),v,u");
+        let turns = [60, 60, 700][dice.roll(3)];
+        let names = "g←'ax ' ⋄ e←'x' ⋄ y←''";
+        let line = format!("{made} ⋄ {names} ⋄ z←loop {turns} ⋄ ⎕UCS (⍕z,s,a,c,(,m),v,u),g,e,y");
         let wanted = outcome(&mut slow, &line);
         assert_eq!(outcome(&mut fast, &line), wanted, "seed {seed}: {}", lines.join("\n"));
         if wanted.is_ok() { values += 1 } else { errors += 1 }

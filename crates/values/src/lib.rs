@@ -10,3 +10,4 @@ pub mod body;
 pub mod dag;
 pub mod prim;
 pub mod reference;
+pub mod registers;

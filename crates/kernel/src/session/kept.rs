@@ -39,6 +39,8 @@ pub struct Interpreted {
     calls: usize,
     /// The part of the world outside that it used.
     world: Option<&'static str>,
+    /// The reason why it was no launch, the first time.
+    why: &'static str,
     /// Milliseconds.
     own: f64,
 }
@@ -53,7 +55,12 @@ impl Interpreted {
         self.elements > 0 || self.calls > 0
     }
 
-    pub fn add(all: &mut Vec<Interpreted>, place: &Place, much: Much, own: f64) {
+    pub fn add(
+        all: &mut Vec<Interpreted>,
+        place: &Place,
+        (much, why): (Much, &'static str),
+        own: f64,
+    ) {
         let (elements, calls, world) = match much {
             Much::Elements(n) => (n, 0, None),
             Much::Calls(n) => (0, n, None),
@@ -63,7 +70,7 @@ impl Interpreted {
         let known = at(Some(place)).or_else(|| at(None));
         let Some(known) = known else {
             let place = (all.len() < PLACES).then(|| place.clone());
-            return all.push(Interpreted { place, times: 1, elements, calls, world, own });
+            return all.push(Interpreted { place, times: 1, elements, calls, world, why, own });
         };
         let known = &mut all[known];
         known.times += 1;
@@ -87,7 +94,11 @@ impl Interpreted {
             (0, calls, _) => format!("{calls} calls and turns of loops{all}"),
             (_, calls, _) => format!("{elements}, {calls} calls and turns of loops{all}"),
         };
-        let text = format!("{what} ran in the interpreter, not in a launch{times}: {much}");
+        let why = match self.place {
+            Some(_) => format!("; {}", self.why),
+            None => String::new(),
+        };
+        let text = format!("{what} ran in the interpreter, not in a launch{times}: {much}{why}");
         let ms = Some(self.own);
         Warning { code: "W-interpreted", place: self.place.clone(), text, ms }
     }

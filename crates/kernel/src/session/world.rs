@@ -10,7 +10,7 @@ use super::shown;
 use super::watchdog::{Bounds, Fired, Watchdog};
 use crate::files::{self, Aside, Reach};
 use aplomb_compiler::pass::{Compiled, Log, Options, PlanCache, Timed};
-use aplomb_devices::device::cpu::apply;
+use aplomb_devices::device::cpu::{apply, registers::compile};
 use aplomb_devices::device::{Device, Devices, RunCtx, Tune};
 use aplomb_ground::chart::Chart;
 use aplomb_ground::error::{Error, Kind, Result, internal, limit, outgrown};
@@ -27,6 +27,7 @@ use aplomb_values::array::format::{self, Style};
 use aplomb_values::dag::Recorded;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Src;
+use aplomb_values::registers::{Code, Request};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -512,6 +513,10 @@ impl Host for World<'_> {
         apply::fold(self.core.device.cpu.isa(), op, rows, size, out)
     }
 
+    fn compiled(&self, request: &Request<'_, '_>) -> Code {
+        compile(self.core.device.cpu.isa(), request)
+    }
+
     fn is_on(&self, switch: &str) -> bool {
         !self.core.options.is_off(switch)
     }
@@ -523,9 +528,9 @@ impl Host for World<'_> {
         }
     }
 
-    fn interpreted(&mut self, place: &Place, much: Much, own: f64) {
+    fn interpreted(&mut self, place: &Place, much: Much, why: &'static str, own: f64) {
         self.core.outside_ms += own;
-        Interpreted::add(&mut self.core.interpreted, place, much, own);
+        Interpreted::add(&mut self.core.interpreted, place, (much, why), own);
     }
 
     fn follows(&self) -> bool {

@@ -5,7 +5,7 @@ use super::run::{At, Eval, Outcome};
 use super::space::Space;
 use super::system::Options;
 use super::value::{Func, Oper, Operand, Value};
-use super::work::Work;
+use super::work::{Work, why};
 use crate::functions::shape::Axis;
 use crate::syntax::numerals;
 use crate::syntax::steps::Act;
@@ -13,6 +13,7 @@ use crate::table::{Class, Does, Meaning, Prim, Side};
 use aplomb_ground::error::{Result, bug, domain, index, length, nonce, rank, syntax, untraced};
 use aplomb_values::array::{Array, Data, Shape, Split};
 use aplomb_values::prim::moves::Move;
+use smallvec::SmallVec;
 use std::rc::Rc;
 
 /// Whether the cells of a frame are taken out for this function. Moves work on all of them at once.
@@ -61,14 +62,14 @@ impl Eval<'_> {
             Does::Scalar(op) => match y.data() {
                 Data::Num(a) if !self.cx.sys.settings.div => self.cx.number1(op, *a),
                 // What is complex or nested is no node.
-                _ => self.told(|| many(y), |ev| ev.cx.map1(op, y)),
+                _ => self.told(&[y], || many(y), |ev| ev.cx.map1(op, y)),
             },
             Does::One(f) => {
                 if by_cells(p, m, &[y])? {
                     return self.cx.over_cells(p.glyph, &[y], |cx, a| f(cx, &a[0], axis));
                 }
                 let elements = || if FREE.0.contains(p.glyph) { 0 } else { y.len() };
-                self.told(elements, |ev| f(&mut ev.cx, y, axis))
+                self.told(&[y], elements, |ev| f(&mut ev.cx, y, axis))
             }
             _ => Err(nonce(format!("monadic {}", p.glyph))),
         }
@@ -98,7 +99,9 @@ impl Eval<'_> {
                 (Data::Num(a), Data::Num(b), None) if !self.cx.sys.settings.div => {
                     self.cx.number2(op, *a, *b)
                 }
-                (_, _, None) => self.told(|| many(x).max(many(y)), |ev| ev.cx.map2(op, x, y)),
+                (_, _, None) => {
+                    self.told(&[x, y], || many(x).max(many(y)), |ev| ev.cx.map2(op, x, y))
+                }
                 (_, _, Some(k)) => {
                     let (x, y) = self.along_axes(x, y, k)?;
                     self.cx.map2(op, &x, &y)
@@ -111,7 +114,8 @@ impl Eval<'_> {
                         Side::Left => (&split.node, y),
                         Side::Right => (x, &split.node),
                     };
-                    let z = self.told(|| split.node.len(), |ev| f(&mut ev.cx, x, y, axis))?;
+                    let len = || split.node.len();
+                    let z = self.told(&[x, y], len, |ev| f(&mut ev.cx, x, y, axis))?;
                     return Ok(Array::framed(z, split.at));
                 }
                 if let Some(z) = self.cx.one_in_each(p.glyph, x, y)? {
@@ -121,7 +125,7 @@ impl Eval<'_> {
                     let run = |cx: &mut Cx<'_>, a: &[Array]| f(cx, &a[0], &a[1], axis);
                     return self.cx.over_cells(p.glyph, &[x, y], run);
                 }
-                self.told(elements, |ev| f(&mut ev.cx, x, y, axis))
+                self.told(&[x, y], elements, |ev| f(&mut ev.cx, x, y, axis))
             }
             _ => Err(nonce(format!("dyadic {}", p.glyph))),
         }
@@ -143,13 +147,25 @@ impl Eval<'_> {
     /// Runs a function on so many elements, and tells of it if it recorded nothing.
     fn told(
         &mut self,
+        args: &[&Array],
         elements: impl FnOnce() -> usize,
         run: impl FnOnce(&mut Self) -> Result<Array>,
     ) -> Result<Array> {
-        let work = self.cx.begin_work(elements());
+        let work = self.begin_told(args, elements);
         let z = run(self)?;
         self.tell_interpreted(work, &z);
         Ok(z)
+    }
+
+    /// Begins the work of a function on its arguments.
+    fn begin_told(&self, args: &[&Array], elements: impl FnOnce() -> usize) -> Option<Work> {
+        let work = self.cx.begin_work(elements())?;
+        let some = |is: fn(&Array) -> bool| args.iter().any(|a| is(a));
+        Some(match () {
+            () if some(|a| !a.is_uniform()) => work.because(why::ARRAYS),
+            () if some(Array::is_complex) => work.because(why::COMPLEX),
+            () => work,
+        })
     }
 
     /// Tells of a function that gave a value and recorded nothing.
@@ -204,7 +220,14 @@ impl Eval<'_> {
                     .in_space(space, |ev| ev.system_call(row, &[], &Options::default(), x, y));
             }
             Func::Shared(shape, all) => self.shared(shape, all, x, y),
-            Func::Trad(t) => return self.call_trad(t, &[], x, Some(y)),
+            Func::Trad(t) => {
+                if self.cx.sys.scope.is_once_a_cell()
+                    && let Some(f) = self.as_dfn(t, x.is_some())
+                {
+                    return self.call_dfn(&f, x, y);
+                }
+                return self.call_trad(t, &[], x, Some(y));
+            }
             Func::Op1(Oper::Trad(t), a) => {
                 return self.call_trad(t, std::slice::from_ref(a), x, Some(y));
             }
@@ -257,7 +280,17 @@ impl Eval<'_> {
             }
             Some((Does::Operator(run), _)) => {
                 let elements = || x.map_or(0, Array::len).max(y.len());
-                self.told(elements, |ev| run(ev, operands, x, y, axis))
+                let as_dfns = self.operands_as_dfns(p, operands, x.is_some());
+                let operands = as_dfns.as_deref().map_or(operands, |dfns| dfns);
+                let args: SmallVec<[&Array; 2]> = x.into_iter().chain([y]).collect();
+                let work = self.begin_told(&args, elements);
+                let work = match p.glyph {
+                    '\\' | '⍀' => work.map(|work| work.because(why::PREFIXES)),
+                    _ => work,
+                };
+                let z = run(self, operands, x, y, axis)?;
+                self.tell_interpreted(work, &z);
+                Ok(z)
             }
             _ => Err(nonce(p.glyph)),
         }

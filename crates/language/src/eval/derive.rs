@@ -88,7 +88,7 @@ impl Eval<'_> {
     /// A dfn with the scope and the space where it stands.
     fn closure(&self, at: At<'_>, dfn: DfnId) -> Closure {
         let (ast, env) = (at.ast.clone(), at.frame.cloned());
-        Closure { ast, dfn, env, home: self.st.here.clone() }
+        Closure { ast, dfn, env, home: self.st.here.clone(), lines: None }
     }
 
     /// The operator that an expression is. Errors: VALUE, SYNTAX.

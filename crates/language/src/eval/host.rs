@@ -10,6 +10,7 @@ use aplomb_values::array::format::Style;
 use aplomb_values::dag::Recorded;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Src;
+use aplomb_values::registers::{Code, Request};
 
 /// The time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -136,6 +137,11 @@ pub trait Host {
         false
     }
 
+    /// A function on numbers in registers as machine code. None: the device has none for it.
+    fn compiled(&self, _request: &Request<'_, '_>) -> Code {
+        None
+    }
+
     /// Whether what a switch of `RECORDER` names is done.
     fn is_on(&self, _switch: &str) -> bool {
         true
@@ -145,8 +151,8 @@ pub trait Host {
     fn warn(&mut self, _code: &'static str, _place: &Place, _text: String) {}
 
     /// A function gave its value at once, by the evaluator and not by a node, or a statement called
-    /// and went round: where it stands, how much of it, and its own milliseconds.
-    fn interpreted(&mut self, _place: &Place, _much: Much, _own: f64) {}
+    /// and went round: where it stands, how much of it, the reason, and its own milliseconds.
+    fn interpreted(&mut self, _place: &Place, _much: Much, _why: &'static str, _own: f64) {}
     /// Milliseconds since the session began, without those of launches, of compiling and of all
     /// that was told as `interpreted`.
     fn untold(&self) -> f64 {

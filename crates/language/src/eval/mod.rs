@@ -5,6 +5,7 @@
 //! files, clocks, threads, but through `Host`.
 
 mod apply;
+mod as_dfn;
 mod assign;
 mod classes;
 pub mod cx;

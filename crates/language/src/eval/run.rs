@@ -482,6 +482,12 @@ impl<'h> Eval<'h> {
 
     /// A dfn, or an operator with its operands: tail calls go round, other calls go down.
     pub fn call_dfn(&mut self, f: &Rc<Func>, x: Option<&Array>, y: &Array) -> Result<Outcome> {
+        if let Func::Dfn(c) = &**f
+            && let Some(lines) = &c.lines
+            && !self.cx.sys.scope.is_once_a_cell()
+        {
+            return self.call_trad(lines, &[], x, Some(y));
+        }
         self.st.depth += 1;
         let most = self.cx.host.limits().depth;
         if self.st.depth > most {
@@ -631,7 +637,14 @@ impl<'h> Eval<'h> {
         rest: &[Stmt],
         tail: bool,
     ) -> Result<Outcome> {
+        /// Both ways of a guard in a function that calls itself, so deep: beyond, cells end each by
+        /// itself, and no depth is enough.
+        const RECURS: usize = 3;
         let Some(frame) = at.frame else { return Err(untraced("a guard outside of a function")) };
+        let deep = self.cx.sys.scope.conditions().len();
+        if deep >= RECURS && frame.closure.ast.dfn(frame.closure.dfn).recurs {
+            return Err(untraced("its cells call it as often as each needs"));
+        }
         let changed = frame.saved.borrow().len();
         let names = frame.names();
         let x = frame.alpha.borrow().clone().and_then(Value::into_array);

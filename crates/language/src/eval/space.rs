@@ -226,7 +226,8 @@ impl Value {
     fn at_home(self, home: &Rc<Space>) -> Value {
         let closure = |c: &Rc<Closure>| {
             let env = c.env.clone();
-            Rc::new(Closure { ast: c.ast.clone(), dfn: c.dfn, env, home: home.clone() })
+            let (ast, lines, home) = (c.ast.clone(), c.lines.clone(), home.clone());
+            Rc::new(Closure { ast, dfn: c.dfn, env, home, lines })
         };
         let trad =
             |t: &Rc<Trad>| Rc::new(Trad { ast: t.ast.clone(), id: t.id, home: home.clone() });
@@ -444,7 +445,13 @@ impl Eval<'_> {
                 Inner::System(row) => Rc::new(Func::Within(space, row)),
                 Inner::Dfn(dfn) => {
                     let (ast, env) = (at.ast.clone(), at.frame.cloned());
-                    Rc::new(Func::Dfn(Rc::new(Closure { ast, dfn: *dfn, env, home: space })))
+                    Rc::new(Func::Dfn(Rc::new(Closure {
+                        ast,
+                        dfn: *dfn,
+                        env,
+                        home: space,
+                        lines: None,
+                    })))
                 }
                 Inner::Name(sym) => match self.st.member(&space, *sym) {
                     Some(Value::Func(f)) => f,

@@ -26,8 +26,9 @@ pub struct Walk {
     /// The next step.
     pub at: usize,
     slots: Vec<Slot>,
-    /// Loops that went round.
+    /// Loops that went round, and how often all of them did.
     turns: Vec<Turns>,
+    all: usize,
     /// Items that loops in registers may copy.
     allowance: usize,
     /// The events of each trap, once it began.
@@ -65,7 +66,10 @@ struct Turns {
     /// The step that jumps back.
     jump: usize,
     done: usize,
-    /// The turn in which it is tried in registers.
+    /// Its turns and those of loops within it, and the turns of the run when it took the last.
+    work: usize,
+    seen: usize,
+    /// The work after which it is tried in registers.
     tried_at: usize,
 }
 
@@ -130,7 +134,7 @@ impl Walk {
         let now = self.at;
         let Some(Act::Jump(to)) = steps.steps.get(now).map(|step| &step.act) else { return false };
         if *to < now {
-            let tried = |t: &Turns| t.jump == now && t.done + 1 >= t.tried_at;
+            let tried = |t: &Turns| t.jump == now && t.work + 1 >= t.tried_at;
             if self.turns.iter().any(tried) {
                 return false;
             }
@@ -148,11 +152,15 @@ impl Walk {
         let k = match self.turns.iter().position(|t| t.jump == jump) {
             Some(known) => known,
             None => {
-                self.turns.push(Turns { jump, done: 0, tried_at: HOT });
+                self.turns.push(Turns { jump, done: 0, work: 0, seen: 0, tried_at: HOT });
                 self.turns.len() - 1
             }
         };
-        self.turns[k].done += 1;
+        self.all += 1;
+        let turns = &mut self.turns[k];
+        turns.done += 1;
+        turns.work += self.all - turns.seen;
+        turns.seen = self.all;
         match &self.way {
             None if !matches!(steps.steps[self.at].act, Act::Next { .. }) => {
                 self.way = Some((Loop::Until(self.at..=jump), interrupt.rounds(UNKNOWN)));
@@ -333,7 +341,7 @@ impl Eval<'_> {
     /// registers; after as many turns in vain, again after eight times as many.
     fn again(&mut self, at: At<'_>, steps: &Steps, walk: &mut Walk, jump: usize) -> Result<()> {
         let k = walk.turn(steps, jump, self.cx.host.interrupt());
-        if walk.turns[k].done < walk.turns[k].tried_at {
+        if walk.turns[k].work < walk.turns[k].tried_at {
             return Ok(());
         }
         let first = walk.at;
@@ -350,7 +358,8 @@ impl Eval<'_> {
             return Ok(());
         }
         // An inner loop that begins again is known to fit.
-        walk.turns[k] = Turns { jump, done: HOT - 1, tried_at: HOT };
+        let seen = walk.all;
+        walk.turns[k] = Turns { jump, done: HOT - 1, work: HOT - 1, seen, tried_at: HOT };
         for step in &steps.steps[first..=jump] {
             if let Act::Next { slot, .. } = step.act {
                 walk.tell(slot, false);

@@ -62,6 +62,8 @@ pub struct Closure {
     pub env: Option<Rc<Frame>>,
     /// The space that it was made in.
     pub home: Rc<Space>,
+    /// The function of lines that it is where many cells run at once; elsewhere that is called.
+    pub lines: Option<Rc<Trad>>,
 }
 
 /// A function or operator of lines.

@@ -29,6 +29,24 @@ pub struct Work {
     calls: usize,
     /// By the host's `untold`.
     begun: f64,
+    /// The reason why it is no launch.
+    why: &'static str,
+}
+
+/// Reasons why work is no launch.
+pub mod why {
+    /// Of most functions that are no nodes.
+    pub const VALUES: &str = "it looks at values";
+    /// Of nested arguments.
+    pub const ARRAYS: &str = "its items are arrays of several shapes or kinds";
+    /// Of complex arguments.
+    pub const COMPLEX: &str = "a launch has real numbers";
+    /// Of scans.
+    pub const PREFIXES: &str = "each prefix needs the one before";
+    /// Of calls and turns.
+    pub const TURNS: &str = "each waits for the one before";
+    /// Of what the host does.
+    pub const HOST: &str = "the host does it";
 }
 
 impl Cx<'_> {
@@ -36,22 +54,22 @@ impl Cx<'_> {
     pub fn begin_work(&self, elements: usize) -> Option<Work> {
         let least = if self.sys.records_all() { 0 } else { SMALL };
         let place = self.place().filter(|_| elements > least)?;
-        Some(self.work(place, Of::Elements(elements)))
+        Some(self.work(place, Of::Elements(elements), why::VALUES))
     }
 
-    fn work(&self, place: Place, of: Of) -> Work {
-        Work { place, of, calls: self.sys.calls, begun: self.host.untold() }
+    fn work(&self, place: Place, of: Of, why: &'static str) -> Work {
+        Work { place, of, calls: self.sys.calls, begun: self.host.untold(), why }
     }
 
     /// Begins work that may use the world, on so many elements. None: nothing runs.
     pub fn begin_outside(&mut self, elements: usize) -> Option<Work> {
         self.sys.used = None;
-        Some(self.work(self.place()?, Of::World(elements)))
+        Some(self.work(self.place()?, Of::World(elements), why::HOST))
     }
 
     /// Tells of work that is done. Its own time is what no launch, and no work within it, took.
     pub fn tell_work(&mut self, work: Option<Work>) {
-        let Some(Work { place, of, calls, begun }) = work else { return };
+        let Some(Work { place, of, calls, begun, why }) = work else { return };
         let least = if self.sys.records_all() { 0 } else { SMALL };
         let much = match of {
             Of::Elements(n) => Much::Elements(n),
@@ -66,18 +84,25 @@ impl Cx<'_> {
         self.sys.calls = calls;
         if much.is_telling() {
             let own = (self.host.untold() - begun).max(0.0);
-            self.host.interpreted(&place, much, own);
+            self.host.interpreted(&place, much, why, own);
         }
     }
 
     /// Begins a statement's work; it is told if calls and turns enough are left to it.
     pub fn begin_statement(&self, place: Place) -> Work {
-        self.work(place, Of::Calls)
+        self.work(place, Of::Calls, why::TURNS)
     }
 
     /// Counts a call, or a turn of a loop.
     pub fn count_call(&mut self) {
         self.sys.calls = self.sys.calls.saturating_add(1);
+    }
+}
+
+impl Work {
+    /// The same for another reason.
+    pub fn because(self, why: &'static str) -> Work {
+        Work { why, ..self }
     }
 }
 

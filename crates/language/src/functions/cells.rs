@@ -128,7 +128,16 @@ pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
         });
     }
     let mut out = cx.budget().room(n)?;
-    each_piece(cx.budget(), &filled, axis, outer, |p, a, b| out.extend((a..b).map(|k| p.item(k))))?;
+    // Texts are cut out of their pieces once, however often they stand there.
+    let mut cut = cx.budget().room(filled.len())?;
+    for part in &filled {
+        cut.push(match super::groups::shared(cx, part)? {
+            Some(cut) => cut,
+            None => (*part).clone(),
+        });
+    }
+    let cut: Vec<&Array> = cut.iter().collect();
+    each_piece(cx.budget(), &cut, axis, outer, |p, a, b| out.extend((a..b).map(|k| p.item(k))))?;
     cx.collect(&shape, out, None)
 }
 
@@ -218,7 +227,7 @@ pub fn mix(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
         Some(pieces) => pieces.padded(y.shape(), cx.budget())?,
         None => None,
     };
-    let mixed = match (held.split(), padded) {
+    let mixed = match (held.split().or(held.lines()), padded) {
         (Some(rows), _) => rows.node.settled(),
         (None, Some(padded)) => padded,
         (None, None) => {
@@ -360,6 +369,9 @@ pub fn split(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
         Some(rows) => Array::rows(cx.ready(&rows.node, "split")?, rows.at),
         None => cx.ready_outer(y)?,
     };
+    if let Some(lines) = Array::lines_of(&y, shape.len()).filter(|_| axis == shape.len()) {
+        return Ok(lines);
+    }
     if outer * inner == 0 {
         let proto = super::shape::fill(cx, &y.prototype(), &[n])?;
         return empty(cx, &shape, proto);

@@ -336,6 +336,25 @@ pub fn gathered(cx: &mut Cx<'_>, a: &Array) -> Result<Option<Array>> {
     Ok(runs(cx, a, 0)?.map(|pieces| pieces.items(a.shape())))
 }
 
+/// Texts that are pieces as arrays that stand one by one, where equal ones are one array. None:
+/// they are others, or most of them differ.
+pub fn shared(cx: &mut Cx<'_>, a: &Array) -> Result<Option<Array>> {
+    /// Fewer are not looked through.
+    const WORTH: usize = 64;
+    let Some(pieces) = a.pieces().filter(|p| p.count() >= WORTH && p.flat().is_char()) else {
+        return Ok(None);
+    };
+    let Some(groups) = groups_of_pieces(pieces, 0.0, cx.budget())? else { return Ok(None) };
+    if groups.firsts.len() * 2 > pieces.count() {
+        return Ok(None);
+    }
+    let mut texts = cx.budget().room(groups.firsts.len())?;
+    texts.extend(groups.firsts.iter().map(|&k| pieces.item(k)));
+    let mut out = cx.budget().room(groups.of.len())?;
+    out.extend(groups.of.iter().map(|&g| texts[g as usize].clone()));
+    cx.collect(a.shape(), out, None).map(Some)
+}
+
 /// An array in pieces of one size, computed if it is pending: `why` says for what. None: there is
 /// no piece, or they hold too much.
 pub fn cut_up(
@@ -391,7 +410,7 @@ pub fn places_of_runs(
 
 /// The columns of cells of so many axes that are rows of a nested array: vectors of equally many
 /// items, or the rows of a matrix. None: they are others, or have many columns.
-fn columns(cx: &mut Cx<'_>, a: &Array, cell: usize) -> Result<Option<Vec<Array>>> {
+pub fn columns(cx: &mut Cx<'_>, a: &Array, cell: usize) -> Result<Option<Vec<Array>>> {
     /// The most columns.
     const MOST: usize = 8;
     let Data::Items(items) = a.data() else { return Ok(None) };
@@ -417,6 +436,12 @@ fn columns(cx: &mut Cx<'_>, a: &Array, cell: usize) -> Result<Option<Vec<Array>>
                 out.push(cx.collect(&[n], column, None)?);
             }
         }
+        (0, &[_], None) => {
+            let Some(lines) = items.lines().filter(|lines| lines.cell().len() == 1) else {
+                return Ok(None);
+            };
+            return columns(cx, &lines.node, 1);
+        }
         _ => return Ok(None),
     }
     Ok(Some(out))
@@ -428,15 +453,7 @@ fn groups_of_columns(cx: &mut Cx<'_>, columns: &[Array]) -> Result<Option<Groups
     let mut all: Option<Groups> = None;
     for column in columns {
         let n = column.len();
-        let pieces = match runs(cx, column, 0)? {
-            None if column.dtype() == DType::F64 => cut_up(cx, column, 1, "search")?,
-            pieces => pieces,
-        };
-        let own = match pieces {
-            Some(pieces) => groups_of_pieces(&pieces, cx.sys.settings.ct, cx.budget())?,
-            None => groups_of_whole(column, cx.budget())?,
-        };
-        let Some(own) = own else { return Ok(None) };
+        let Some(own) = groups_of_column(cx, column)? else { return Ok(None) };
         all = Some(match all {
             None => own,
             Some(before) => {
@@ -451,6 +468,62 @@ fn groups_of_columns(cx: &mut Cx<'_>, columns: &[Array]) -> Result<Option<Groups
     Ok(all)
 }
 
+fn groups_of_column(cx: &mut Cx<'_>, column: &Array) -> Result<Option<Groups>> {
+    let ct = cx.sys.settings.ct;
+    if let Some(groups) = groups_of_shared(cx, column)? {
+        return Ok(Some(groups));
+    }
+    let pieces = match runs(cx, column, 0)? {
+        None if column.dtype() == DType::F64 => cut_up(cx, column, 1, "search")?,
+        pieces => pieces,
+    };
+    match pieces {
+        Some(pieces) => groups_of_pieces(&pieces, ct, cx.budget()),
+        None => groups_of_whole(column, cx.budget()),
+    }
+}
+
+/// Groups of texts that stand one by one, most of them in several places: each of these is looked
+/// at once. None: they are others.
+pub fn groups_of_shared(cx: &mut Cx<'_>, column: &Array) -> Result<Option<Groups>> {
+    let Data::Items(items) = column.data() else { return Ok(None) };
+    let Some(all) = items.listed() else { return Ok(None) };
+    let n = all.len();
+    let mut known: HashMap<u64, u32, BuildHasherDefault<Hashed>> = HashMap::default();
+    let _held = cx.budget().charge_elements(n / 2, IN_TABLE)?;
+    let (mut firsts, mut of) = (Vec::new(), cx.budget().room(n)?);
+    let mut ticks = cx.budget().ticks();
+    for (k, item) in all.iter().enumerate() {
+        ticks.tick()?;
+        let Data::Dense(held) = item.data() else { return Ok(None) };
+        if item.rank() != 1 || !item.is_char() {
+            return Ok(None);
+        }
+        let place = std::sync::Arc::as_ptr(held).cast::<u8>() as usize;
+        let group = *known.entry(mixed(place as i64)).or_insert(firsts.len() as u32);
+        if group as usize == firsts.len() {
+            firsts.push(k);
+        }
+        of.push(group);
+        if firsts.len() * 2 > n {
+            return Ok(None);
+        }
+    }
+    // Equal texts may stand in two places all the same.
+    let mut runs = cx.budget().room(firsts.len())?;
+    for &k in &firsts {
+        match storage(&all[k]) {
+            Some(held) => runs.push((held, 0..all[k].len())),
+            None => return Ok(None),
+        }
+    }
+    let Some(pieces) = Ragged::of_runs(&runs, cx.budget())? else { return Ok(None) };
+    let Some(texts) = groups_of_pieces(&pieces, 0.0, cx.budget())? else { return Ok(None) };
+    of.iter_mut().for_each(|group| *group = texts.of[*group as usize]);
+    let firsts = texts.firsts.iter().map(|&k| firsts[k]).collect();
+    Ok(Some(Groups { firsts, of }))
+}
+
 /// The first major cell of each group, in order of first sight.
 pub fn firsts_of_groups(cx: &mut Cx<'_>, y: &Array) -> Result<Vec<usize>> {
     let y = &cx.ready(y, "search")?;
@@ -463,6 +536,11 @@ pub fn firsts_of_groups(cx: &mut Cx<'_>, y: &Array) -> Result<Vec<usize>> {
 /// Groups of major cells under ⎕CT; a cell belongs to the first group whose first cell it equals.
 pub fn groups(cx: &mut Cx<'_>, y: &Array) -> Result<Groups> {
     let y = &cx.ready(y, "search")?;
+    if y.rank() == 1
+        && let Some(made) = groups_of_shared(cx, y)?
+    {
+        return Ok(made);
+    }
     let made = match runs(cx, y, y.rank().max(1) - 1)? {
         Some(pieces) => groups_of_pieces(&pieces, cx.sys.settings.ct, cx.budget())?,
         None => groups_of_whole(y, cx.budget())?,

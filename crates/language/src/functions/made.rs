@@ -1,13 +1,14 @@
 //! Pieces that are made of simple arrays in one pass: copies by counts, ends of one vector, texts
 //! of numbers and numbers of texts.
 
+use super::groups::runs;
 use super::search::{first_places, found};
 use crate::eval::cx::Cx;
 use crate::syntax::numerals;
 use crate::table::Prim;
 use aplomb_ground::error::Result;
 use aplomb_values::array::format::{is_int, numeral};
-use aplomb_values::array::{Array, Data, Ragged, View, storage};
+use aplomb_values::array::{Array, Data, Ragged, Split, View, elements, storage};
 
 /// `f¨Y` or `X f¨Y` of arrays whose items are numbers or characters, or pieces of a text that are
 /// to be run. None: it goes another way, and says there what is wrong with it. Errors: WS FULL,
@@ -18,7 +19,11 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
         ('⍎', None) => match y.pieces() {
             Some(all) => run_pieces(cx, all, y.shape()),
             None if known(y) && y.is_char() && y.rank() > 0 => run_digits(cx, y),
-            None => Ok(None),
+            // Texts that are rows, or stand one by one.
+            None => match runs(cx, y, 0)?.filter(|all| all.flat().is_char()) {
+                Some(all) if y.rank() > 0 => run_pieces(cx, &all, y.shape()),
+                _ => Ok(None),
+            },
         },
         ('⊃', None) => match opened(cx, y)? {
             None => one_of_each(cx, y, |item, _| (item.rank() > 0).then_some(0)),
@@ -38,7 +43,7 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
         ('↑' | '↓', Some(x)) if known(x) && x.rank() > 0 && y.rank() == 0 && !known(y) => {
             let whole = y.disclosed();
             match known(&whole) && whole.rank() == 1 {
-                true => ends(cx, x, &whole, p.glyph == '↑'),
+                true => ends(cx, p, x, &whole),
                 false => Ok(None),
             }
         }
@@ -92,6 +97,9 @@ fn one_of_each(
     place: impl Fn(&Array, usize) -> Option<usize>,
 ) -> Result<Option<Array>> {
     let Data::Items(items) = y.data() else { return Ok(None) };
+    if let Some(lines) = items.lines() {
+        return one_of_each_line(cx, lines, place);
+    }
     let Some(all) = items.listed().filter(|all| !all.is_empty()) else { return Ok(None) };
     let (mut out, mut ticks) = (cx.budget().room(all.len())?, cx.budget().ticks());
     for (k, item) in all.iter().enumerate() {
@@ -103,6 +111,24 @@ fn one_of_each(
         }
     }
     cx.collect(y.shape(), out, None).map(Some)
+}
+
+/// The same of the cells of a nested array.
+fn one_of_each_line(
+    cx: &mut Cx<'_>,
+    lines: &Split,
+    place: impl Fn(&Array, usize) -> Option<usize>,
+) -> Result<Option<Array>> {
+    let (size, first) = (elements(lines.cell()), lines.line(0));
+    let (mut out, mut ticks) = (cx.budget().room(elements(lines.frame()))?, cx.budget().ticks());
+    for k in 0..elements(lines.frame()) {
+        ticks.tick()?;
+        match place(&first, k).filter(|&at| at < size) {
+            Some(at) => out.push(lines.node.item(k * size + at)),
+            None => return Ok(None),
+        }
+    }
+    cx.collect(lines.frame(), out, None).map(Some)
 }
 
 /// Whole counts, none below 0. None: some are others.
@@ -143,24 +169,31 @@ fn copies(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array>> {
     Ok(Ragged::new(all, ends).map(|made| made.items(&shape)))
 }
 
-/// `K↑¨⊂V` and `K↓¨⊂V`, where nothing is filled.
-fn ends(cx: &mut Cx<'_>, x: &Array, whole: &Array, front: bool) -> Result<Option<Array>> {
+/// `K↑¨⊂V` and `K↓¨⊂V`.
+fn ends(cx: &mut Cx<'_>, p: &Prim, x: &Array, whole: &Array) -> Result<Option<Array>> {
+    let front = p.glyph == '↑';
     let Some(mut lengths) = counts(cx, x)? else { return Ok(None) };
     let n = whole.len();
     if lengths.iter().any(|&k| k as usize > n) {
-        return Ok(None);
+        // What is filled is as of pieces that are all the same.
+        let whole = cx.ready(whole, "each")?;
+        let Some(held) = storage(&whole) else { return Ok(None) };
+        let mut all = cx.budget().room(lengths.len())?;
+        all.extend(std::iter::repeat_n((held, 0..n), lengths.len()));
+        let all = Ragged::of_runs(&all, cx.budget())?.map(|all| all.items(x.shape()));
+        return all.map_or(Ok(None), |all| super::pieces::each(cx, p, Some(x), &all));
     }
     if !front {
         lengths.iter_mut().for_each(|k| *k = n as u32 - *k);
     }
     let whole = cx.ready(whole, "each")?;
     let Some(held) = storage(&whole) else { return Ok(None) };
-    let mut runs = cx.budget().room(lengths.len())?;
-    runs.extend(lengths.iter().map(|&k| match front {
+    let mut parts = cx.budget().room(lengths.len())?;
+    parts.extend(lengths.iter().map(|&k| match front {
         true => (held, 0..k as usize),
         false => (held, n - k as usize..n),
     }));
-    let made = Ragged::of_runs(&runs, cx.budget())?;
+    let made = Ragged::of_runs(&parts, cx.budget())?;
     Ok(made.map(|made| made.items(x.shape())))
 }
 

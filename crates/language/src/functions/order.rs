@@ -1,7 +1,7 @@
 //! Order: `⍋ ⍒`. Stable; numbers exactly, complex ones by real, then imaginary part, before
 //! characters; nested item by item, shorter first.
 
-use super::groups::{Groups, groups_of_pieces, runs};
+use super::groups::{Groups, columns, groups_of_pieces, groups_of_shared, runs};
 use super::search::cell_arrays;
 use super::shape::Axis;
 use crate::eval::cx::Cx;
@@ -143,6 +143,11 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
     {
         return by_group(cx, &pieces, &groups, down);
     }
+    if let Some(columns) = columns(cx, &y, y.rank() - 1)?
+        && let Some(places) = by_columns(cx, &columns, down)?
+    {
+        return Ok(places);
+    }
     let cells = cell_arrays(cx, &y, y.rank() - 1)?;
     in_order(out, cx.budget(), |ticks, a, b| {
         let (a, b) = (&cells[a], &cells[b]);
@@ -178,9 +183,65 @@ fn in_order(
     Ok(places)
 }
 
-/// The order of pieces of which some are equal: those that differ are sorted, and each piece comes
-/// behind as many as are less, in the order in which they stand.
-fn by_group(cx: &Cx<'_>, pieces: &Ragged, groups: &Groups, down: bool) -> Result<Vec<usize>> {
+/// The order of rows, of which these are the columns: by the rank that each row has in each. None:
+/// the items of one are of several kinds.
+fn by_columns(cx: &mut Cx<'_>, columns: &[Array], down: bool) -> Result<Option<Vec<usize>>> {
+    let n = columns.first().map_or(0, Array::len);
+    let mut keys = cx.budget().filled(0u64, n)?;
+    let mut most = 1u64;
+    for column in columns {
+        let Some((ranks, m)) = ranks(cx, column)? else { return Ok(None) };
+        let Some(next) = most.checked_mul(m as u64) else { return Ok(None) };
+        keys.iter_mut().zip(&ranks).for_each(|(key, rank)| *key = *key * m as u64 + *rank as u64);
+        most = next;
+    }
+    let mut out: Vec<usize> = cx.budget().room(n)?;
+    out.extend(0..n);
+    match down {
+        false => out.sort_by_key(|&k| keys[k]),
+        true => out.sort_by_key(|&k| std::cmp::Reverse(keys[k])),
+    }
+    Ok(Some(out))
+}
+
+/// The rank of each item of a vector among those that differ, and how many these are. None: the
+/// items are of several kinds.
+fn ranks(cx: &mut Cx<'_>, column: &Array) -> Result<Option<(Vec<usize>, usize)>> {
+    let n = column.len();
+    if let Some(pieces) = runs(cx, column, 0)? {
+        let shared = groups_of_shared(cx, column)?;
+        let groups = match shared {
+            None => groups_of_pieces(&pieces, 0.0, cx.budget())?,
+            shared => shared,
+        };
+        let Some(groups) = groups else { return Ok(None) };
+        let sorted = sorted_groups(cx, &pieces, &groups, false)?;
+        let mut of_group = cx.budget().filled(0usize, sorted.len())?;
+        sorted.iter().enumerate().for_each(|(rank, &g)| of_group[g] = rank);
+        let mut out = cx.budget().room(n)?;
+        out.extend(groups.of.iter().map(|&g| of_group[g as usize]));
+        return Ok(Some((out, sorted.len())));
+    }
+    let column = cx.ready(column, "grade")?;
+    if column.rank() != 1 || !column.is_plain() {
+        return Ok(None);
+    }
+    let order = graded(cx, &column, false)?;
+    let (mut out, mut rank) = (cx.budget().filled(0usize, n)?, 0);
+    for (k, &at) in order.iter().enumerate() {
+        let before = k.checked_sub(1).map(|k| order[k]);
+        if let Some(before) = before
+            && compare(&column.item(before), &column.item(at)).is_ne()
+        {
+            rank += 1;
+        }
+        out[at] = rank;
+    }
+    Ok(Some((out, rank + 1)))
+}
+
+/// Groups of pieces in their order.
+fn sorted_groups(cx: &Cx<'_>, pieces: &Ragged, groups: &Groups, down: bool) -> Result<Vec<usize>> {
     let m = groups.firsts.len();
     let mut sorted: Vec<usize> = cx.budget().room(m)?;
     sorted.extend(0..m);
@@ -205,6 +266,14 @@ fn by_group(cx: &Cx<'_>, pieces: &Ragged, groups: &Groups, down: bool) -> Result
             sorted.sort_by(|&a, &b| turn(compare(&firsts[a], &firsts[b])));
         }
     }
+    Ok(sorted)
+}
+
+/// The order of pieces of which some are equal: those that differ are sorted, and each piece comes
+/// behind as many as are less, in the order in which they stand.
+fn by_group(cx: &Cx<'_>, pieces: &Ragged, groups: &Groups, down: bool) -> Result<Vec<usize>> {
+    let sorted = sorted_groups(cx, pieces, groups, down)?;
+    let m = sorted.len();
     let mut size = cx.budget().filled(0usize, m)?;
     groups.of.iter().for_each(|&g| size[g as usize] += 1);
     let mut next = cx.budget().filled(0usize, m)?;

@@ -123,7 +123,13 @@ fn are_many(a: &Array) -> bool {
 /// `f¨Y` or `X f¨Y` with a primitive f, where an argument is pieces; shapes conform. None: it goes
 /// another way, and says there what is wrong with it. Errors: WS FULL, INTERRUPT.
 pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<Option<Array>> {
-    let uneven = UNEVEN.contains(p.glyph);
+    // A number for each row makes what they give uneven.
+    let by_each = "↑↓".contains(p.glyph)
+        && x.is_some_and(|x| {
+            let numbers = x.is_uniform() && !x.is_char() && x.frame().is_none();
+            numbers && x.rank() > 0 && x.len() == y.len()
+        });
+    let uneven = UNEVEN.contains(p.glyph) || by_each;
     let sets = x.is_some() && SETS.contains(p.glyph);
     let all = || [Some(y), x].into_iter().flatten();
     let is_pieces = |a: &&Array| a.pieces().is_some() || uneven && a.split().is_some();
@@ -135,7 +141,7 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
     // Beside pieces the rows of an array are pieces, too.
     let beside = all().any(|a| a.pieces().is_some());
     let uneven = uneven || beside;
-    let at_hand = |cx: &mut Cx<'_>, a: &Array| match a.pending().is_some() && beside {
+    let at_hand = |cx: &mut Cx<'_>, a: &Array| match a.pending().is_some() && (beside || by_each) {
         true if a.frame().is_none() => cx.ready(a, "each"),
         _ => Ok(a.clone()),
     };

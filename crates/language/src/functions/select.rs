@@ -85,7 +85,8 @@ pub fn fits_axes(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Resul
 /// One index for each axis. Those that are pending stay so; others are looked at. Straight lines of
 /// places are a move.
 pub fn indexed(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<Array> {
-    let cells = a.split().filter(|rows| rows.at == a.rank()).map_or(0, |rows| rows.cell().len());
+    let rows = a.split().or(a.lines()).filter(|rows| rows.at == a.rank());
+    let cells = rows.map_or(0, |rows| rows.cell().len());
     if cells > 0
         && indices.iter().any(|i| i.as_ref().is_none_or(|i| i.rank() > 0))
         && indices.iter().flatten().all(|i| !i.is_empty() && i.frame().is_none())

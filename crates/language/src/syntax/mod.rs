@@ -5,6 +5,7 @@
 
 pub mod ast;
 mod check;
+pub mod guards;
 pub mod lint;
 mod parse;
 pub mod resolve;

@@ -4,6 +4,7 @@
 //! read from its tokens. The body is lines of the same grammar as a text, made into steps.
 
 use super::ast::{Ast, Sym, Symbols, TradId};
+use super::guards::Guards;
 use super::parse::{Line, Parser};
 use super::resolve::Pattern;
 use super::steps::{Steps, steps};
@@ -11,6 +12,7 @@ use super::token::{Kind, Token, Word};
 use crate::eval::system;
 use aplomb_ground::error::{Error, Result, syntax};
 use aplomb_ground::span::{Place, Source, Span};
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -40,6 +42,8 @@ pub struct Tradfn {
     pub steps: Result<Steps>,
     /// The place in the text, from the header to the end of the last line.
     pub span: Span,
+    /// The dfn that it is, once somebody asked.
+    pub guards: OnceCell<Option<Guards>>,
 }
 
 impl Tradfn {
@@ -294,6 +298,7 @@ fn header(header: &mut Header<'_>, span: Span) -> Result<Tradfn> {
         labels: Vec::new(),
         steps: Ok(Steps::default()),
         span,
+        guards: OnceCell::new(),
     };
     for p in
         [&made.result, &made.left, &made.right].into_iter().flatten().cloned().collect::<Vec<_>>()

@@ -92,7 +92,7 @@ impl Array {
     pub fn is_simple(&self) -> bool {
         match &self.data {
             // Parts of one array are arrays: nobody needs to take them apart for that.
-            Data::Items(i) if i.split().is_some() || i.pieces().is_some() => false,
+            Data::Items(i) if i.listed().is_none() => false,
             Data::Items(i) => i.iter().all(|i| i.is_simple_scalar()),
             _ => true,
         }

@@ -181,7 +181,7 @@ impl Items {
     pub fn listed(&self) -> Option<&[Array]> {
         match &self.held {
             Held::Items(items) => Some(items),
-            Held::Rows(_) | Held::Ragged(_) => None,
+            Held::Rows(_) | Held::Ragged(_) | Held::Lines(_) => None,
         }
     }
 
@@ -193,6 +193,11 @@ impl Items {
     /// The one array whose cells are the items, if they are.
     pub fn split(&self) -> Option<&Split> {
         self.held.split()
+    }
+
+    /// The nested array whose cells are the items, if they are.
+    pub fn lines(&self) -> Option<&Split> {
+        self.held.lines()
     }
 
     /// The flat array whose pieces are the items, if they are.
@@ -346,6 +351,31 @@ impl Array {
         }
     }
 
+    /// The cells of a nested array as items of its first `at` axes, as `rows` has those of another.
+    /// None: something in it waits, or is no real number, character or array.
+    pub fn lines_of(node: &Array, at: usize) -> Option<Self> {
+        let shape: Shape = node.shape()[..at].into();
+        let Data::Items(held) = &node.data else { return None };
+        let open = |a: &Array| matches!(a.data, Data::Complex(_) | Data::Ref(_) | Data::Framed(_));
+        let all = held.listed().filter(|all| !held.lazy && !all.iter().any(open))?;
+        if shape.is_empty() || at == node.rank() || all.is_empty() {
+            return None;
+        }
+        let (depth, lines) = (held.depth.saturating_add(1), elements(&shape) as u64);
+        let nodes = held.nodes.saturating_add(lines);
+        let held = Held::Lines(Split { node: node.clone(), at });
+        let items = Items { held, proto: None, depth, nodes, lazy: false };
+        Some(Array { shape, data: Data::Items(Rc::new(items)) })
+    }
+
+    /// The nested array whose cells are this array's items.
+    pub fn lines(&self) -> Option<&Split> {
+        match &self.data {
+            Data::Items(items) => items.lines(),
+            _ => None,
+        }
+    }
+
     /// The pieces of a flat array as items; the shape has as many.
     pub fn ragged(shape: impl Into<Shape>, pieces: Ragged) -> Self {
         let nodes = pieces.count() as u64 + 1;
@@ -429,11 +459,16 @@ impl Array {
 
     /// The items, if they lie there as floats of 64 bits.
     pub fn floats_there(&self) -> Option<&[f64]> {
+        match self.view_there()? {
+            View::F64(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The items of one type, if they lie in a buffer here.
+    pub fn view_there(&self) -> Option<View<'_>> {
         match &self.data {
-            Data::Dense(held) => match held.view() {
-                View::F64(items) => Some(items),
-                _ => None,
-            },
+            Data::Dense(held) => Some(held.view()),
             _ => None,
         }
     }
@@ -488,6 +523,12 @@ impl Array {
             }
             Data::Dense(b) => Array::dense(shape, b.clone()),
             // The frame of rows is the shape of the array that they are items of.
+            Data::Items(items) if let (Some(lines), 1..) = (items.lines(), shape.len()) => {
+                let held = Held::Lines(lines.reframed(&shape));
+                let Items { depth, nodes, .. } = **items;
+                let items = Items { held, proto: None, depth, nodes, lazy: false };
+                Array { shape, data: Data::Items(Rc::new(items)) }
+            }
             Data::Items(items) if let (Some(rows), 1..) = (items.split(), shape.len()) => {
                 Array::rows(rows.reframed(&shape).node, shape.len())
             }

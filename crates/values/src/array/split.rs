@@ -86,6 +86,27 @@ impl Split {
     }
 }
 
+impl Split {
+    /// The k-th cell of a nested array.
+    pub fn line(&self, k: usize) -> Array {
+        let size = elements(self.cell());
+        let items = (k * size..(k + 1) * size).map(|at| self.node.item(at));
+        let items: Vec<Array> = items.collect();
+        let numbers: Option<Vec<f64>> = items.iter().map(Array::number_scalar).collect();
+        if let Some(numbers) = numbers {
+            return Array::few_numbers(&numbers).reshaped(self.cell());
+        }
+        let chars = items.iter().map(|a| match a.data() {
+            Data::Char(c) => Some(*c),
+            _ => None,
+        });
+        match chars.collect::<Option<Vec<char>>>() {
+            Some(chars) => Array::few_chars(chars).reshaped(self.cell()),
+            None => Array::items(self.cell(), items, None),
+        }
+    }
+}
+
 /// The items of a nested array. Those of one array are taken out as somebody looks at them, one
 /// by one: who keeps them asks for the memory.
 pub enum Held {
@@ -95,6 +116,8 @@ pub enum Held {
     Rows(Split),
     /// The pieces of a flat one.
     Ragged(Ragged),
+    /// The cells of a nested array.
+    Lines(Split),
 }
 
 impl Held {
@@ -102,7 +125,7 @@ impl Held {
     pub fn count(&self) -> usize {
         match self {
             Held::Items(items) => items.len(),
-            Held::Rows(rows) => elements(rows.frame()),
+            Held::Rows(rows) | Held::Lines(rows) => elements(rows.frame()),
             Held::Ragged(r) => r.count(),
         }
     }
@@ -113,6 +136,7 @@ impl Held {
             Held::Items(items) => items[k].clone(),
             Held::Rows(rows) => rows.item(k),
             Held::Ragged(r) => r.item(k),
+            Held::Lines(lines) => lines.line(k),
         }
     }
 
@@ -120,7 +144,15 @@ impl Held {
     pub fn split(&self) -> Option<&Split> {
         match self {
             Held::Rows(rows) => Some(rows),
-            Held::Items(_) | Held::Ragged(_) => None,
+            Held::Items(_) | Held::Ragged(_) | Held::Lines(_) => None,
+        }
+    }
+
+    /// The nested array whose cells these are.
+    pub fn lines(&self) -> Option<&Split> {
+        match self {
+            Held::Lines(lines) => Some(lines),
+            Held::Items(_) | Held::Rows(_) | Held::Ragged(_) => None,
         }
     }
 
@@ -128,7 +160,7 @@ impl Held {
     pub fn pieces(&self) -> Option<&Ragged> {
         match self {
             Held::Ragged(r) => Some(r),
-            Held::Items(_) | Held::Rows(_) => None,
+            Held::Items(_) | Held::Rows(_) | Held::Lines(_) => None,
         }
     }
 
@@ -136,6 +168,7 @@ impl Held {
     pub fn take(&mut self) -> Vec<Array> {
         match self {
             Held::Items(items) => std::mem::take(items),
+            Held::Lines(lines) => vec![std::mem::replace(&mut lines.node, Array::num(0.0))],
             Held::Rows(_) | Held::Ragged(_) => Vec::new(),
         }
     }

@@ -13,6 +13,7 @@
 //! Always (the verifier looks): arguments are earlier steps; an operation has as many as it takes;
 //! a step that nobody uses may still fail.
 
+mod affine;
 pub mod finite;
 mod prefixes;
 mod rounds;

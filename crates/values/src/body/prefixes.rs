@@ -19,12 +19,12 @@ pub const LANES: usize = 128;
 /// Values between which a function that gives no others is a table.
 const FEW: usize = 16;
 
-type Strip = [f64; LANES];
+pub(super) type Strip = [f64; LANES];
 
 /// A scan with what stays the same in all calls.
 pub struct Prefixes<'a> {
-    body: &'a Rounds,
-    given: &'a [f64],
+    pub(super) body: &'a Rounds,
+    pub(super) given: &'a [f64],
 }
 
 /// A choice of ⍺ or ⍵ by an order of their keys.
@@ -374,7 +374,7 @@ impl Visit for Lanes<'_> {
 
 /// The fast part on all lanes; where one of them is not plain, those that count take the one
 /// meaning.
-fn operate(
+pub(super) fn operate(
     op: Op,
     ct: f64,
     (x, y): (&Strip, &Strip),

@@ -7,4 +7,5 @@ pub mod op;
 pub mod reduce;
 pub mod scalar;
 pub mod scan;
+pub mod short;
 pub mod whole;

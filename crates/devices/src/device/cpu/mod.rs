@@ -32,6 +32,7 @@ mod pattern;
 mod prefixes;
 mod product;
 mod program;
+pub mod registers;
 mod rounds;
 mod rows;
 mod running;

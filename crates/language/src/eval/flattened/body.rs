@@ -227,7 +227,12 @@ impl Flat<'_, '_> {
         self.call(&f, None, z)
     }
 
-    fn step(&mut self, call: &Rc<Call>, what: &Do, stack: &mut Vec<Cells>) -> Result<()> {
+    pub(super) fn step(
+        &mut self,
+        call: &Rc<Call>,
+        what: &Do,
+        stack: &mut Vec<Cells>,
+    ) -> Result<()> {
         let top = |stack: &[Cells]| stack.last().cloned().ok_or_else(|| value("nothing to assign"));
         match what {
             Do::Const(a) => stack.push(Cells::Same(a.clone())),

@@ -5,7 +5,8 @@ use super::body::Call;
 use super::{Cells, Flat, Steps, has_steps, list, refuse};
 use crate::eval::operators::each::flat_pass;
 use crate::eval::system::Does;
-use crate::eval::value::{Closure, Func, Oper, Operand, Value};
+use crate::eval::value::{Closure, Func, Oper, Operand, Trad, Value};
+use crate::syntax::ast::Sym;
 use crate::table::{self, Does as Means};
 use aplomb_ground::error::{Result, limit, syntax};
 use aplomb_values::array::Array;
@@ -102,11 +103,24 @@ impl Flat<'_, '_> {
                 }
             }
             _ if f.closure().is_some() => self.call_dfn(f, x, y),
+            Func::Trad(trad) => match self.lines(trad, x.is_some()) {
+                Some(f) => self.call_dfn(&f, x, y),
+                None => refuse("a function of lines is called once a cell"),
+            },
             Func::System(row) if !matches!(row.does, Does::Mapping(_) | Does::Pure(_)) => {
                 refuse(format!("⎕{} is called once a cell", row.name))
             }
             _ => self.each(f, x, y),
         }
+    }
+
+    /// A function of lines as a dfn, where no call around has a name that it reads.
+    fn lines(&mut self, trad: &Rc<Trad>, dyadic: bool) -> Option<Rc<Func>> {
+        let f = self.ev.as_dfn(trad, dyadic)?;
+        let free = &trad.tradfn().guards.get()?.as_ref()?.free;
+        let has = |call: &Rc<Call>, sym: &Sym| call.names.borrow().iter().any(|(s, _)| s == sym);
+        let seen = self.calls.iter().any(|call| free.iter().any(|sym| has(call, sym)));
+        (!seen).then_some(f)
     }
 
     /// `⍎` of texts that are numbers; any other may do whatever a text says.
@@ -163,6 +177,11 @@ impl Flat<'_, '_> {
     /// A primitive. A scalar one goes to the items by itself.
     fn primitive(&mut self, f: &Rc<Func>, x: Option<Cells>, y: Cells) -> Result<Cells> {
         let Func::Prim(p) = &**f else { return self.each(f, x, y) };
+        if let (',', Some(x)) = (p.glyph, &x)
+            && let Some(made) = self.scalars_joined(x, &y)?
+        {
+            return Ok(made);
+        }
         let m = if x.is_some() { &p.dyadic } else { &p.monadic };
         if !m.as_ref().is_some_and(|m| matches!(m.does, Means::Scalar(_))) {
             return self.each(f, x, y);

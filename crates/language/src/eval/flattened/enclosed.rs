@@ -6,16 +6,35 @@
 
 use super::body::Call;
 use super::{Cells, Flat};
+use crate::eval::value::{self, Func, Oper};
 use crate::functions::{search, select};
-use crate::syntax::resolve::{Do, FExpr, Ins};
+use crate::syntax::resolve::{Do, FExpr, Ins, OpExpr, Operand};
 use aplomb_ground::error::Result;
 use aplomb_values::array::Array;
+use std::rc::Rc;
 
 /// The glyph of a primitive that a step calls.
 fn called(ins: &Ins, dyadic: bool) -> Option<char> {
     match (&ins.what, dyadic) {
         (Do::Monad(FExpr::Prim(p)), false) | (Do::Dyad(FExpr::Prim(p)), true) => Some(p.glyph),
         _ => None,
+    }
+}
+
+/// Whether a step is `⌷⍨`.
+fn is_turned_choice(ins: &Ins) -> bool {
+    let Do::Dyad(f) = &ins.what else { return false };
+    match f {
+        FExpr::Op1(OpExpr::Prim(p), g) if p.glyph == '⍨' => {
+            matches!(&**g, Operand::F(FExpr::Prim(p)) if p.glyph == '⌷')
+        }
+        FExpr::Known(f) => match &**f {
+            Func::Op1(Oper::Prim(p), value::Operand::F(g)) if p.glyph == '⍨' => {
+                matches!(&**g, Func::Prim(p) if p.glyph == '⌷')
+            }
+            _ => false,
+        },
+        _ => false,
     }
 }
 
@@ -34,7 +53,7 @@ impl Flat<'_, '_> {
     /// number. None: they are no such steps.
     pub(super) fn enclosed(
         &mut self,
-        call: &Call,
+        call: &Rc<Call>,
         ins: &Ins,
         stack: &mut Vec<Cells>,
         behind: &[Ins],
@@ -42,7 +61,11 @@ impl Flat<'_, '_> {
         if called(ins, false) != Some('⊂') {
             return Ok(None);
         }
-        let Some(Cells::Each(..)) = stack.last() else { return Ok(None) };
+        let Some(keys @ Cells::Each(..)) = stack.last().cloned() else { return Ok(None) };
+        if let Some((made, steps)) = self.join_whole(call, &keys, behind)? {
+            stack.pop();
+            return Ok(Some((made, steps)));
+        }
         if let [next, ..] = behind
             && called(next, true) == Some('∊')
             && let [.., Cells::Same(list), _] = stack.as_slice()
@@ -64,6 +87,21 @@ impl Flat<'_, '_> {
             let Some(items) = stack.pop() else { return Ok(None) };
             stack.pop();
             return self.indexed(&base, &[Some(items)]).map(|z| Some((z, 1)));
+        }
+        if let [pushes, next, ..] = behind
+            && is_turned_choice(next)
+            && matches!(pushes.what, Do::Omega | Do::Alpha | Do::Name(_) | Do::Const(_))
+            && let Some(Cells::Each(items, _)) = stack.last()
+            && (items.is_uniform() || items.pieces().is_some() || items.split().is_some())
+        {
+            let (base, items) = (self.pushed(call, pushes)?, stack.last().cloned());
+            return match is_vectors(&base) {
+                false => Ok(None),
+                true => {
+                    stack.pop();
+                    self.indexed(&base, &[items]).map(|z| Some((z, 2)))
+                }
+            };
         }
         let [whole, next, ..] = behind else { return Ok(None) };
         let is_index = matches!(&next.what, Do::Index(present) if present[..] == [true]);

@@ -1,19 +1,20 @@
 //! `V=⍵` where V is the same in all cells: a join.
 //!
-//! Each cell asks where its number stands in one vector: `+/V=⍵`, `⍸V=⍵`, `X/⍨V=⍵`. Cell by cell
-//! that is the vector's length times the number of cells. Here the vector's items are sent to
-//! the cells that ask for them, once: a search and a counting sort. Only whole numbers and
-//! characters, which are equal without a tolerance.
+//! Each cell asks where its number stands in one vector: `+/V=⍵`, `⍸V=⍵`, `X/⍨V=⍵`, or where its
+//! text does: `W≡¨⊂⍵`, `W∊⊂⍵`. Cell by cell that is the vector's length times the number of cells.
+//! Here the vector's items are sent to the cells that ask for them, once: a search and a counting
+//! sort. Only whole numbers and characters, which are equal without a tolerance. `(V=⍺)∧W=⍵` asks
+//! for a pair.
 
 use super::body::Call;
 use super::{Cells, Flat};
 use crate::eval::phrases::folds;
 use crate::eval::run::{At, Eval};
 use crate::eval::value::{self, Func, Oper, Value};
-use crate::functions::{search, select};
+use crate::functions::{groups, search, select};
 use crate::syntax::ast::Sym;
 use crate::syntax::resolve::{Code, Do, FExpr, Ins, OpExpr, Operand};
-use aplomb_ground::error::Result;
+use aplomb_ground::error::{Result, bug};
 use aplomb_values::array::{Array, Ragged, storage};
 use aplomb_values::prim::op::Op;
 use std::rc::Rc;
@@ -30,8 +31,10 @@ enum Asked {
     Any,
     /// `⍸`
     Places,
-    /// `/` of a vector, whose code is the one step between.
+    /// `/` of a vector, whose code is the steps between.
     Kept,
+    /// `≢` of that.
+    Number,
     /// `/` of a vector that was there before.
     KeptBelow,
 }
@@ -41,6 +44,8 @@ enum Asked {
 enum Tag {
     Same,
     Cell,
+    /// An enclosure of it.
+    Whole,
     Other,
 }
 
@@ -89,23 +94,73 @@ fn asked(f: &FExpr) -> Option<Asked> {
     }
 }
 
+/// The number of steps that push one value, names, constants and items of these, in front of a
+/// call with two arguments.
+fn one_value(ins: &[Ins]) -> Option<usize> {
+    let mut height = 0usize;
+    for (k, ins) in ins.iter().enumerate() {
+        match &ins.what {
+            Do::Const(_) | Do::Name(_) => height += 1,
+            Do::Index(present) => {
+                height = height.checked_sub(present.iter().filter(|p| **p).count())?;
+            }
+            Do::Dyad(_) if height == 1 => return Some(k),
+            _ => return None,
+        }
+    }
+    None
+}
+
 /// The question of the steps behind a comparison, and their number.
 fn behind(ins: &[Ins]) -> Option<(Asked, usize)> {
     match ins {
         [Ins { what: Do::Monad(f), .. }, ..] => asked(f).map(|asked| (asked, 1)),
-        [Ins { what: Do::Name(_) | Do::Const(_), .. }, Ins { what: Do::Dyad(f), .. }, ..]
-            if keeps(f) == Some(false) =>
-        {
-            Some((Asked::Kept, 2))
-        }
         [Ins { what: Do::Dyad(f), .. }, ..] if keeps(f) == Some(true) => {
             Some((Asked::KeptBelow, 1))
         }
         [Ins { what: Do::Phrase(joint), .. }, ..] if joint.prim.glyph == '/' => {
             Some((Asked::KeptBelow, 1))
         }
-        _ => None,
+        _ => {
+            let steps = one_value(ins)? + 1;
+            let Do::Dyad(f) = &ins[steps - 1].what else { return None };
+            let is_number =
+                |ins: &Ins| matches!(&ins.what, Do::Monad(FExpr::Prim(p)) if p.glyph == '≢');
+            match keeps(f) {
+                Some(false) if ins.get(steps).is_some_and(is_number) => {
+                    Some((Asked::Number, steps + 1))
+                }
+                Some(false) => Some((Asked::Kept, steps)),
+                _ => None,
+            }
+        }
     }
+}
+
+/// `W≡¨` and `W∊` of what encloses a text: whether a step compares so.
+fn compares_whole(ins: &Ins) -> bool {
+    let is_match = |f: &Func| matches!(f, Func::Prim(p) if p.glyph == '≡');
+    match &ins.what {
+        Do::Dyad(FExpr::Prim(p)) => p.glyph == '∊',
+        Do::Dyad(FExpr::Op1(OpExpr::Prim(p), g)) if p.glyph == '¨' => {
+            matches!(&**g, Operand::F(FExpr::Prim(p)) if p.glyph == '≡')
+        }
+        Do::Dyad(FExpr::Known(f)) => match &**f {
+            Func::Op1(Oper::Prim(p), value::Operand::F(g)) => p.glyph == '¨' && is_match(g),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// The number of steps from a comparison to the `∧` of it with another one.
+fn pair(ins: &[Ins]) -> Option<usize> {
+    let [a, rest @ ..] = ins else { return None };
+    let value = |ins: &Ins| matches!(ins.what, Do::Alpha | Do::Omega | Do::Name(_) | Do::Const(_));
+    let [b, equals, both, ..] = rest else { return None };
+    let is_equals = matches!(&equals.what, Do::Dyad(f) if is_equals(f));
+    let is_both = matches!(&both.what, Do::Dyad(FExpr::Prim(p)) if matches!(p.glyph, '∧' | '×'));
+    (value(a) && value(b) && is_equals && is_both).then_some(4)
 }
 
 /// Whether code compares what is the same in all cells with an argument, and asks where it is so.
@@ -117,17 +172,27 @@ fn code_joins(code: &Code, own: &mut Vec<Sym>) -> bool {
             Do::Name(sym) if own.contains(sym) => Tag::Other,
             Do::Name(_) => Tag::Same,
             Do::Omega | Do::Alpha => Tag::Cell,
-            Do::Monad(_) => match tags.pop() {
+            Do::Monad(f) => match tags.pop() {
                 Some(Tag::Same) => Tag::Same,
+                Some(Tag::Cell) if matches!(f, FExpr::Prim(p) if p.glyph == '⊂') => Tag::Whole,
                 _ => Tag::Other,
             },
+            Do::Dyad(_) if compares_whole(ins) && tags.ends_with(&[Tag::Whole, Tag::Same]) => {
+                tags.truncate(tags.len() - 2);
+                match behind(&code.ins[k + 1..]) {
+                    Some((Asked::KeptBelow, _)) | None => Tag::Other,
+                    Some(_) => return true,
+                }
+            }
             Do::Dyad(f) => match (tags.pop(), tags.pop()) {
                 (Some(Tag::Same), Some(Tag::Same)) => Tag::Same,
                 (Some(Tag::Same), Some(Tag::Cell)) | (Some(Tag::Cell), Some(Tag::Same))
                     if is_equals(f) =>
                 {
                     let below = tags.last() == Some(&Tag::Same);
-                    match behind(&code.ins[k + 1..]) {
+                    let rest = &code.ins[k + 1..];
+                    let rest = pair(rest).map_or(rest, |steps| &rest[steps..]);
+                    match behind(rest) {
                         Some((Asked::KeptBelow, _)) if !below => Tag::Other,
                         Some(_) => return true,
                         None => Tag::Other,
@@ -145,8 +210,10 @@ fn code_joins(code: &Code, own: &mut Vec<Sym>) -> bool {
             }
             Do::Index(present) => {
                 let n = 1 + present.iter().filter(|p| **p).count();
-                tags.truncate(tags.len().saturating_sub(n));
-                Tag::Other
+                let from = tags.len().saturating_sub(n);
+                let same = tags[from..].iter().all(|tag| *tag == Tag::Same);
+                tags.truncate(from);
+                if same { Tag::Same } else { Tag::Other }
             }
             Do::Assign(sym) => {
                 own.push(*sym);
@@ -163,7 +230,7 @@ impl Eval<'_> {
     /// Whether a dfn asks, in each of many calls, where one vector holds its argument.
     pub fn joins(&mut self, f: &Rc<Func>, dyadic: bool) -> bool {
         let Func::Dfn(closure) = &**f else { return false };
-        if !closure.text().contains('=') {
+        if !closure.text().contains(['=', '≡', '∊']) {
             return false;
         }
         let frame = self.frame_to_read(f, closure, dyadic);
@@ -195,56 +262,137 @@ impl Flat<'_, '_> {
         if !is_equals(f) {
             return Ok(None);
         }
-        let Some((asked, steps)) = behind(ins) else { return Ok(None) };
+        let Some((v, keys)) = self.compared(x, y)? else { return Ok(None) };
+        let Some(steps) = pair(ins) else {
+            return self.joined_with(call, (v, keys), stack, ins);
+        };
+        let other = match &ins[..2] {
+            [a, b] => (self.pushed(call, a)?, self.pushed(call, b)?),
+            _ => return Ok(None),
+        };
+        let Some((w, others)) = self.compared(&other.0, &other.1)? else { return Ok(None) };
+        if w.len() != v.len() || w.rank() != 1 || v.rank() != 1 {
+            return Ok(None);
+        }
+        // Pairs by the places of their parts among the keys.
+        let parts = [
+            (self.first_of(&keys, &keys)?, self.first_of(&others, &others)?),
+            (self.first_of(&keys, &v)?, self.first_of(&others, &w)?),
+        ];
+        let n = (keys.len() + 1) as f64;
+        let mut pairs = Vec::new();
+        for (a, b) in parts {
+            let mut both = self.ev.cx.budget().room(a.len())?;
+            both.extend(a.iter().zip(&b).map(|(a, b)| f64::from(*a) * n + f64::from(*b)));
+            pairs.push(Array::numbers([both.len()].as_slice(), both, self.ev.cx.budget())?);
+        }
+        let (Some(v), Some(keys)) = (pairs.pop(), pairs.pop()) else { return Ok(None) };
+        let made = self.joined_with(call, (v, keys), stack, &ins[steps..])?;
+        Ok(made.map(|(made, more)| (made, steps + more)))
+    }
+
+    /// The value that a step pushes, which is a name, an argument or a constant.
+    pub(super) fn pushed(&mut self, call: &Rc<Call>, ins: &Ins) -> Result<Cells> {
+        let mut stack = Vec::new();
+        self.step(call, &ins.what, &mut stack)?;
+        stack.pop().ok_or_else(|| bug!("a step pushes nothing"))
+    }
+
+    /// The vector of a comparison, the same in all cells, and what each cell compares it with.
+    /// None: it is another comparison, or one within ⎕CT.
+    fn compared(&mut self, x: &Cells, y: &Cells) -> Result<Option<(Array, Array)>> {
         let (v, keys) = match (x, y) {
             (Cells::Same(v), keys @ Cells::Each(..)) | (keys @ Cells::Each(..), Cells::Same(v)) => {
                 (v, self.array(keys)?)
             }
             _ => return Ok(None),
         };
-        if v.rank() != 1 || v.len().saturating_mul(keys.len()) < MANY {
-            return Ok(None);
-        }
         let exact = |a: &Array| {
             a.is_uniform() && a.frame().is_none() && (a.is_char() || a.dtype().is_integer())
         };
-        if !exact(v) || !exact(&keys) || v.is_char() != keys.is_char() {
+        let fits = exact(v) && exact(&keys) && v.is_char() == keys.is_char();
+        Ok(fits.then(|| (v.clone(), keys)))
+    }
+
+    /// `W≡¨⊂⍵`, `W∊⊂⍵` and the steps behind, where they are a join of texts: the value, and the
+    /// number of steps behind the ⊂. None: they are something else.
+    pub(super) fn join_whole(
+        &mut self,
+        call: &Rc<Call>,
+        keys: &Cells,
+        ins: &[Ins],
+    ) -> Result<Option<(Cells, usize)>> {
+        let [whole, compares, rest @ ..] = ins else { return Ok(None) };
+        if !compares_whole(compares)
+            || !matches!(behind(rest), Some((asked, _)) if asked != Asked::KeptBelow)
+        {
             return Ok(None);
         }
-        let from = match (asked, ins) {
-            (Asked::Kept, [ins, ..]) => {
-                let from = match &ins.what {
-                    Do::Const(a) => Cells::Same(a.clone()),
-                    Do::Name(sym) => self.named(call, *sym)?,
-                    _ => return Ok(None),
-                };
-                Some(from)
+        let v = match &whole.what {
+            Do::Const(a) => a.clone(),
+            Do::Name(sym) => match self.named(call, *sym)? {
+                Cells::Same(a) => a,
+                Cells::Each(..) => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        let keys = self.array(keys)?;
+        let cx = &mut self.ev.cx;
+        if v.rank() != 1 || v.is_uniform() || keys.is_uniform() {
+            return Ok(None);
+        }
+        let (left, right) = (groups::runs(cx, &v, 0)?, groups::runs(cx, &keys, 0)?);
+        let (Some(left), Some(right)) = (left, right) else { return Ok(None) };
+        if !left.flat().is_char() || !right.flat().is_char() {
+            return Ok(None);
+        }
+        let made = self.joined_with(call, (v, keys), &mut Vec::new(), rest)?;
+        Ok(made.map(|(made, steps)| (made, steps + 2)))
+    }
+
+    /// The answer of what each cell asks of the places where a vector holds what it compares with.
+    fn joined_with(
+        &mut self,
+        call: &Rc<Call>,
+        (v, keys): (Array, Array),
+        stack: &mut Vec<Cells>,
+        ins: &[Ins],
+    ) -> Result<Option<(Cells, usize)>> {
+        let Some((asked, steps)) = behind(ins) else { return Ok(None) };
+        if v.rank() != 1 || v.len().saturating_mul(keys.len()) < MANY {
+            return Ok(None);
+        }
+        let from = match asked {
+            Asked::Kept | Asked::Number => {
+                let mut own = Vec::new();
+                let Some(between) = one_value(ins) else { return Ok(None) };
+                for ins in &ins[..between] {
+                    self.step(call, &ins.what, &mut own)?;
+                }
+                own.pop()
             }
-            (Asked::KeptBelow, _) => match stack.last() {
+            Asked::KeptBelow => match stack.last() {
                 Some(from) => Some(from.clone()),
                 None => return Ok(None),
             },
-            _ => None,
+            Asked::Count | Asked::Any | Asked::Places => None,
         };
         let from = match from {
             None => None,
             Some(Cells::Same(from)) if from.rank() == 1 && from.len() == v.len() => Some(from),
             Some(_) => return Ok(None),
         };
-        let (v, keys) = (self.ev.cx.ready(v, "argument")?, self.ev.cx.ready(&keys, "argument")?);
+        let (v, keys) = (self.ev.cx.ready(&v, "argument")?, self.ev.cx.ready(&keys, "argument")?);
         let Some((places, firsts)) = self.sent(&v, &keys)? else { return Ok(None) };
         let n = keys.len();
-        let counts = |cells: &Self, any: bool| -> Result<Array> {
-            let mut out = cells.ev.cx.budget().room(n)?;
-            out.extend(firsts.iter().map(|&k| {
-                let len = places.range(k as usize).len();
-                if any { f64::from(u8::from(len > 0)) } else { len as f64 }
-            }));
-            Array::numbers([n].as_slice(), out, cells.ev.cx.budget())
-        };
         let flat = match asked {
-            Asked::Count | Asked::Any => {
-                let made = counts(self, asked == Asked::Any)?;
+            Asked::Count | Asked::Any | Asked::Number => {
+                let mut out = self.ev.cx.budget().room(n)?;
+                out.extend(firsts.iter().map(|&k| {
+                    let len = places.range(k as usize).len();
+                    if asked == Asked::Any { f64::from(u8::from(len > 0)) } else { len as f64 }
+                }));
+                let made = Array::numbers([n].as_slice(), out, self.ev.cx.budget())?;
                 return Ok(Some((self.each_of(made), steps)));
             }
             Asked::Places => places.flat().clone(),

@@ -116,9 +116,24 @@ impl Eval<'_> {
         shape: &[usize],
         steps: Steps,
     ) -> Result<Option<Array>> {
+        match self.runs_together(elements(shape)) {
+            true => self.flattened_few(f, x, y, shape, steps),
+            false => Ok(None),
+        }
+    }
+
+    /// The same, however few they are.
+    pub fn flattened_few(
+        &mut self,
+        f: &Rc<Func>,
+        x: Option<&Array>,
+        y: &Array,
+        shape: &[usize],
+        steps: Steps,
+    ) -> Result<Option<Array>> {
         let n = elements(shape);
         let inside = given_inside(f).filter(|_| x.is_none());
-        if !has_steps(f) && inside.is_none() || !self.runs_together(n) {
+        if !has_steps(f) && inside.is_none() {
             return Ok(None);
         }
         let outer = match steps {

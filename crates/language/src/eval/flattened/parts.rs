@@ -4,7 +4,7 @@ use super::{Cells, Flat, list, refuse};
 use crate::eval::operators::reduce::finished;
 use crate::functions::{groups, join, made, select};
 use aplomb_ground::error::{Result, length};
-use aplomb_values::array::{Array, Ragged, Split, storage};
+use aplomb_values::array::{Array, Data, Ragged, Split, storage};
 use std::rc::Rc;
 
 impl Flat<'_, '_> {
@@ -164,14 +164,53 @@ impl Flat<'_, '_> {
             }
             return Ok(self.each_of(Array::rows(all, 1)));
         }
-        let mut out = self.ev.cx.budget().room(n)?;
+        // Else their items are those of one nested array.
+        let m = lists.len();
+        let mut out = self.ev.cx.budget().room(n * m)?;
         let mut ticks = self.ev.cx.budget().ticks();
         for k in 0..n {
             ticks.tick()?;
-            let items = lists.iter().map(|a| a.item(k)).collect();
-            out.push(self.ev.cx.collect(&[lists.len()], items, None)?);
+            out.extend(lists.iter().map(|a| a.item(k)));
         }
-        finished(self.ev, &list(n), out, Array::num(0.0)).map(|a| self.each_of(a))
+        let all = self.ev.cx.collect(&[n, m], out, None)?;
+        if let Some(lines) = Array::lines_of(&all, 1) {
+            return Ok(self.each_of(lines));
+        }
+        let mut rows = self.ev.cx.budget().room(n)?;
+        for k in 0..n {
+            ticks.tick()?;
+            let items = (k * m..(k + 1) * m).map(|at| all.item(at)).collect();
+            rows.push(self.ev.cx.collect(&[m], items, None)?);
+        }
+        finished(self.ev, &list(n), rows, Array::num(0.0)).map(|a| self.each_of(a))
+    }
+
+    /// The scalars of two lists side by side in each cell: `a,b`. None: they are others.
+    pub(super) fn scalars_joined(&mut self, x: &Cells, y: &Cells) -> Result<Option<Cells>> {
+        let (x, y) = (self.here(x)?, self.here(y)?);
+        let nested = |v: &Cells| matches!(v, Cells::Each(a, _) if !a.is_uniform());
+        if !nested(&x) && !nested(&y) {
+            return Ok(None);
+        }
+        let (Some(x), Some(y)) = (self.content(x)?, self.content(y)?) else { return Ok(None) };
+        self.strand(&[x, y]).map(Some)
+    }
+
+    /// The content of scalars. None: they are others.
+    fn content(&mut self, v: Cells) -> Result<Option<Cells>> {
+        let a = match v {
+            Cells::Same(a) => return Ok((a.rank() == 0).then(|| Cells::Same(a.disclosed()))),
+            Cells::Each(a, level) if a.is_uniform() => return Ok(Some(Cells::Each(a, level))),
+            Cells::Each(a, _) => a,
+        };
+        let Data::Items(items) = a.data() else { return Ok(None) };
+        let scalar = |a: &Array| a.rank() == 0 && a.pending().is_none();
+        let Some(all) = items.listed().filter(|all| all.iter().all(scalar)) else {
+            return Ok(None);
+        };
+        let mut out = self.ev.cx.budget().room(all.len())?;
+        out.extend(all.iter().map(Array::disclosed));
+        self.ev.cx.collect(a.shape(), out, None).map(|a| Some(self.each_of(a)))
     }
 
     /// The k-th item in each cell, for all k below a number; all of a scalar.
@@ -191,7 +230,7 @@ impl Flat<'_, '_> {
         if a.is_uniform() {
             return Ok(vec![self.each_of(a); m]);
         }
-        if let Some(Split { node, at: 1 }) = a.split()
+        if let Some(Split { node, at: 1 }) = a.split().or(a.lines())
             && node.rank() == 2
         {
             if node.shape()[1] != m {
@@ -234,6 +273,16 @@ impl Flat<'_, '_> {
         let mut at = Vec::with_capacity(indices.len());
         for i in indices {
             at.push(i.as_ref().map(|i| self.here(i)).transpose()?);
+        }
+        // Nothing is the cells' own.
+        let same = |i: &Option<Cells>| matches!(i, None | Some(Cells::Same(_)));
+        if let (Cells::Same(a), true) = (&base, at.iter().all(same)) {
+            let one = |i: &Option<Cells>| match i {
+                Some(Cells::Same(i)) => Some(i.clone()),
+                _ => None,
+            };
+            let at: Vec<_> = at.iter().map(one).collect();
+            return select::bracket(&mut self.ev.cx, a, &at).map(Cells::Same);
         }
         // One vector for all, and numbers: places in it.
         if let (Cells::Same(a), [Some(Cells::Each(i, _))]) = (&base, at.as_slice())
@@ -320,14 +369,18 @@ impl Flat<'_, '_> {
         {
             return Ok(None);
         }
-        let (rows, a) = (a.split().cloned(), self.ev.cx.ready_outer(a)?);
+        let rows = a.split().or(a.lines()).cloned();
+        let a = self.ev.cx.ready_outer(a)?;
         if let Some(rows) = rows {
             let fits = rows.at == 1 && rows.cell().len() == 1;
             let index = [None, Some(i.clone())];
             return match fits.then(|| select::bracket(&mut self.ev.cx, &rows.node, &index)) {
                 None => Ok(None),
                 Some(v) if i.rank() == 0 => self.scalars_of(v?).map(Some),
-                Some(v) => v.map(|v| Some(self.each_of(Array::rows(v, 1)))),
+                Some(v) => Ok(match v? {
+                    v if v.is_uniform() => Some(self.each_of(Array::rows(v, 1))),
+                    v => Array::lines_of(&v, 1).map(|lines| self.each_of(lines)),
+                }),
             };
         }
         if let Some(pieces) = a.pieces() {

@@ -11,7 +11,6 @@
 
 use super::body::Call;
 use super::{Cells, Flat, refuse};
-use crate::eval::numbers::two;
 use crate::eval::run::{At, Eval};
 use crate::eval::value::{Closure, Func, Value};
 use crate::functions::join::catenate_last;
@@ -21,6 +20,7 @@ use aplomb_ground::error::Result;
 use aplomb_values::array::{Array, storage};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar;
+use aplomb_values::prim::short::two;
 use std::rc::Rc;
 
 /// An outer name that a body changes in one place.

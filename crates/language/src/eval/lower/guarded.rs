@@ -10,7 +10,7 @@ use super::places::joined;
 use crate::eval::cx::Cx;
 use crate::eval::scope::{Condition, Inside};
 use aplomb_ground::error::{Result, untraced};
-use aplomb_values::array::{Array, DType, Shape, elements};
+use aplomb_values::array::{Array, DType, Data, Shape, elements};
 use aplomb_values::dag::{Args, Known, Node, kinds, operation_fails};
 use aplomb_values::prim::op::{Fails, Op};
 use aplomb_values::prim::scalar::eval;
@@ -18,10 +18,13 @@ use aplomb_values::prim::scalar::eval;
 /// A way deeper than this is refused: so is a recursion, which would record both ways for ever.
 const DEEP: usize = 8;
 
-/// Arguments with which an operation has a result.
-fn safe(op: Op) -> Option<(f64, f64)> {
+/// Arguments with which an operation has a result; constants stay as they are, where they can.
+fn safe(op: Op, fixed: [Option<f64>; 2]) -> Option<[f64; 2]> {
     let all = [(1.0, 1.0), (2.0, 1.0), (0.0, 0.0), (2.0, 2.0)];
-    all.into_iter().find(|(x, y)| eval(op, 0.0, *x, *y).is_ok())
+    let [x, y] = fixed;
+    let kept = all.map(|(a, b)| [x.map_or(a, |x| x), y.map_or(b, |y| y)]);
+    let all = all.map(|(a, b)| [a, b]);
+    kept.into_iter().chain(all).find(|[x, y]| eval(op, 0.0, *x, *y).is_ok())
 }
 
 /// Whether some such finite arguments have no result.
@@ -95,10 +98,18 @@ impl Cx<'_> {
                 args.iter().map(Array::shape).max_by_key(|s| s.len()).unwrap_or(&[]).into();
             let mask = cx.holding(&standing, frame, &full)?;
             let Some(mask) = mask else { return Err(untraced("a guard without a condition")) };
-            let (x, y) =
-                safe(op).ok_or_else(|| untraced(format!("{} under a guard", op.glyph())))?;
-            for (arg, sure) in args.iter_mut().zip([x, y]) {
-                *arg = cx.select(&mask, arg, &Array::num(sure), &full)?;
+            let fixed = |k: usize| {
+                args.get(k).and_then(|a| match a.data() {
+                    Data::Num(x) => Some(*x),
+                    _ => None,
+                })
+            };
+            let sure = safe(op, [fixed(0), fixed(1)]);
+            let sure = sure.ok_or_else(|| untraced(format!("{} under a guard", op.glyph())))?;
+            for (arg, sure) in args.iter_mut().zip(sure) {
+                if !matches!(arg.data(), Data::Num(x) if *x == sure) {
+                    *arg = cx.select(&mask, arg, &Array::num(sure), &full)?;
+                }
             }
             run(cx, &args)
         })

@@ -149,7 +149,7 @@ impl Cx<'_> {
         let mut items = self.numbers(flat, "the argument of a scan")?;
         let (mut failed, mut longest, mut ticks) = (false, 0, self.budget().ticks());
         for range in (0..pieces.count()).map(|k| pieces.range(k)) {
-            ticks.tick()?;
+            ticks.spend(range.len().max(1))?;
             longest = longest.max(range.len());
             let shape = [range.len()];
             scan::along(op, &mut items[range], &shape, 0, &mut |_, _| failed = true);

@@ -18,19 +18,23 @@ impl Cx<'_> {
         a: &Array,
         run: impl FnOnce(&mut Self, &Array) -> Result<Array>,
     ) -> Result<Option<Array>> {
-        let Some(Split { node, at }) = a.split().filter(|rows| rows.node.frame().is_none()) else {
-            return Ok(None);
-        };
+        let rows = a.split().filter(|rows| rows.node.frame().is_none()).or(a.lines());
+        let Some(Split { node, at }) = rows else { return Ok(None) };
         let cell = node.rank() - at;
         let made = run(self, node)?;
         let lead = made.rank() - cell;
-        let fits = lead > 0 && !made.is_empty() && made.is_uniform();
-        Ok(fits.then(|| Array::rows(made, lead)))
+        if lead == 0 || made.is_empty() {
+            return Ok(None);
+        }
+        Ok(match made.is_uniform() {
+            true => Some(Array::rows(made, lead)),
+            false => Array::lines_of(&made, lead),
+        })
     }
 
     /// A move of the items of rows. None: as for `on_rows`.
     pub fn move_rows(&mut self, a: &Array, m: &Move) -> Result<Option<Array>> {
-        let Some(rows) = a.split() else { return Ok(None) };
+        let Some(rows) = a.split().or(a.lines()) else { return Ok(None) };
         let (lead, cell) = (m.shape.len(), rows.cell().to_vec());
         if lead == 0 || lead + cell.len() > AXES || elements(&m.shape) == 0 {
             return Ok(None);

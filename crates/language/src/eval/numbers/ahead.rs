@@ -297,7 +297,7 @@ impl Eval<'_> {
         let mut all = self.cx.budget().room(values.len())?;
         for a in values {
             let Some(form) = Form::of_items(&a) else { return Ok(None) };
-            all.push(Items::new(a, form, self.cx.budget())?);
+            all.push(Items::new(a, form));
         }
         Ok(Some((Ahead { side, parts }, Items::together(items.clone(), all))))
     }

@@ -5,13 +5,13 @@ use super::Scope;
 use super::ahead::Side;
 use super::code::{Body, Maker, Place, Step};
 use super::form::Form;
-use super::program::{Arg, Do, Function};
 use crate::eval::env::Frame;
 use crate::eval::value::{self, Func, Oper};
 use crate::syntax::ast::Sym;
 use crate::syntax::resolve::{FExpr, OpExpr, Operand};
 use crate::syntax::token::Word;
 use crate::table::Prim;
+use aplomb_values::registers::{Arg, Do, Function};
 use std::rc::Rc;
 
 /// Functions of one program, at most.

@@ -8,13 +8,14 @@
 use super::ahead::Ahead;
 use super::calls::Known;
 use super::form::{Class, Form, SHORT};
-use super::program::{Arg, Do, Function, List, OnList, Program};
+use super::program::{List, Program};
 use super::{Name, Scope};
 use crate::eval::env::Frame;
 use crate::eval::run::Eval;
 use crate::eval::value::{self, Func, Oper, Value};
 use crate::syntax::ast::{Guard, Stmt, Sym};
 use crate::syntax::resolve::{self, Code, FExpr, Gives, Ins, OpExpr, Operand, Pattern};
+use aplomb_values::registers::{Arg, Do, Function, OnList};
 
 use aplomb_values::array::Array;
 use std::rc::Rc;
@@ -38,6 +39,8 @@ pub(super) enum Place {
     /// The same from its end.
     TurnedVector(u16),
     Matrix(u16),
+    /// The same with its axes exchanged.
+    TurnedMatrix(u16),
 }
 
 /// The outcome of a step.
@@ -282,7 +285,15 @@ impl<'e, 'h> Maker<'e, 'h> {
                     body.made(class, |into| Do::Known { into, of, at })?
                 }
                 (base, [true]) => {
-                    let at = stack.pop()?.number()?;
+                    let at = stack.pop()?;
+                    if let (Some(places), Place::Vector(_)) = (at.items(), &base) {
+                        let mut items = Vec::new();
+                        for at in places {
+                            items.push(self.item(body, base.clone(), at.number()?)?);
+                        }
+                        return Some(Step::Gives(Place::Tuple(items.into())));
+                    }
+                    let at = at.number()?;
                     // What is no simple scalar stands in one, which has no form.
                     let item = self.item(body, base, at)?;
                     matches!(item, Place::Number(_) | Place::Char(_)).then_some(item)?
@@ -307,10 +318,12 @@ impl<'e, 'h> Maker<'e, 'h> {
                 return Some(Step::Stays);
             }
             Of::AssignPattern(names, None) => {
-                body.scope.frame.as_ref()?;
                 let y = stack.last()?.clone();
                 let y = self.whole(body, y)?;
-                body.spread(names, &y)?;
+                match body.scope.frame {
+                    Some(_) => body.spread(names, &y)?,
+                    None => self.spread(body, names, &y)?,
+                }
                 return Some(Step::Stays);
             }
             Of::AssignAlpha => {
@@ -344,21 +357,18 @@ impl<'e, 'h> Maker<'e, 'h> {
                     return Some(Step::Stays);
                 }
                 let of = self.outer(body, *sym, true)?;
-                match (of, &**present) {
-                    (Place::Vector(of), [true]) if self.classes[of as usize] == Class::Number => {
-                        let at = number(stack)?;
-                        let y = stack.last()?.number()?;
-                        body.push(Do::SetItem { of, at, op, y })?;
-                    }
-                    (Place::Matrix(of), [true, true])
-                        if self.classes[of as usize] == Class::Number =>
-                    {
-                        let at = body.place_in(of, stack)?;
-                        let y = stack.last()?.number()?;
-                        body.push(Do::SetKnown { of, at, op, y })?;
-                    }
+                let class = self.classes[of.outer_list()? as usize];
+                (op.is_none() || class == Class::Number).then_some(())?;
+                let at = match (&of, &**present) {
+                    (Place::Vector(_), [true]) => number(stack)?,
+                    (Place::Matrix(of), [true, true]) => Arg::Register(body.place_in(*of, stack)?),
                     _ => return None,
-                }
+                };
+                let y = stack.last()?.scalar(class)?;
+                body.push(match (of, at) {
+                    (Place::Matrix(of), Arg::Register(at)) => Do::SetKnown { of, at, op, y },
+                    (of, at) => Do::SetItem { of: of.outer_list()?, at, op, y },
+                })?;
                 return Some(Step::Stays);
             }
             _ => return None,
@@ -419,6 +429,9 @@ impl<'e, 'h> Maker<'e, 'h> {
             Place::Number(y) if self.effects && body.assigns => {
                 body.made(Class::Number, |into| Do::Copy { into, y })
             }
+            Place::Char(y) if self.effects && body.assigns => {
+                body.made(Class::Char, |into| Do::Copy { into, y })
+            }
             place => Some(place),
         }
     }
@@ -431,10 +444,6 @@ impl<'e, 'h> Maker<'e, 'h> {
         let Some(Value::Array(a)) = self.ev.lookup(body.scope.at(), sym) else { return None };
         let rank = a.rank();
         let class = Class::of(&a)?;
-        // Characters are read alone.
-        if changes && class == Class::Char {
-            return None;
-        }
         // One name is one place, from wherever it is seen: calls see the same outer scope only if
         // they were written in it. A loop sees the names of dfns below its function, too.
         let below = self.ev.below(sym).is_some();
@@ -459,11 +468,28 @@ impl<'e, 'h> Maker<'e, 'h> {
         Some(place)
     }
 
-    /// An outer name becomes a number, or as many as it has.
+    /// An outer name becomes a value of its kind, or as many as it has.
     fn set(&mut self, body: &mut Body, sym: Sym, y: &Place) -> Option<()> {
         match self.outer(body, sym, true)? {
-            Place::Number(Arg::Fixed(slot)) => body.push(Do::Set { slot, y: y.number()? }),
+            Place::Number(Arg::Fixed(slot)) => {
+                body.push(Do::Set { slot, y: y.scalar(Class::Number)? })
+            }
+            Place::Char(Arg::Fixed(slot)) => body.push(Do::Set { slot, y: y.scalar(Class::Char)? }),
             name => self.set_all(body, name, y),
+        }
+    }
+
+    /// `a b←` of outer names: an item to each, or all of a scalar.
+    fn spread(&mut self, body: &mut Body, names: &Pattern, y: &Place) -> Option<()> {
+        match names {
+            Pattern::Name(sym) => self.set(body, *sym, y),
+            Pattern::All(names) => {
+                let items = y.items().map_or_else(|| vec![y.clone(); names.len()], <[_]>::to_vec);
+                (items.len() == names.len() && y.outer_list().is_none()).then_some(())?;
+                let mut each = names.iter().zip(&items);
+                each.try_for_each(|(name, item)| self.spread(body, name, item))
+            }
+            Pattern::System(_) | Pattern::Member(_) => None,
         }
     }
 
@@ -500,7 +526,12 @@ impl<'e, 'h> Maker<'e, 'h> {
             return body.push(Do::Cut { of, n: count, end: n < 0.0 });
         }
         match self.primitive(body, f)?.glyph {
-            ',' => body.push(Do::Append { of, y: y.number()? }),
+            ',' => {
+                let class = self.classes[of as usize];
+                let one = [y.clone()];
+                let items = y.items().unwrap_or(&one);
+                items.iter().try_for_each(|y| body.push(Do::Append { of, y: y.scalar(class)? }))
+            }
             _ => None,
         }
     }

@@ -5,6 +5,7 @@
 //! grows is a list, of which only the class is known.
 
 use super::machine::Values;
+use super::program::List;
 use aplomb_ground::error::{Result, bug};
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, DType};
@@ -198,14 +199,14 @@ impl Form {
 }
 
 impl Class {
-    fn scalar(self, x: f64) -> Array {
+    pub fn scalar(self, x: f64) -> Array {
         match self {
             Class::Number => Array::num(x),
             Class::Char => Array::char(character(x)),
         }
     }
 
-    fn array(self, shape: &[usize], items: Vec<f64>, budget: &Budget) -> Result<Array> {
+    pub fn array(self, shape: &[usize], items: Vec<f64>, budget: &Budget) -> Result<Array> {
         match self {
             Class::Number => Array::numbers(shape, items, budget),
             Class::Char => {
@@ -221,39 +222,78 @@ impl Class {
 pub struct Items {
     of: Array,
     form: Form,
-    /// The numbers of all, where each has so many and they lie one behind the other.
-    flat: Option<(Vec<f64>, usize)>,
+    /// All of their numbers, where each has so many and they lie one behind the other.
+    flat: Option<(Array, usize)>,
+    /// The same as they are taken.
+    numbers: Vec<f64>,
     /// Vectors of which an item each stands for the item itself.
     parts: Vec<Items>,
 }
 
 impl Items {
-    /// The items of a ready array whose form is given. Errors: WS FULL.
-    pub fn new(of: Array, form: Form, budget: &Budget) -> Result<Items> {
+    /// The items of a ready array whose form is given.
+    pub fn new(of: Array, form: Form) -> Items {
         let flat = match (&form, of.split()) {
-            (Form::One(class), _) if Class::of(&of) == Some(*class) => Some((&of, 1)),
+            (Form::One(class), _) if Class::of(&of) == Some(*class) => Some((of.clone(), 1)),
             (Form::Tuple(forms), Some(rows)) => {
                 let class = Class::of(&rows.node).map(Form::One);
                 let fits = rows.cell() == [forms.len()] && forms.first() == class.as_ref();
-                (fits && form.as_list().is_some()).then_some((&rows.node, forms.len()))
+                let fits = fits && form.as_list().is_some();
+                fits.then(|| (rows.node.clone(), forms.len()))
             }
             _ => None,
         };
-        let flat = match flat {
-            None => None,
-            Some((all, size)) => {
-                let mut numbers = budget.room(all.len())?;
-                numbers.extend((0..all.len()).map_while(|k| all.number_at(k)));
-                (numbers.len() == all.len()).then_some((numbers, size))
-            }
-        };
-        Ok(Items { of, form, flat, parts: Vec::new() })
+        Items { of, form, flat, numbers: Vec::new(), parts: Vec::new() }
     }
 
     /// Items for which others stand, one of each of several vectors of as many.
     pub fn together(of: Array, parts: Vec<Items>) -> Items {
         let form = Form::Tuple(parts.iter().map(|part| part.form.clone()).collect());
-        Items { of, form, flat: None, parts }
+        Items { of, form, flat: None, numbers: Vec::new(), parts }
+    }
+
+    /// Before items are taken one by one. Errors: WS FULL, INTERRUPT.
+    pub fn ready(&mut self, budget: &Budget) -> Result<()> {
+        self.parts.iter_mut().try_for_each(|part| part.ready(budget))?;
+        if let Some((all, _)) = &self.flat {
+            self.numbers = super::numbers_of(all, budget)?;
+            if self.numbers.len() != all.len() {
+                self.flat = None;
+            }
+        }
+        Ok(())
+    }
+
+    /// The numbers of the first n, one behind the other. None: some item has another form. Errors:
+    /// WS FULL, INTERRUPT.
+    pub fn numbers(&self, n: usize, budget: &Budget) -> Result<Option<List>> {
+        if let Some((all, _)) = &self.flat {
+            return Ok(Some(List::Shared(all.clone())));
+        }
+        let numbers = budget.room(n * self.form.registers().0)?;
+        let mut all = Values { numbers, lists: Vec::new() };
+        let mut parts = Vec::new();
+        for part in &self.parts {
+            let Some(numbers) = part.numbers(n, budget)? else { return Ok(None) };
+            parts.push((numbers, part.form.registers().0, part.is_one()));
+        }
+        let mut ticks = budget.ticks();
+        for k in 0..n {
+            ticks.tick()?;
+            for (numbers, size, is_one) in &parts {
+                let first = if *is_one { 0 } else { k * size };
+                all.numbers.extend((first..first + size).map_while(|at| numbers.item(at)));
+            }
+            if parts.is_empty() && self.form.take(&self.item(k), &mut all).is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(List::Own(all.numbers, None)))
+    }
+
+    /// Whether one stands for all.
+    pub fn is_one(&self) -> bool {
+        self.of.rank() == 0 || self.of.len() == 1
     }
 
     /// The k-th item's numbers and lists, behind those that are there. None: it has another form.
@@ -263,9 +303,10 @@ impl Items {
             _ if !self.parts.is_empty() => {
                 self.parts.iter().try_for_each(|part| part.take(k, into))
             }
-            Some((numbers, size)) => {
+            Some((_, size)) => {
                 let k = if self.of.len() == 1 { 0 } else { k };
-                into.numbers.extend_from_slice(numbers.get(k * size..(k + 1) * size)?);
+                let numbers = self.numbers.get(k * size..(k + 1) * size)?;
+                into.numbers.extend_from_slice(numbers);
                 Some(())
             }
             None => self.form.take(&self.item(k), into),

@@ -8,11 +8,12 @@
 use super::Scope;
 use super::code::{Body, Maker, Place};
 use super::form::Class;
-use super::program::{Arg, Do, List, Program};
+use super::program::{List, Program};
 use crate::eval::run::{At, Eval};
 use crate::syntax::ast::PhraseId;
 use crate::syntax::resolve::{self, FExpr, Pattern};
 use crate::syntax::steps::{Act, Steps};
+use aplomb_values::registers::{Arg, Do};
 
 /// The state of a loop over items.
 #[derive(Clone, Copy)]
@@ -23,6 +24,8 @@ pub struct Items {
     pub list: u16,
     /// Its next item among the constants.
     pub next: u16,
+    /// The class of its items.
+    pub class: Class,
 }
 
 /// A loop as a program.
@@ -126,16 +129,23 @@ impl Reader<'_, '_> {
                 else {
                     return None;
                 };
-                let Place::Number(Arg::Fixed(name)) = self.maker.outer(&self.body, *sym, true)?
-                else {
-                    return None;
+                let name = self.maker.outer(&self.body, *sym, true)?;
+                let (class, name) = match name {
+                    Place::Number(Arg::Fixed(name)) => (Class::Number, name),
+                    Place::Char(Arg::Fixed(name)) => (Class::Char, name),
+                    _ => return None,
                 };
                 let known =
                     self.over.iter().find(|(known, _)| known == slot).map(|(_, over)| *over);
                 let over = match known {
                     Some(over) => over,
-                    None => self.under_way(*slot)?,
+                    None => self.under_way(*slot, class)?,
                 };
+                let is = match over {
+                    Over::List { of, .. } => self.maker.classes[of as usize],
+                    Over::Count { .. } => Class::Number,
+                };
+                (is == class).then_some(())?;
                 let step = match over {
                     Over::List { of, next } => Do::Next { of, next, slot: name, done: 0 },
                     Over::Count { next, end } => Do::CountOn { next, end, slot: name, done: 0 },
@@ -175,21 +185,18 @@ impl Reader<'_, '_> {
         let Place::Vector(of) = self.maker.code(&mut self.body, code, false)?? else {
             return None;
         };
-        if self.maker.classes[of as usize] != Class::Number {
-            return None;
-        }
         self.names_over.push(of);
         self.body.push(Do::Over { next })?;
         Some(Over::List { of, next })
     }
 
     /// The loop over items that is under way.
-    fn under_way(&mut self, slot: usize) -> Option<Over> {
+    fn under_way(&mut self, slot: usize, class: Class) -> Option<Over> {
         if self.items.is_some() {
             return None;
         }
-        let (list, next) = (self.maker.list(List::EMPTY, Class::Number)?, self.state()?);
-        self.items = Some(Items { slot, list, next });
+        let (list, next) = (self.maker.list(List::EMPTY, class)?, self.state()?);
+        self.items = Some(Items { slot, list, next, class });
         let over = Over::List { of: list, next };
         self.over.push((slot, over));
         Some(over)

@@ -3,7 +3,8 @@
 
 use super::Name;
 use super::loops::Items;
-use super::program::{Arg, Do, List, OnList, Program};
+use super::native::Native;
+use super::program::{List, Program};
 use crate::eval::cx::Settings;
 use crate::eval::host::Host;
 use aplomb_ground::error::{Kind, Result};
@@ -11,11 +12,13 @@ use aplomb_ground::limits::{Budget, Rounds};
 use aplomb_values::array::Array;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::{self, near_integer};
+use aplomb_values::prim::short::{one, two};
+use aplomb_values::registers::{Arg, Do, OnList};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// Calls between two looks at the interrupt, each of which tells how far the run is.
-const LOOK: usize = 1 << 12;
+pub(super) const LOOK: usize = 1 << 12;
 
 /// Bytes of a list without items.
 const LISTS: usize = 64;
@@ -44,7 +47,7 @@ pub enum End {
 }
 
 /// A call that waits for another.
-struct Waits {
+pub(super) struct Waits {
     /// The instruction that is next, in this function.
     function: u32,
     next: u32,
@@ -73,19 +76,20 @@ pub enum Told {
 
 pub struct Machine {
     pub(super) ct: f64,
-    io: f64,
+    pub(super) io: f64,
     /// Constants, then numbers of names.
-    fixed: Vec<f64>,
+    pub(super) fixed: Vec<f64>,
     pub(super) lists: Vec<List>,
     pub(super) registers: Vec<f64>,
     own: Vec<Rc<VecDeque<f64>>>,
     /// Arguments of the next call, or a value that was given.
     pub passed: Values,
-    waiting: Vec<Waits>,
-    calls: usize,
-    next_look: usize,
+    pub(super) waiting: Vec<Waits>,
+    pub(super) calls: usize,
+    pub(super) next_look: usize,
     /// Turns of the loop whose steps the program is.
-    turns: usize,
+    pub(super) turns: usize,
+    pub(super) native: Native,
 }
 
 impl Machine {
@@ -102,6 +106,7 @@ impl Machine {
             calls: 0,
             next_look: LOOK,
             turns: 0,
+            native: Native::default(),
         }
     }
 
@@ -185,8 +190,9 @@ impl Machine {
         (host, way): (&dyn Host, Option<&Way<'_>>),
     ) -> Result<Option<End>> {
         let budget = host.budget();
-        let (mut function, mut at, mut base, mut first) = (0usize, 0usize, 0usize, 0usize);
+        let (mut function, mut base, mut first) = (0usize, 0usize, 0usize);
         self.waiting.clear();
+        let mut at = self.begins(program, depth, (host, way))?;
         let mut steps = &program.code[function].steps[..];
         loop {
             let Some(step) = steps.get(at) else { return Ok(None) };
@@ -224,6 +230,11 @@ impl Machine {
                         Some(0) => at = then as usize,
                         _ => return Ok(None),
                     }
+                }
+                Do::Call { .. } if self.native.is_due_by_calls() && program.may_begin_again() => {
+                    at = self.begins_again(program, depth, (host, way))?;
+                    (function, base, first) = (0, 0, 0);
+                    steps = &program.code[0].steps;
                 }
                 Do::Call { of, into, x, y } => {
                     let (x, y) = (x.map(|x| self.read(base, x)), self.read(base, y));
@@ -339,6 +350,10 @@ impl Machine {
                     let list = &self.lists[of as usize];
                     self.registers[base + into as usize] = list.tally() as f64;
                 }
+                Do::Columns { into, of } => {
+                    let Some(columns) = self.lists[of as usize].columns() else { return Ok(None) };
+                    self.registers[base + into as usize] = columns as f64;
+                }
                 Do::Append { of, y } => {
                     let y = self.read(base, y);
                     let List::Own(items, _) = &mut self.lists[of as usize] else {
@@ -372,11 +387,15 @@ impl Machine {
                     }
                 }
                 Do::Jump(to) => {
-                    if (to as usize) < at {
+                    let back = (to as usize) < at;
+                    at = to as usize;
+                    if back {
                         self.turns += usize::from(to == 0);
                         self.count(budget, way)?;
+                        if function == 0 && base == 0 && self.native.is_due() {
+                            at = self.natively(program, at, depth, (host, way))?;
+                        }
                     }
-                    at = to as usize;
                 }
                 Do::Over { next } => self.fixed[next as usize] = 0.0,
                 Do::Count { y, next, end } => {
@@ -638,142 +657,6 @@ impl Machine {
         match arg {
             Arg::Register(k) => self.registers[base + k as usize],
             Arg::Fixed(k) => self.fixed[k as usize],
-        }
-    }
-}
-
-/// A tolerance in which quotients of small numbers that are not whole are not near a whole number.
-const SMALL_CT: f64 = 1e-10;
-
-/// Whether a number is whole, and of some billions at most.
-#[inline]
-fn is_small(x: f64) -> bool {
-    x.abs() <= 4_294_967_296.0 && x as i64 as f64 == x
-}
-
-/// Whether a number is 0, without a sign, or 1.
-#[inline]
-fn is_boolean(x: f64) -> bool {
-    x.to_bits() == 0 || x == 1.0
-}
-
-/// Whether no whole number is near enough to one to be the same within a small ⎕CT.
-#[inline]
-fn is_between(y: f64, ct: f64) -> bool {
-    ct <= SMALL_CT && y.abs() < 1e6 && (y - y.round()).abs() > 1e-3
-}
-
-/// `op y`. None: it fails.
-#[inline]
-fn one(op: Op, ct: f64, y: f64) -> Option<f64> {
-    let short = match op {
-        Op::Neg if y != 0.0 => Some(-y),
-        Op::Abs if y != 0.0 => Some(y.abs()),
-        Op::Not if y == 0.0 => Some(1.0),
-        Op::Not if y == 1.0 => Some(0.0),
-        Op::Sign if is_small(y) && y != 0.0 => Some(y.signum()),
-        Op::Floor | Op::Ceil if is_small(y) && y != 0.0 => Some(y),
-        Op::Floor if is_between(y, ct) => Some(y.floor()),
-        // What is above ¯1 and below 0 has a zero with no sign.
-        Op::Ceil if is_between(y, ct) && !(-1.0..0.0).contains(&y) => Some(y.ceil()),
-        _ => None,
-    };
-    short.filter(|z| z.is_finite()).or_else(|| scalar::eval(op, ct, y, 0.0).ok())
-}
-
-/// `x op y`. None: it fails. What is the most of all recursions goes without a way through the
-/// table of operations; `each_short_way_is_the_long_one` holds it to it.
-#[inline]
-pub fn two(op: Op, ct: f64, x: f64, y: f64) -> Option<f64> {
-    let short = match op {
-        Op::Add => Some(x + y),
-        Op::Sub => Some(x - y),
-        Op::Mul => Some(x * y),
-        Op::Eq | Op::Le | Op::Ge if x == y => Some(1.0),
-        Op::Ne | Op::Lt | Op::Gt if x == y => Some(0.0),
-        // So far from each other that no tolerance makes them equal.
-        Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge
-            if (x - y).abs() > 2.0 * ct * x.abs().max(y.abs()) =>
-        {
-            let holds = match op {
-                Op::Eq => false,
-                Op::Ne => true,
-                Op::Lt | Op::Le => x < y,
-                _ => x > y,
-            };
-            Some(f64::from(u8::from(holds)))
-        }
-        Op::Max if x > y => Some(x),
-        Op::Max if x < y => Some(y),
-        Op::Min if x > y => Some(y),
-        Op::Min if x < y => Some(x),
-        Op::Max | Op::Min if x == y && x != 0.0 => Some(x),
-        Op::Residue if x >= 1.0 && is_small(x) && is_small(y) && ct <= SMALL_CT && y != 0.0 => {
-            Some((y as i64).rem_euclid(x as i64) as f64)
-        }
-        Op::Div if x != 0.0 && y != 0.0 => Some(x / y),
-        Op::Lcm | Op::Gcd if is_boolean(x) && is_boolean(y) => {
-            let holds = if op == Op::Lcm { x + y == 2.0 } else { x + y != 0.0 };
-            Some(f64::from(u8::from(holds)))
-        }
-        _ => None,
-    };
-    // What is no number by the short way may be one, or an error, by the long one.
-    short.filter(|z| z.is_finite()).or_else(|| scalar::eval(op, ct, x, y).ok())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{one, two};
-    use aplomb_values::prim::op::Op;
-    use aplomb_values::prim::scalar;
-
-    #[test]
-    fn each_short_way_is_the_long_one() {
-        let numbers = [
-            0.0,
-            -0.0,
-            1.0,
-            -1.0,
-            0.1,
-            1.0 + 1e-15,
-            3.0,
-            -2.5,
-            9.007_199_254_740_993e15,
-            3.0 + 5e-14,
-            65_521.0,
-            4_294_967_295.0,
-            4_294_967_296.0,
-            4_294_967_297.0,
-            2_147_483_647.0,
-            f64::MAX,
-            -0.3,
-            -7.0,
-            123_456.7,
-            f64::MIN_POSITIVE,
-            f64::INFINITY,
-            f64::NEG_INFINITY,
-            f64::NAN,
-        ];
-        let compares = [Op::Eq, Op::Ne, Op::Lt, Op::Le, Op::Ge, Op::Gt];
-        let computes =
-            [Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Max, Op::Min, Op::Residue, Op::Lcm, Op::Gcd];
-        for op in [Op::Neg, Op::Abs, Op::Not, Op::Sign, Op::Floor, Op::Ceil] {
-            for y in numbers {
-                for ct in [0.0, 1e-14] {
-                    let long = scalar::eval(op, ct, y, 0.0).ok().map(f64::to_bits);
-                    assert_eq!(one(op, ct, y).map(f64::to_bits), long, "{op:?} {y}");
-                }
-            }
-        }
-        let all = compares.into_iter().chain(computes);
-        for op in all {
-            for (x, y) in numbers.iter().flat_map(|x| numbers.iter().map(move |y| (*x, *y))) {
-                for ct in [0.0, 1e-14] {
-                    let long = scalar::eval(op, ct, x, y).ok().map(f64::to_bits);
-                    assert_eq!(two(op, ct, x, y).map(f64::to_bits), long, "{x} {op:?} {y}");
-                }
-            }
         }
     }
 }

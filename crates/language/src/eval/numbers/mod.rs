@@ -17,18 +17,19 @@
 //! but the interrupt.
 
 mod ahead;
+mod call_loop;
 mod calls;
 mod code;
 mod form;
 mod loops;
 mod machine;
+mod native;
 mod program;
 mod runs;
 mod values;
 mod vectors;
 
 pub use ahead::Part;
-pub(super) use machine::two;
 
 use super::env::Frame;
 use super::run::{At, Eval};
@@ -39,7 +40,7 @@ use crate::syntax::Ast;
 use crate::syntax::ast::Sym;
 use crate::syntax::steps::Steps;
 use aplomb_ground::error::Result;
-use aplomb_ground::limits::Rounds;
+use aplomb_ground::limits::{Budget, Rounds};
 use aplomb_values::array::{Array, DType, Data};
 use form::{Class, Form};
 use machine::{End, Held, Machine, Told, Way};
@@ -212,14 +213,19 @@ impl Eval<'_> {
             None => None,
             Some((items, Slot::Items { of, next })) => {
                 let of = self.cx.ready(of, "argument")?;
-                if !is_list(&of, 1) {
+                if of.rank() != 1 || Class::of(&of) != Some(items.class) {
                     return Ok(false);
                 }
                 Some((items, of, *next))
             }
             Some(_) => return Ok(false),
         };
-        let machine = self.machine(&made.program, allowance)?;
+        // A loop over items will go round for each, unless it is left.
+        let ahead = items.as_ref().map_or(0, |(_, of, next)| of.len().saturating_sub(*next));
+        let before = allowance.saturating_add(ahead.saturating_mul(AHEAD));
+        let mut left = before;
+        let machine = self.machine(&made.program, &mut left)?;
+        *allowance = allowance.saturating_sub(before - left);
         let Some(mut machine) = machine else { return Ok(false) };
         if let Some((items, of, next)) = items {
             machine.goes_over(items, of, next);
@@ -285,8 +291,7 @@ impl Eval<'_> {
                 _ => {
                     let Some(left) = allowance.checked_sub(a.len()) else { return Ok(None) };
                     *allowance = left;
-                    let mut items = self.cx.budget().room(a.len())?;
-                    items.extend((0..a.len()).map_while(|k| a.number_at(k)));
+                    let items = numbers_of(&a, self.cx.budget())?;
                     let shape = a.shape().try_into().ok();
                     Some(Held::List(List::Own(items, shape)))
                 }
@@ -301,12 +306,12 @@ impl Eval<'_> {
     fn give_back(&mut self, program: &Program, machine: Machine) -> Result<()> {
         for (name, held) in machine.changed(program) {
             let a = match held {
-                Held::Number(x) => Array::num(x),
+                Held::Number(x) => name.class.scalar(x),
                 Held::List(List::Shared(a)) => a,
                 Held::List(List::Own(items, shape)) => {
                     let n = [items.len()];
                     let shape = shape.as_ref().map_or(&n[..], |shape| &shape[..]);
-                    Array::numbers(shape, items, self.cx.budget())?
+                    name.class.array(shape, items, self.cx.budget())?
                 }
             };
             self.change(name.scope.at(), name.sym, a)?;
@@ -327,14 +332,17 @@ pub(super) enum Outermost {
 /// than a nanosecond, a turn of the evaluator some hundred.
 pub const COPIES: (usize, usize) = (1 << 12, 64);
 
-/// Whether the items of an array are real numbers.
-fn is_real(a: &Array) -> bool {
-    a.is_uniform() && !a.is_char() && !a.is_complex() && a.frame().is_none()
-}
+/// Items that may be copied for each turn that a loop over items has before it.
+const AHEAD: usize = 8;
 
-/// Whether an array is a vector, or a matrix, of real numbers.
-fn is_list(a: &Array, rank: usize) -> bool {
-    a.rank() == rank && is_real(a)
+/// The numbers that an array's items are, or its characters.
+fn numbers_of(a: &Array, budget: &Budget) -> Result<Vec<f64>> {
+    if let Some(numbers) = a.to_numbers(budget)? {
+        return Ok(numbers);
+    }
+    let mut items = budget.room(a.len())?;
+    items.extend((0..a.len()).map_while(|k| a.number_at(k)));
+    Ok(items)
 }
 
 /// The place where a program looks names up.
@@ -359,6 +367,7 @@ impl Scope {
 }
 
 /// A name outside of a program that it reads.
+#[derive(Clone)]
 pub(super) struct Name {
     scope: Scope,
     sym: Sym,

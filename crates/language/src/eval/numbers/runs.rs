@@ -19,6 +19,9 @@ const MANY: usize = 64;
 /// Items that the evaluator may be called for, and beyond these one of so many.
 const MISSED: (usize, usize) = (64, 4);
 
+/// The way that calls on items go.
+const EACH: &str = "item by item, in registers and in no launch";
+
 /// Calls after which a state that is to be a vector is one.
 const GROWS: usize = 16;
 
@@ -45,7 +48,7 @@ impl Eval<'_> {
     }
 
     /// The value that a run ended with.
-    fn value_of_call(
+    pub(super) fn value_of_call(
         &mut self,
         program: &Program,
         machine: &mut Machine,
@@ -84,17 +87,13 @@ impl Eval<'_> {
             return Ok(None);
         };
         let changes = program.names.iter().any(|name| name.changes);
-        if ways && program.calls() < 2 && !program.goes_its_own_way() && !changes {
+        if ways && program.calls() < 2 && !program.waits_for_itself() && !changes {
             return Ok(None);
         }
         let ready = |ev: &mut Self, a: &Array| crate::eval::operators::each::taken_apart(ev, a);
         let (x, y) = (x.map(|x| ready(self, x)).transpose()?, ready(self, y)?);
-        let y = Items::new(y, fy, self.cx.budget())?;
-        let x = match x.zip(fx) {
-            Some((x, fx)) => Some(Items::new(x, fx, self.cx.budget())?),
-            None => None,
-        };
-        self.calls_on((f, &program), x, &y, n)
+        let x = x.zip(fx).map(|(x, fx)| Items::new(x, fx));
+        self.calls_on((f, &program), x, Items::new(y, fy), n)
     }
 
     /// The values of a dfn on each of some items, where it changes outer names and works with what
@@ -117,7 +116,7 @@ impl Eval<'_> {
         if !program.names.iter().any(|name| name.changes) {
             return Ok(None);
         }
-        self.calls_on((f, &program), None, &items, y.len())
+        self.calls_on((f, &program), None, items, y.len())
     }
 
     /// A program's value on each of n items. An item on which it ends where only the evaluator goes
@@ -125,10 +124,18 @@ impl Eval<'_> {
     fn calls_on(
         &mut self,
         (f, program): (&Rc<Func>, &Program),
-        x: Option<Items>,
-        y: &Items,
+        mut x: Option<Items>,
+        mut y: Items,
         n: usize,
     ) -> Result<Option<Array>> {
+        if let Some(all) = self.each_as_loop(program, x.as_ref(), &y, n)? {
+            self.warn_refused_as(EACH);
+            return Ok(Some(all));
+        }
+        y.ready(self.cx.budget())?;
+        if let Some(x) = &mut x {
+            x.ready(self.cx.budget())?;
+        }
         let Some(gives) = program.gives.clone() else { return Ok(None) };
         let changes = program.names.iter().any(|name| name.changes);
         let mut missed = 0;
@@ -176,7 +183,7 @@ impl Eval<'_> {
             }
         }
         self.give_back(program, machine)?;
-        self.warn_refused_as("item by item, in registers and in no launch");
+        self.warn_refused_as(EACH);
         self.cx.tell_work(work);
         self.st.shy = false;
         gives.arrays(&out, n, self.cx.budget()).map(Some)
@@ -198,8 +205,7 @@ impl Eval<'_> {
         if own.is_none_or(|own| self.steady(f, Some(&form), own).is_none()) {
             return Ok(None);
         }
-        let items = Items::new(y, form, self.cx.budget())?;
-        self.goes_on(f, &Left::Items(items), state, n - 1)
+        self.goes_on(f, Left::Items(Items::new(y, form)), state, n - 1)
     }
 
     /// The same where the function works with what parts of its body make of its left argument.
@@ -216,7 +222,7 @@ impl Eval<'_> {
         let forms: Forms = (Some(items.form().clone()), form.clone());
         let program = code::program(self, f, forms, true, Some(ahead));
         match program.filter(|program| program.gives.as_ref() == Some(&form)) {
-            Some(program) => self.runs_on(f, &Left::Items(items), state, n - 1, (&program, form)),
+            Some(program) => self.runs_on(f, Left::Items(items), state, n - 1, (&program, form)),
             None => Ok(None),
         }
     }
@@ -240,7 +246,7 @@ impl Eval<'_> {
                 Left::Same { of, form }
             }
         };
-        self.goes_on(f, &left, y.clone(), n as usize)
+        self.goes_on(f, left, y.clone(), n as usize)
     }
 
     /// n calls, each on what the one before gave: a state, and a left argument. None: as of one
@@ -248,7 +254,7 @@ impl Eval<'_> {
     fn goes_on(
         &mut self,
         f: &Rc<Func>,
-        left: &Left,
+        left: Left,
         state: Array,
         n: usize,
     ) -> Result<Option<Array>> {
@@ -265,7 +271,7 @@ impl Eval<'_> {
     fn runs_on(
         &mut self,
         f: &Rc<Func>,
-        left: &Left,
+        mut left: Left,
         mut state: Array,
         n: usize,
         (program, form): (&Program, Form),
@@ -282,6 +288,14 @@ impl Eval<'_> {
             })?;
             let Ok(made) = made else { return Ok(None) };
             (state, first) = (made, first + 1);
+        }
+        if first == 0
+            && let Some(last) = self.last_as_loop(program, &left, (&state, &form), n)?
+        {
+            return Ok(Some(last));
+        }
+        if let Left::Items(items) = &mut left {
+            items.ready(self.cx.budget())?;
         }
         let mut allowance = COPIES.0 + COPIES.1.saturating_mul(n);
         let Some(mut machine) = self.machine(program, &mut allowance)? else { return Ok(None) };
@@ -338,7 +352,7 @@ impl Eval<'_> {
 }
 
 /// The left arguments of calls that go on.
-enum Left {
+pub(super) enum Left {
     Nothing,
     /// The same for each.
     Same {

@@ -3,10 +3,10 @@
 
 use super::code::{Body, Maker, Place};
 use super::form::{Class, Form, SHORT};
-use super::program::{Arg, Do, OnList};
 use crate::table::Prim;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::ordered;
+use aplomb_values::registers::{Arg, Do, OnList};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -22,6 +22,14 @@ impl Place {
     pub fn number(&self) -> Option<Arg> {
         match self {
             Place::Number(y) => Some(*y),
+            _ => None,
+        }
+    }
+
+    /// The register of a scalar of a class.
+    pub fn scalar(&self, of: Class) -> Option<Arg> {
+        match (self, of) {
+            (Place::Number(y), Class::Number) | (Place::Char(y), Class::Char) => Some(*y),
             _ => None,
         }
     }
@@ -42,12 +50,13 @@ impl Place {
     /// The list of the program that it is.
     pub fn outer_list(&self) -> Option<u16> {
         match self {
-            Place::Vector(of) | Place::TurnedVector(of) | Place::Matrix(of) => Some(*of),
+            Place::Vector(of) | Place::TurnedVector(of) => Some(*of),
+            Place::Matrix(of) | Place::TurnedMatrix(of) => Some(*of),
             _ => None,
         }
     }
 
-    fn items(&self) -> Option<&[Place]> {
+    pub fn items(&self) -> Option<&[Place]> {
         match self {
             Place::Tuple(items) => Some(items),
             _ => None,
@@ -71,7 +80,7 @@ impl Maker<'_, '_> {
                     }
                 }
             }
-            Place::Matrix(_) | Place::TurnedVector(_) => None,
+            Place::Matrix(_) | Place::TurnedMatrix(_) | Place::TurnedVector(_) => None,
             y => Some(y),
         }
     }
@@ -96,7 +105,7 @@ impl Maker<'_, '_> {
     /// True of a list of the program that is more than some registers.
     fn is_long(&self, y: &Place) -> bool {
         match y {
-            Place::Matrix(_) => true,
+            Place::Matrix(_) | Place::TurnedMatrix(_) => true,
             Place::Vector(of) => {
                 self.constant_list(*of).is_none_or(|a| !(1..=SHORT).contains(&a.len()))
             }
@@ -257,6 +266,21 @@ impl Maker<'_, '_> {
             }
             ('≢', Place::Vector(of) | Place::Matrix(of)) => {
                 body.made(Class::Number, |into| Do::Tally { into, of })
+            }
+            ('≢', Place::TurnedMatrix(of)) => {
+                body.made(Class::Number, |into| Do::Columns { into, of })
+            }
+            ('⍉', Place::Matrix(of)) => Some(Place::TurnedMatrix(of)),
+            ('⍉', Place::TurnedMatrix(of)) => Some(Place::Matrix(of)),
+            ('⍉', y @ Place::Vector(_)) => Some(y),
+            ('⍴', y @ Place::Vector(_)) => {
+                let n = self.monad(body, '≢', y)?;
+                Some(Place::Tuple([n].into()))
+            }
+            ('⍴', y @ (Place::Matrix(_) | Place::TurnedMatrix(_))) => {
+                let turned = self.monad(body, '⍉', y.clone())?;
+                let (rows, columns) = (self.monad(body, '≢', y)?, self.monad(body, '≢', turned)?);
+                Some(Place::Tuple([rows, columns].into()))
             }
             (',', y @ (Place::Number(_) | Place::Char(_))) => Some(Place::Tuple([y].into())),
             (',', y @ (Place::Tuple(_) | Place::List(..) | Place::Vector(_))) => Some(y),

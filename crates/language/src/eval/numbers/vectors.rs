@@ -13,44 +13,26 @@
 use super::code::{Body, Maker, Place};
 use super::form::Class;
 use super::machine::Machine;
-use super::program::{Arg, Do, List};
+use super::numbers_of;
+use super::program::List;
 use crate::eval::cx::SMALL;
 use crate::eval::host::Host;
 use aplomb_values::array::DType;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce;
 use aplomb_values::prim::scalar::Src;
-
-/// An argument: one number for all, or a number for each.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Many {
-    One(Arg),
-    All(u16),
-}
-
-/// A step on all items of lists of the program.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum OnAll {
-    /// `into ← x op y`, or `op y`
-    Map { op: Op, into: u16, x: Option<Many>, y: Many },
-    /// The register `into ← op/of`
-    Fold { op: Op, into: u16, of: u16 },
-    /// `into ← of`
-    Copy { into: u16, of: u16 },
-    /// The same where nothing reads `of` before it is made again: the two exchange their memory.
-    Take { into: u16, of: u16 },
-}
+use aplomb_values::registers::{Do, Many, OnAll};
 
 impl Maker<'_, '_> {
     /// A list of the program whose items are all taken, and whether it is a matrix. None: it is no
-    /// such list, or not of numbers.
-    fn all(&mut self, y: &Place) -> Option<(u16, bool)> {
+    /// such list, or of another class.
+    fn all(&mut self, y: &Place, class: Class) -> Option<(u16, bool)> {
         let (of, matrix) = match y {
             Place::Vector(of) => (*of, false),
             Place::Matrix(of) => (*of, true),
             _ => return None,
         };
-        (self.classes[of as usize] == Class::Number).then_some(())?;
+        (self.classes[of as usize] == class).then_some(())?;
         let name = self.program.names.iter_mut().find(|n| n.rank > 0 && n.slot == of);
         if let Some(name) = name {
             name.whole = true;
@@ -59,8 +41,8 @@ impl Maker<'_, '_> {
         // The evaluator's constants are of the narrowest type.
         let of = match &self.program.lists[of as usize] {
             List::Shared(a) if a.floats_there().is_none() => {
-                let items = a.to_numbers(self.ev.cx.budget()).ok()??;
-                self.list(List::Own(items, None), Class::Number)?
+                let items = numbers_of(a, self.ev.cx.budget()).ok()?;
+                self.list(List::Own(items, None), class)?
             }
             _ => of,
         };
@@ -70,7 +52,7 @@ impl Maker<'_, '_> {
     fn many(&mut self, y: &Place) -> Option<(Many, Option<bool>)> {
         match y {
             Place::Number(y) => Some((Many::One(*y), None)),
-            y => self.all(y).map(|(of, matrix)| (Many::All(of), Some(matrix))),
+            y => self.all(y, Class::Number).map(|(of, matrix)| (Many::All(of), Some(matrix))),
         }
     }
 
@@ -102,13 +84,14 @@ impl Maker<'_, '_> {
     /// `op/` of a vector.
     pub fn fold_all(&mut self, body: &mut Body, op: Op, y: &Place) -> Option<Place> {
         (body.is_loop() && op.is_associative()).then_some(())?;
-        let (of, false) = self.all(y)? else { return None };
+        let (of, false) = self.all(y, Class::Number)? else { return None };
         body.made(Class::Number, |into| Do::All(OnAll::Fold { op, into, of }))
     }
 
     /// The items of a name become those of a value.
     pub fn set_all(&mut self, body: &mut Body, name: Place, y: &Place) -> Option<()> {
-        let (into, of) = (self.all(&name)?, self.all(y)?);
+        let class = self.classes[name.outer_list()? as usize];
+        let (into, of) = (self.all(&name, class)?, self.all(y, class)?);
         (into.1 == of.1).then_some(())?;
         body.push(Do::All(OnAll::Copy { into: into.0, of: of.0 }))
     }

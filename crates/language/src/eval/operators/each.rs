@@ -7,11 +7,12 @@ use crate::eval::phrases::{folds, scans};
 use crate::eval::run::Eval;
 use crate::eval::scope::{TOGETHER, is_final};
 use crate::eval::value::{Func, Oper, Operand};
-use crate::functions::groups::gathered;
+use crate::functions::groups::{Groups, gathered, groups};
 use crate::functions::shape::Axis;
 use crate::functions::{made, pieces};
+use crate::table::Prim;
 use aplomb_ground::error::{Result, length, rank, syntax};
-use aplomb_values::array::{Array, Shape};
+use aplomb_values::array::{Array, Shape, Split};
 use std::rc::Rc;
 
 /// `f¨`: f of each item, or of each pair of items.
@@ -58,10 +59,15 @@ pub fn each(
     {
         return Ok(z);
     }
-    if ev.joins(&func, x.is_some())
-        && let Some(z) = ev.flattened(&func, x, y, &shape, Steps::All)?
-    {
-        return Ok(z);
+    if ev.joins(&func, x.is_some()) {
+        if x.is_none()
+            && let Some(z) = each_that_differs(ev, &func, y)?
+        {
+            return Ok(z);
+        }
+        if let Some(z) = ev.flattened(&func, x, y, &shape, Steps::All)? {
+            return Ok(z);
+        }
     }
     if let Some(z) = ev.flattened(&func, x, y, &shape, Steps::Changes)? {
         return Ok(z);
@@ -87,6 +93,36 @@ pub fn each(
         Some(z) => Ok(z),
         None => each_item(ev, &func, x0, y0),
     }
+}
+
+/// `f¨` of a vector of few whole numbers or characters, each many times: of each that differs once,
+/// where nothing happens once a cell. None: it is another vector, or f is refused.
+fn each_that_differs(ev: &mut Eval<'_>, f: &Rc<Func>, y: &Array) -> Result<Option<Array>> {
+    /// Items of one number, on average at least.
+    const OFTEN: usize = 4;
+    let n = y.len();
+    if y.rank() != 1 || !y.is_uniform() || y.frame().is_some() || !ev.runs_together(n) {
+        return Ok(None);
+    }
+    let y = ev.cx.ready(y, "each")?;
+    if !y.is_char() && !y.dtype().is_integer() {
+        return Ok(None);
+    }
+    let Groups { firsts, of } = groups(&mut ev.cx, &y)?;
+    let m = firsts.len();
+    if m * OFTEN > n {
+        return Ok(None);
+    }
+    let picks: Vec<_> = firsts.into_iter().map(Some).collect();
+    let differ = crate::functions::cells::along(&mut ev.cx, &y, 0, &picks)?;
+    let Some(made) = ev.flattened_few(f, None, &differ, &[m], Steps::All)? else {
+        return Ok(None);
+    };
+    let io = ev.cx.sys.settings.io;
+    let mut places = ev.cx.budget().room(n)?;
+    places.extend(of.into_iter().map(|k| f64::from(k) + io));
+    let places = ev.cx.vector(places)?;
+    crate::functions::select::bracket(&mut ev.cx, &made, &[Some(places)]).map(Some)
 }
 
 /// `f¨` as one pass over flat data, where an argument is pieces: a primitive, a fold, a scan, a
@@ -129,6 +165,11 @@ pub fn flat_pass(
     if let Func::Op2(..) = &**f {
         return digits_of_each(ev, f, x, y);
     }
+    if let (Func::Prim(p), Some(lines)) = (&**f, y.lines())
+        && let Some(made) = along_lines(ev, p, x, lines)?
+    {
+        return Ok(Some(made));
+    }
     match (&**f, y.pieces()) {
         (Func::Prim(p), _) => match made::each(&mut ev.cx, p, x, y)? {
             None => pieces::each(&mut ev.cx, p, x, y),
@@ -151,6 +192,39 @@ pub fn flat_pass(
         }
         _ => Ok(None),
     }
+}
+
+/// A change of each line of a nested array by itself, along its last axis at once. None: it is
+/// something else.
+fn along_lines(
+    ev: &mut Eval<'_>,
+    p: &'static Prim,
+    x: Option<&Array>,
+    lines: &Split,
+) -> Result<Option<Array>> {
+    let &[n] = lines.cell() else { return Ok(None) };
+    let number = |x: &Array| x.number_at(0).filter(|_| x.rank() == 0 && !x.is_char());
+    let fits = match (p.glyph, x) {
+        ('⌽', None) => true,
+        ('⌽' | '↓', Some(x)) => number(x).is_some(),
+        // What fills a line is like its own first item.
+        ('↑', Some(x)) => number(x).is_some_and(|x| x.abs() <= n as f64),
+        _ => false,
+    };
+    if !fits {
+        return Ok(None);
+    }
+    let made = ev.attempt(|ev| {
+        let last = Array::num((lines.node.rank() - 1) as f64 + ev.cx.sys.settings.io);
+        let along = Rc::new(Func::Axis(Operand::F(Rc::new(Func::Prim(p))), last));
+        ev.apply(&along, x, &lines.node)
+    })?;
+    let Ok(made) = made else { return Ok(None) };
+    Ok(match made.is_uniform() {
+        _ if made.is_empty() => None,
+        true => Some(Array::rows(made, lines.at)),
+        false => Array::lines_of(&made, lines.at),
+    })
 }
 
 /// The vector that an enclosed scalar holds.

@@ -25,6 +25,51 @@ pub fn primitive(f: &Operand) -> Option<Operand> {
     (scalar_op(&made).is_some() || JOINS.contains(row.glyph)).then_some(made)
 }
 
+/// The scalar primitive that a dfn of two arguments is on the items of a simple array: `{⍺≢⍵}` of
+/// scalars is `≠`, and `{⍺>⍵:⍺ ⋄ ⍵}` of whole numbers, of which no two that differ are equal, is
+/// `⌈`. None for what is no such dfn.
+pub fn on_scalars(f: &Operand, y: &Array) -> Option<Operand> {
+    let Operand::F(f) = f else { return None };
+    let Func::Dfn(c) = &**f else { return None };
+    if !y.is_uniform() || y.frame().is_some() {
+        return None;
+    }
+    let glyph = match dyadic(c).map(|row| row.glyph) {
+        Some('≢') => '≠',
+        Some('≡') => '=',
+        Some(_) => return None,
+        None if y.dtype().is_integer() => greater_or_less(c)?,
+        None => return None,
+    };
+    table::find(glyph).map(|row| Operand::F(Rc::new(Func::Prim(row))))
+}
+
+/// `⍺>⍵:⍺ ⋄ ⍵` and its kin: which of the two it takes.
+fn greater_or_less(c: &Closure) -> Option<char> {
+    let [first, second] = c.ast.dfn(c.dfn).stmts.as_slice() else { return None };
+    let (Guard::Test(cond), Guard::None) = (first.guard, second.guard) else { return None };
+    let items = |phrase| c.ast.phrase(phrase).items.as_slice();
+    let side = |items: &[ItemId]| match items {
+        [one] => match c.ast.item(*one).what {
+            What::Word(Word::Alpha) => Some(true),
+            What::Word(Word::Omega) => Some(false),
+            _ => None,
+        },
+        _ => None,
+    };
+    let (yes, no) = (side(items(first.phrase))?, side(items(second.phrase))?);
+    let [x, test, y] = items(cond) else { return None };
+    let (x, y) = (side(&[*x])?, side(&[*y])?);
+    let What::Glyph(test) = c.ast.item(*test).what else { return None };
+    let greater = match test {
+        '>' | '≥' => true,
+        '<' | '≤' => false,
+        _ => return None,
+    };
+    // The left side of the comparison is taken where it holds, or the right one.
+    (x != y && yes != no).then_some(if greater == (x == yes) { '⌈' } else { '⌊' })
+}
+
 /// The array that a dfn puts between its arguments, which it joins: `{⍺,',',⍵}`. None for what is
 /// no such dfn.
 pub fn between(f: &Operand) -> Option<Array> {

@@ -16,7 +16,7 @@ use std::rc::Rc;
 
 /// `X∘.f Y`: f of all pairs of items.
 pub fn outer(ev: &mut Eval<'_>, f: &Operand, x: Option<&Array>, y: &Array) -> Result<Array> {
-    let func = function(f)?;
+    let func = &ev.seen_by_cells(function(f)?, true);
     let Some(x) = x else { return Err(syntax("∘. needs a left argument")) };
     let shape: Shape = x.shape().iter().chain(y.shape()).copied().collect();
     let n = checked_elements(&shape)?;

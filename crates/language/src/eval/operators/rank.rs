@@ -50,6 +50,15 @@ pub fn rank(
             rank_error("the frames of X and Y differ in rank")
         });
     }
+    if let (Func::Prim(p), Some((x, own)), (y, lead)) = (&*func, x, y)
+        && p.glyph == '⌽'
+        && own == x.rank()
+        && lead + 1 == y.rank()
+        && lead == own
+    {
+        // A number for each vector is what ⌽ takes.
+        return ev.apply(&func, Some(x), y);
+    }
     if let Some(z) = ev.rank_framed(&func, x, y)? {
         return Ok(z);
     }
@@ -73,7 +82,8 @@ fn flattened(
     // Cells that are whole arrays are one for all.
     let items = |a: &Array, lead: usize| match lead {
         0 => a.settled().enclosed().map(Some),
-        _ if a.frame().is_some() || !a.is_uniform() || a.is_empty() => Ok(None),
+        _ if !a.is_uniform() => Ok(Array::lines_of(a, lead)),
+        _ if a.frame().is_some() || a.is_empty() => Ok(None),
         _ if lead == a.rank() => Ok(Some(a.clone())),
         _ => Ok(Some(Array::rows(a.settled(), lead))),
     };

@@ -82,7 +82,8 @@ fn as_primitive(
     run: impl Fn(&mut Eval<'_>, &Operand, &Array) -> Result<Array> + 'static,
 ) -> Result<Array> {
     let from = ev.cx.sys.tape.mark();
-    if let Some(own) = own::primitive(f).filter(|_| !y.is_empty())
+    let own = own::primitive(f).or_else(|| own::on_scalars(f, y));
+    if let Some(own) = own.filter(|_| !y.is_empty())
         && let Ok(made) = ev.attempt(|ev| run(ev, &own, y))?
     {
         let (f, y) = (f.clone(), y.clone());

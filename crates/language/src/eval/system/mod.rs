@@ -163,6 +163,12 @@ impl Row {
         matches!(self.does, Does::Mapping(_)) && x.is_none_or(number)
     }
 
+    /// Whether it has no effect and looks at nothing but its arguments and the settings.
+    pub fn is_pure(&self) -> bool {
+        use Does::{Constant, Mapping, Pure, Variable};
+        matches!(self.does, Constant(_) | Variable { .. } | Mapping(_) | Pure(_))
+    }
+
     /// Array, function or operator.
     pub fn class(&self) -> Class {
         match self.does {

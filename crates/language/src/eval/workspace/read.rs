@@ -311,7 +311,7 @@ impl Reader<'_> {
             _ => None,
         };
         let dfn = dfn.ok_or_else(damaged)?;
-        Ok(Rc::new(Closure { ast: Rc::new(ast), dfn, env: None, home }))
+        Ok(Rc::new(Closure { ast: Rc::new(ast), dfn, env: None, home, lines: None }))
     }
 
     fn lines(&mut self) -> Result<Rc<Trad>> {

@@ -37,6 +37,7 @@ mod tests;
 
 pub use aside::{Aside, CHUNK, HOLDING, Line, Partials};
 pub use code::HEAD;
+pub use pages::Pages;
 pub use registry::{Registry, When};
 pub use segments::{
     Counter, Feed, Goal, Part, Parts, Round, Segment, Summer, TURNS, parts, rows, sums, tests,
