@@ -311,7 +311,8 @@ pub struct State<'a, 'b> {
     pub turns: u64,
     /// Calls that may stand in each other.
     pub depth: usize,
-    /// What gives more jumps where none is left and calls are under way; None: they are to stop.
+    /// The one who gives more jumps where none is left and calls are under way; None: they are to
+    /// stop.
     pub more: &'a mut dyn FnMut() -> Option<u64>,
 }
 

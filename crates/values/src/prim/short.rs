@@ -1,5 +1,5 @@
-//! Operations on two numbers by the way that most numbers take: what recursions and loops on numbers
-//! do most goes without a look at the table of operations.
+//! Operations on two numbers by the way that most numbers take: recursions and loops on numbers go
+//! without a look at the table of operations.
 
 use super::op::Op;
 use super::scalar;

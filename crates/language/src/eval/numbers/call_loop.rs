@@ -87,7 +87,7 @@ struct Maker<'a> {
     given: Option<Vec<u16>>,
 }
 
-/// Where a function's value goes.
+/// The place that a function's value goes to.
 #[derive(Clone)]
 enum To {
     /// It is the value of the turn.
@@ -424,7 +424,7 @@ impl Place {
     }
 }
 
-/// Where the items of an argument of many calls come from.
+/// The source of the items of an argument of many calls.
 fn from_items(items: &Items) -> From {
     if items.is_one() { From::Same } else { From::Items }
 }

@@ -484,9 +484,12 @@ impl<'e, 'h> Maker<'e, 'h> {
         match names {
             Pattern::Name(sym) => self.set(body, *sym, y),
             Pattern::All(names) => {
-                let items = y.items().map_or_else(|| vec![y.clone(); names.len()], <[_]>::to_vec);
-                (items.len() == names.len() && y.outer_list().is_none()).then_some(())?;
-                let mut each = names.iter().zip(&items);
+                y.outer_list().is_none().then_some(())?;
+                let Some(items) = y.items() else {
+                    return names.iter().try_for_each(|name| self.spread(body, name, y));
+                };
+                (items.len() == names.len()).then_some(())?;
+                let mut each = names.iter().zip(items);
                 each.try_for_each(|(name, item)| self.spread(body, name, item))
             }
             Pattern::System(_) | Pattern::Member(_) => None,
@@ -528,9 +531,11 @@ impl<'e, 'h> Maker<'e, 'h> {
         match self.primitive(body, f)?.glyph {
             ',' => {
                 let class = self.classes[of as usize];
-                let one = [y.clone()];
-                let items = y.items().unwrap_or(&one);
-                items.iter().try_for_each(|y| body.push(Do::Append { of, y: y.scalar(class)? }))
+                let mut append = |y: &Place| body.push(Do::Append { of, y: y.scalar(class)? });
+                match y.items() {
+                    Some(items) => items.iter().try_for_each(append),
+                    None => append(y),
+                }
             }
             _ => None,
         }

@@ -49,8 +49,8 @@ impl Program {
         u16::try_from(self.lists.len() - 1).ok()
     }
 
-    /// Whether its calls may begin again at any time: they wait for each other on numbers alone, and
-    /// change nothing.
+    /// True where its calls may begin again at any time: they wait for each other on numbers alone,
+    /// and change nothing.
     pub fn may_begin_again(&self) -> bool {
         *self.begins_again.get_or_init(|| {
             let only_reads = |step: &Do| {
@@ -91,8 +91,8 @@ impl Program {
         self.code.iter().map(calls).sum()
     }
 
-    /// Whether a function waits for a call of itself: how deep it goes each item says by itself, and
-    /// steps for all items would be as many as the deepest needs, down and up again.
+    /// True where a function waits for a call of itself: how deep it goes each item says by itself,
+    /// and steps for all items would be as many as the deepest needs, down and up again.
     pub fn waits_for_itself(&self) -> bool {
         self.code.iter().enumerate().any(|(k, f)| {
             f.steps.iter().any(|step| match step {

@@ -5,19 +5,12 @@
 //! deep, no room for registers, somebody stops it) leaves the code at the first function's call,
 //! which the machine makes from its beginning.
 
-use super::Words;
-use super::code::{Done, JUMPS, Maker, REGISTERS, T0, WORDS, X, Y, numbers, word};
+use super::maker::{Done, JUMPS, Look, Maker, REGISTERS, T0, WORDS, X, Y, word};
+use super::uses::numbers;
+use super::words::Words;
 use aplomb_values::registers::{Arg, Do, Request};
 use iced_x86::code_asm::*;
 use std::mem::offset_of;
-
-/// A look at the interrupt on the way to a call.
-pub struct Look {
-    from: CodeLabel,
-    back: CodeLabel,
-    /// Numbers still stand in registers.
-    keeps: bool,
-}
 
 /// The functions that may be called by the code: they read names and lists and change none, and so
 /// does all that they call. A call that fails is done again by the machine.

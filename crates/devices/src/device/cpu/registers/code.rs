@@ -5,42 +5,19 @@
 //! function; its place in memory is filled when the code is left or goes aside. All others are read
 //! and written where they lie. So nothing depends on the way by which an instruction is reached.
 
-use super::calls::{Look, simple};
-use super::forms::Number;
-use super::{Kind, Row, Words};
+use super::calls::simple;
+use super::maker::*;
+use super::uses::most_used;
+use super::words::{Kind, Row, Words};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::short::SMALL_CT;
-use aplomb_values::registers::SEARCHED;
-use aplomb_values::registers::{Arg, Do, Request};
+use aplomb_values::registers::{Arg, Do, Request, SEARCHED};
+use iced_x86::BlockEncoderOptions;
 use iced_x86::code_asm::*;
-use iced_x86::{BlockEncoderOptions, IcedError};
-use std::mem::{offset_of, size_of};
-
-pub type Done<T = ()> = Result<T, IcedError>;
-
-/// What an operation makes, and what it may use on its way.
-pub const T0: AsmRegisterXmm = xmm0;
-pub const T1: AsmRegisterXmm = xmm1;
-pub const T2: AsmRegisterXmm = xmm2;
-/// Arguments that have no register of their own.
-pub const X: AsmRegisterXmm = xmm3;
-pub const Y: AsmRegisterXmm = xmm4;
-/// The registers of numbers.
-const OWN: [AsmRegisterXmm; 11] =
-    [xmm5, xmm6, xmm7, xmm8, xmm9, xmm10, xmm11, xmm12, xmm13, xmm14, xmm15];
-
-pub const WORDS: AsmRegister64 = rbx;
-pub const REGISTERS: AsmRegister64 = r12;
-const FIXED: AsmRegister64 = r13;
-pub const JUMPS: AsmRegister64 = r14;
-const LISTS: AsmRegister64 = rbp;
-/// The place of an item, which calls do not change.
-const PLACE: AsmRegister64 = r15;
+use std::mem::offset_of;
 
 /// Longer functions have no code.
 const LONG: usize = 2000;
-/// A round of a loop counts as so many of the steps around it.
-const ROUND: u64 = 8;
 
 /// The code of a function.
 pub struct Made {
@@ -49,41 +26,6 @@ pub struct Made {
     pub entries: Vec<u32>,
     /// The operations that calls name by number.
     pub ops: Vec<Op>,
-}
-
-/// A way aside: the operation that no form fits, and where its value is awaited.
-struct Aside {
-    from: CodeLabel,
-    back: CodeLabel,
-    out: CodeLabel,
-    op: Op,
-    x: Option<AsmRegisterXmm>,
-    y: AsmRegisterXmm,
-}
-
-pub struct Maker<'a> {
-    pub a: CodeAssembler,
-    pub ct: f64,
-    io: f64,
-    kinds: Vec<Kind>,
-    own: Vec<(Arg, AsmRegisterXmm)>,
-    numbers: [CodeLabel; Number::ALL],
-    /// The function that is written, whether it is one that is called, and its instructions' places.
-    pub function: usize,
-    pub is_called: bool,
-    pub steps: Vec<CodeLabel>,
-    asides: Vec<Aside>,
-    pub looks: Vec<Look>,
-    /// The instruction that a way out leaves the code at.
-    outs: Vec<(CodeLabel, usize)>,
-    leave: CodeLabel,
-    /// The way out of a function that is called: its caller, or the caller of that, is the first
-    /// function, whose call is left to the machine.
-    pub fail: CodeLabel,
-    call: CodeLabel,
-    /// The functions that are called, and where they begin.
-    pub called: Vec<(usize, CodeLabel)>,
-    pub request: &'a Request<'a, 'a>,
 }
 
 /// The code of a function, and of those that it calls. None: it is too long.
@@ -116,87 +58,6 @@ pub fn code(request: &Request<'_, '_>) -> Done<Option<Made>> {
         request,
     };
     maker.all()
-}
-
-/// The numbers that a step reads and writes one by one; None: the step is left to the machine.
-pub fn numbers(step: &Do) -> Option<Vec<Arg>> {
-    use Arg::{Fixed, Register};
-    Some(match *step {
-        Do::One { into, y, .. } | Do::Copy { into, y } => vec![Register(into), y],
-        Do::Two { into, x, y, .. } => vec![Register(into), x, y],
-        Do::Pick { into, at, .. } => vec![Register(into), at],
-        Do::Unless { y, .. } | Do::Append { y, .. } => vec![y],
-        Do::Item { into, at, .. } => vec![Register(into), at],
-        Do::Set { slot, y } => vec![Fixed(slot), y],
-        Do::SetItem { at, y, .. } => vec![at, y],
-        Do::Tally { into, .. } | Do::Columns { into, .. } => vec![Register(into)],
-        Do::Find { into, y, .. } => vec![Register(into), y],
-        Do::Place { into, row, column, .. } => vec![Register(into), row, column],
-        Do::Known { into, at, .. } => vec![Register(into), Register(at)],
-        Do::SetKnown { at, y, .. } => vec![Register(at), y],
-        Do::Over { next } => vec![Fixed(next)],
-        Do::Count { y, next, end } => vec![y, Fixed(next), Fixed(end)],
-        Do::Next { next, slot, .. } => vec![Fixed(next), Fixed(slot)],
-        Do::CountOn { next, end, slot, .. } => vec![Fixed(next), Fixed(end), Fixed(slot)],
-        Do::Call { into, x, y, .. } => {
-            [Some(Register(into)), x, Some(y)].into_iter().flatten().collect()
-        }
-        Do::Again { x, y, .. } => [x, Some(y)].into_iter().flatten().collect(),
-        Do::Give(y) => vec![y],
-        Do::Cut { end: true, .. } | Do::Jump(_) => vec![],
-        _ => return None,
-    })
-}
-
-/// The numbers that are used most, innermost loops first.
-fn most_used(steps: &[Do]) -> Vec<Arg> {
-    let back = |(at, step): (usize, &Do)| match step {
-        Do::Jump(to) if *to as usize <= at => Some((*to as usize, at)),
-        _ => None,
-    };
-    let loops: Vec<(usize, usize)> = steps.iter().enumerate().filter_map(back).collect();
-    let picked: Vec<(u16, u16)> = steps
-        .iter()
-        .filter_map(|step| match step {
-            Do::Pick { from, n, .. } => Some((*from, *n)),
-            _ => None,
-        })
-        .collect();
-    let mut uses: Vec<(Arg, u64)> = Vec::new();
-    for (at, step) in steps.iter().enumerate() {
-        let deep = loops.iter().filter(|(from, to)| (*from..=*to).contains(&at)).count();
-        let worth = ROUND.saturating_pow(deep as u32);
-        for arg in numbers(step).into_iter().flatten() {
-            // What is picked by a place lies in memory.
-            let in_memory = picked.iter().any(|(from, n)| match arg {
-                Arg::Register(k) => k.checked_sub(*from).is_some_and(|k| k < *n),
-                Arg::Fixed(_) => false,
-            });
-            match uses.iter_mut().find(|(known, _)| *known == arg) {
-                _ if in_memory => {}
-                Some((_, uses)) => *uses = uses.saturating_add(worth),
-                None => uses.push((arg, worth)),
-            }
-        }
-    }
-    uses.sort_by_key(|(_, uses)| std::cmp::Reverse(*uses));
-    uses.into_iter().map(|(arg, _)| arg).collect()
-}
-
-/// The place of a number in memory.
-fn memory(arg: Arg) -> AsmMemoryOperand {
-    match arg {
-        Arg::Register(k) => qword_ptr(REGISTERS + 8 * i32::from(k)),
-        Arg::Fixed(k) => qword_ptr(FIXED + 8 * i32::from(k)),
-    }
-}
-
-pub fn word(offset: usize) -> AsmMemoryOperand {
-    qword_ptr(WORDS + offset as i32)
-}
-
-fn row(of: u16, offset: usize) -> AsmMemoryOperand {
-    qword_ptr(LISTS + (usize::from(of) * size_of::<Row>() + offset) as i32)
 }
 
 impl Maker<'_> {
@@ -283,7 +144,7 @@ impl Maker<'_> {
         self.a.call(word(offset_of!(Words, aside)))?;
         self.load()?;
         self.a.vmovsd(T0, word(offset_of!(Words, z)))?;
-        Ok(self.a.ret()?)
+        self.a.ret()
     }
 
     /// The way out at an instruction.
@@ -308,7 +169,7 @@ impl Maker<'_> {
         self.a.mov(JUMPS, word(offset_of!(Words, jumps)))?;
         self.a.mov(word(offset_of!(Words, stack)), rsp)?;
         self.load()?;
-        Ok(self.a.jmp(word(offset_of!(Words, entry)))?)
+        self.a.jmp(word(offset_of!(Words, entry)))
     }
 
     /// And left, with the instruction in eax.
@@ -317,16 +178,19 @@ impl Maker<'_> {
         for register in [PLACE, JUMPS, FIXED, REGISTERS, LISTS, WORDS] {
             self.a.pop(register)?;
         }
-        Ok(self.a.ret()?)
+        self.a.ret()
     }
 
     /// An operation by way of a call, out of the way of others.
     fn aside(&mut self, aside: Aside, ops: &mut Vec<Op>) -> Done {
         let known = ops.iter().position(|op| *op == aside.op);
-        let op = known.unwrap_or_else(|| {
-            ops.push(aside.op);
-            ops.len() - 1
-        });
+        let op = match known {
+            Some(known) => known,
+            None => {
+                ops.push(aside.op);
+                ops.len() - 1
+            }
+        };
         let mut from = aside.from;
         self.a.set_label(&mut from)?;
         if let Some(x) = aside.x.filter(|x| *x != X) {
@@ -339,49 +203,7 @@ impl Maker<'_> {
         self.a.call(self.call)?;
         self.a.test(eax, eax)?;
         self.a.jz(aside.out)?;
-        Ok(self.a.jmp(aside.back)?)
-    }
-
-    /// Numbers with registers from their places in memory.
-    pub fn load(&mut self) -> Done {
-        for (arg, register) in self.own.clone() {
-            self.a.vmovsd(register, memory(arg))?;
-        }
-        Ok(())
-    }
-
-    pub fn store(&mut self) -> Done {
-        for (arg, register) in self.own.clone() {
-            self.a.vmovsd(memory(arg), register)?;
-        }
-        Ok(())
-    }
-
-    fn own(&self, arg: Arg) -> Option<AsmRegisterXmm> {
-        self.own.iter().find(|(own, _)| *own == arg).map(|(_, register)| *register)
-    }
-
-    /// A number's register, or a place for it with the number in it.
-    pub fn read(&mut self, arg: Arg, otherwise: AsmRegisterXmm) -> Done<AsmRegisterXmm> {
-        match self.own(arg) {
-            Some(own) => Ok(own),
-            None => {
-                self.a.vmovsd(otherwise, memory(arg))?;
-                Ok(otherwise)
-            }
-        }
-    }
-
-    pub fn write(&mut self, arg: Arg, from: AsmRegisterXmm) -> Done {
-        match self.own(arg) {
-            Some(own) => Ok(self.a.vmovapd(own, from)?),
-            None => Ok(self.a.vmovsd(memory(arg), from)?),
-        }
-    }
-
-    /// A constant behind the code.
-    pub fn number(&self, number: Number) -> AsmMemoryOperand {
-        qword_ptr(self.numbers[number as usize])
+        self.a.jmp(aside.back)
     }
 
     /// `T0 ← x op y`, or `op y`; where no form fits and a call fails, the way out is taken.
@@ -591,19 +413,19 @@ impl Maker<'_> {
         self.a.vcvtsi2sd(T1, T1, PLACE)?;
         self.a.vucomisd(T0, T1)?;
         self.a.jne(out)?;
-        Ok(self.a.jp(out)?)
+        self.a.jp(out)
     }
 
     /// Goes out where a list has no such item.
     fn within(&mut self, of: u16, out: CodeLabel) -> Done {
         self.a.cmp(PLACE, row(of, offset_of!(Row, len)))?;
-        Ok(self.a.jae(out)?)
+        self.a.jae(out)
     }
 
     /// `T0 ←` a whole number.
     fn whole(&mut self, from: AsmRegister64) -> Done {
         self.a.vxorpd(T0, T0, T0)?;
-        Ok(self.a.vcvtsi2sd(T0, T0, from)?)
+        self.a.vcvtsi2sd(T0, T0, from)
     }
 
     /// `T0 ←` the item of a list.
@@ -611,12 +433,12 @@ impl Maker<'_> {
         match self.kinds[of as usize] {
             Kind::Grows | Kind::Changes | Kind::F64 => {
                 self.a.mov(rcx, row(of, offset_of!(Row, at)))?;
-                Ok(self.a.vmovsd(T0, qword_ptr(rcx + PLACE * 8))?)
+                self.a.vmovsd(T0, qword_ptr(rcx + PLACE * 8))
             }
             Kind::F32 => {
                 self.a.mov(rcx, row(of, offset_of!(Row, at)))?;
                 self.a.vxorpd(T0, T0, T0)?;
-                Ok(self.a.vcvtss2sd(T0, T0, dword_ptr(rcx + PLACE * 4))?)
+                self.a.vcvtss2sd(T0, T0, dword_ptr(rcx + PLACE * 4))
             }
             _ => {
                 self.load_whole(of)?;
@@ -625,11 +447,11 @@ impl Maker<'_> {
         }
     }
 
-    /// `T0 ←` the place of a whole number among those of a list of whole numbers, or their number:
-    /// within a small ⎕CT such are equal if they are the same. Goes out where they are too many.
+    /// `T0 ←` the place of a whole number in a list of such, or the list's length: within a small
+    /// ⎕CT they are equal if they are the same. Goes out where there are too many.
     fn find(&mut self, of: u16, y: AsmRegisterXmm, out: CodeLabel) -> Done {
         if self.ct > SMALL_CT {
-            return Ok(self.a.jmp(out)?);
+            return self.a.jmp(out);
         }
         self.a.vcvttsd2si(rdx, y)?;
         self.whole(rdx)?;
@@ -676,6 +498,6 @@ impl Maker<'_> {
             new = T0;
         }
         self.a.mov(rcx, row(of, offset_of!(Row, at)))?;
-        Ok(self.a.vmovsd(qword_ptr(rcx + PLACE * 8), new)?)
+        self.a.vmovsd(qword_ptr(rcx + PLACE * 8), new)
     }
 }

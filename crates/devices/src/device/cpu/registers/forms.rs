@@ -1,33 +1,10 @@
 //! Operations on two numbers in vector registers, for what most numbers are. Each is a copy of a
 //! line of `prim::short`, bit for bit, and goes aside wherever that would look further.
 
-use super::code::{Done, Maker, T0, T1, T2};
+use super::maker::{Done, Maker, Number, T0, T1, T2};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::short::SMALL_CT;
 use iced_x86::code_asm::*;
-
-/// Constants behind the code.
-#[derive(Clone, Copy)]
-pub enum Number {
-    One,
-    TwiceCt,
-    /// All bits but the sign.
-    Size,
-    /// Where a number is no longer near a whole one, and the least that is too large to look.
-    Near,
-    Much,
-    Billions,
-    Origin,
-}
-
-impl Number {
-    pub const ALL: usize = 7;
-
-    pub fn values(ct: f64, io: f64) -> [u64; Number::ALL] {
-        let f = |x: f64| x.to_bits();
-        [f(1.0), f(2.0 * ct), !(1 << 63), f(1e-3), f(1e6), f(4_294_967_296.0), f(io)]
-    }
-}
 
 /// Predicates of `vcmpsd`: ordered, and quiet.
 const EQ: u32 = 0;
@@ -69,7 +46,7 @@ impl Maker<'_> {
                 Ok(())
             }
             Op::Floor | Op::Ceil if self.ct <= SMALL_CT => self.rounded(op == Op::Floor, y, aside),
-            _ => Ok(self.a.jmp(aside)?),
+            _ => self.a.jmp(aside),
         }
     }
 
@@ -109,7 +86,7 @@ impl Maker<'_> {
             false => self.a.vaddsd(T0, y, T1)?,
         }
         self.a.set_label(&mut done)?;
-        Ok(self.a.zero_bytes()?)
+        self.a.zero_bytes()
     }
 
     /// `T0 ← x op y`, or goes aside.
@@ -162,7 +139,7 @@ impl Maker<'_> {
                 }
                 return Ok(());
             }
-            _ => return Ok(self.a.jmp(aside)?),
+            _ => return self.a.jmp(aside),
         }
         self.finite(aside)
     }
@@ -233,6 +210,6 @@ impl Maker<'_> {
     fn finite(&mut self, aside: CodeLabel) -> Done {
         self.a.vsubsd(T1, T0, T0)?;
         self.a.vucomisd(T1, T1)?;
-        Ok(self.a.jp(aside)?)
+        self.a.jp(aside)
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! | file | from → to |
 //! |---|---|
-//! | `code` | a function's instructions → jumps, items of lists, numbers in vector registers |
+//! | `code` | a function's instructions → jumps, items of lists |
+//! | `maker`, `uses` | numbers → vector registers for those that are used most |
 //! | `calls` | calls of functions within each other → calls |
 //! | `forms` | an operation on numbers → instructions for what most numbers are |
 //!
@@ -20,17 +21,21 @@ mod calls;
 mod code;
 #[cfg(target_arch = "x86_64")]
 mod forms;
+#[cfg(target_arch = "x86_64")]
+mod maker;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests;
+#[cfg(target_arch = "x86_64")]
+mod uses;
+mod words;
 
 use super::emit::Pages;
 use super::isa::Isa;
-use aplomb_values::array::View;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::short;
 use aplomb_values::registers::{Code, Compiled, List, Request, State};
-use std::ffi::c_void;
 use std::rc::Rc;
+use words::{Kind, Row, Words};
 
 /// The code of a function; None: the machine has no instructions for it, or it is too long.
 pub fn compile(isa: Isa, request: &Request<'_, '_>) -> Code {
@@ -50,123 +55,6 @@ pub fn compile(isa: Isa, request: &Request<'_, '_>) -> Code {
     }
     let _ = (isa, request);
     None
-}
-
-/// The way in which a list's items lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// Floats that change, of a vector that may grow.
-    Grows,
-    /// Floats that change, of a matrix.
-    Changes,
-    F64,
-    F32,
-    I32,
-    I16,
-    I8,
-    Bool,
-    Char,
-    Other,
-}
-
-impl Kind {
-    fn of(list: &List<'_>) -> Kind {
-        match list {
-            List::Own(_, None) => Kind::Grows,
-            List::Own(_, Some(_)) => Kind::Changes,
-            List::Shared(view, _) => match view {
-                View::Bool(_) => Kind::Bool,
-                View::I8(_) => Kind::I8,
-                View::I16(_) => Kind::I16,
-                View::I32(_) => Kind::I32,
-                View::F32(_) => Kind::F32,
-                View::F64(_) => Kind::F64,
-                View::Char(_) => Kind::Char,
-                View::Complex(_) => Kind::Other,
-            },
-            List::Other => Kind::Other,
-        }
-    }
-
-    /// Whether its items are whole numbers of 32 bits at most, or characters.
-    fn is_whole(self) -> bool {
-        matches!(self, Kind::I32 | Kind::I16 | Kind::I8 | Kind::Bool | Kind::Char)
-    }
-
-    /// Whether an item may get another value.
-    fn changes(self) -> bool {
-        matches!(self, Kind::Grows | Kind::Changes)
-    }
-}
-
-/// A list, as the code finds it.
-#[derive(Clone, Copy)]
-#[repr(C)]
-struct Row {
-    at: *const u8,
-    len: usize,
-    room: usize,
-    columns: usize,
-    /// Items of a vector that does not grow, rows of a matrix.
-    tally: usize,
-}
-
-impl Row {
-    fn of(list: &mut List<'_>) -> Row {
-        let (at, len, room, columns): (*const u8, _, _, _) = match list {
-            List::Own(items, columns) => {
-                (items.as_mut_ptr().cast(), items.len(), items.capacity(), *columns)
-            }
-            List::Shared(view, columns) => {
-                let at = match view {
-                    View::Bool(v) => v.as_ptr(),
-                    View::I8(v) => v.as_ptr().cast(),
-                    View::I16(v) => v.as_ptr().cast(),
-                    View::I32(v) => v.as_ptr().cast(),
-                    View::F32(v) => v.as_ptr().cast(),
-                    View::F64(v) => v.as_ptr().cast(),
-                    View::Char(v) => v.as_ptr().cast(),
-                    View::Complex(v) => v.as_ptr().cast(),
-                };
-                (at, view.len(), view.len(), *columns)
-            }
-            List::Other => (std::ptr::null(), 0, 0, None),
-        };
-        let tally = match columns {
-            None => len,
-            Some(0) => 0,
-            Some(columns) => len / columns,
-        };
-        Row { at, len, room, columns: columns.unwrap_or(0), tally }
-    }
-}
-
-/// All that the code finds and leaves, by places that it knows.
-#[repr(C)]
-struct Words {
-    registers: *mut f64,
-    fixed: *mut f64,
-    lists: *mut Row,
-    /// The instruction to begin with.
-    entry: usize,
-    jumps: u64,
-    turns: u64,
-    /// Arguments and value of a call of `aside`.
-    x: f64,
-    y: f64,
-    z: f64,
-    aside: usize,
-    ct: f64,
-    ops: *const Op,
-    /// Where the registers end, the stack as it was on entering, the calls that may stand in each
-    /// other, the first function's instruction that calls.
-    end: usize,
-    stack: usize,
-    depth: usize,
-    calling: usize,
-    look: usize,
-    /// What is asked for more jumps.
-    asked: *mut c_void,
 }
 
 /// An operation on numbers that no form is for. 0: it fails.

@@ -42,7 +42,7 @@ const fn register(k: u16) -> Arg {
     Arg::Register(k)
 }
 
-/// What is left after the steps ran from the first on: where, the registers, fixed places.
+/// The step that is left, the registers, fixed places and turns after steps ran from the first on.
 fn run(
     steps: &[Do],
     registers: &[f64],
