@@ -309,8 +309,12 @@ pub struct State<'a, 'b> {
     pub jumps: u64,
     /// Jumps to the first instruction that were taken.
     pub turns: u64,
+    /// Times that more of them were given, each on the way to a call that took none.
+    pub looks: u64,
     /// Calls that may stand in each other.
     pub depth: usize,
+    /// A call was left because the registers ended: with more it may go on.
+    pub is_short: bool,
     /// The one who gives more jumps where none is left and calls are under way; None: they are to
     /// stop.
     pub more: &'a mut dyn FnMut() -> Option<u64>,

@@ -16,6 +16,12 @@ const HOT: u32 = 1 << 9;
 /// do.
 const TRIED: (u64, u64) = (64, 4);
 
+/// Registers for calls that stand in each other: at least, more each time, and the most that are
+/// made for the code alone.
+const LEAST: usize = 1 << 10;
+const WIDER: usize = 4;
+const MOST: usize = 1 << 22;
+
 /// The use of the code by a machine.
 #[derive(Default)]
 pub struct Native {
@@ -76,13 +82,15 @@ impl Machine {
         about: (&dyn Host, Option<&Way<'_>>),
     ) -> Result<usize> {
         self.waiting.clear();
+        // What was done is done again.
+        (self.calls, self.next_look) = (0, LOOK);
         let start = std::mem::take(&mut self.native.start);
         self.registers[..start.len()].copy_from_slice(&start);
         self.natively(program, 0, depth, about)
     }
 
     /// Goes on from an instruction of the first function, whose registers begin with the first: the
-    /// instruction that the machine goes on with. Errors: INTERRUPT.
+    /// instruction that the machine goes on with. Errors: INTERRUPT, WS FULL.
     pub(super) fn natively(
         &mut self,
         program: &Program,
@@ -112,38 +120,49 @@ impl Machine {
                 }
             },
         };
-        // The jump that looks at the interrupt is the machine's.
-        let jumps = self.next_look.saturating_sub(self.calls + 1) as u64;
-        let (mut granted, mut stopped) = (jumps, Ok(()));
-        let calls = self.calls as u64;
-        let mut more = || {
-            if let Some(Way { rounds, is: Told::Calls }) = way {
-                rounds.done(calls + granted);
+        let (mut at, mut took) = (at, 0);
+        loop {
+            // The jump that looks at the interrupt is the machine's.
+            let jumps = self.next_look.saturating_sub(self.calls + 1) as u64;
+            let (mut gone, mut stopped) = (self.calls as u64 + jumps, Ok(()));
+            let mut more = || {
+                if let Some(Way { rounds, is: Told::Calls }) = way {
+                    rounds.done(gone);
+                }
+                gone += LOOK as u64;
+                stopped = host.budget().check();
+                stopped.is_ok().then_some(LOOK as u64)
+            };
+            let mut state = State {
+                registers: &mut self.registers,
+                fixed: &mut self.fixed,
+                lists: &mut lists,
+                jumps,
+                turns: 0,
+                looks: 0,
+                depth,
+                is_short: false,
+                more: &mut more,
+            };
+            let to = code.run(at, &mut state);
+            let made = jumps + state.looks * (LOOK as u64 + 1) - state.jumps;
+            let (turns, is_short) = (state.turns, state.is_short);
+            stopped?;
+            self.turns += turns as usize;
+            self.calls += made as usize;
+            self.next_look = self.next_look.max(self.calls + 1);
+            (at, took) = (to, took + made);
+            let room = self.registers.len();
+            if !is_short || room >= MOST {
+                break;
             }
-            stopped = host.budget().check();
-            granted += LOOK as u64;
-            stopped.is_ok().then_some(LOOK as u64)
-        };
-        let mut state = State {
-            registers: &mut self.registers,
-            fixed: &mut self.fixed,
-            lists: &mut lists,
-            jumps,
-            turns: 0,
-            depth,
-            more: &mut more,
-        };
-        let to = code.run(at, &mut state);
-        let (left, turns) = (state.jumps, state.turns);
-        stopped?;
-        // Where a call is to stop, none is left.
-        let took = if left > granted { granted } else { granted - left };
-        self.turns += turns as usize;
-        self.calls += took as usize;
-        self.next_look = self.next_look.max(self.calls + 1);
+            let mut wider = host.budget().filled(0.0, (room * WIDER).max(LEAST))?;
+            wider[..room].copy_from_slice(&self.registers);
+            self.registers = wider;
+        }
         let native = &mut self.native;
         (native.runs, native.took) = (native.runs + 1, native.took + took);
         native.is_idle = native.runs > TRIED.0 && native.took < native.runs * TRIED.1;
-        Ok(to)
+        Ok(at)
     }
 }

@@ -58,8 +58,13 @@ impl Maker<'_> {
         let own = 8 * self.request.functions[self.function].registers as i32;
         let its = 8 * self.request.functions[of as usize].registers as i32;
         self.a.lea(rax, qword_ptr(REGISTERS + (own + its)))?;
+        let (short, mut fits) = (word(offset_of!(Words, is_short)), self.a.create_label());
         self.a.cmp(rax, word(offset_of!(Words, end)))?;
-        self.a.ja(out)?;
+        self.a.jbe(fits)?;
+        self.a.mov(short, 1)?;
+        self.a.jmp(out)?;
+        self.a.set_label(&mut fits)?;
+        self.a.zero_bytes()?;
         let y = self.read(y, Y)?;
         self.a.vmovsd(qword_ptr(REGISTERS + own), y)?;
         if let Some(x) = x {
@@ -69,6 +74,9 @@ impl Maker<'_> {
         self.store()?;
         if !self.is_called {
             self.a.mov(word(offset_of!(Words, calling)), at as i32)?;
+            self.a.mov(word(offset_of!(Words, jumps_before)), JUMPS)?;
+            self.a.mov(rax, word(offset_of!(Words, looks)))?;
+            self.a.mov(word(offset_of!(Words, looks_before)), rax)?;
         }
         let (from, mut back) = (self.a.create_label(), self.a.create_label());
         self.a.sub(JUMPS, 1)?;

@@ -88,6 +88,10 @@ impl Maker<'_> {
         let mut fail = self.fail;
         self.a.set_label(&mut fail)?;
         self.a.mov(rsp, word(offset_of!(Words, stack)))?;
+        // Calls that are made again are not counted.
+        self.a.mov(JUMPS, word(offset_of!(Words, jumps_before)))?;
+        self.a.mov(rax, word(offset_of!(Words, looks_before)))?;
+        self.a.mov(word(offset_of!(Words, looks)), rax)?;
         self.a.mov(rax, word(offset_of!(Words, calling)))?;
         self.pops()?;
         let values = Number::values(self.ct, self.io);

@@ -86,7 +86,7 @@ unsafe extern "sysv64" fn look(words: *mut Words) -> u64 {
     // SAFETY: it is of this type, and lives as long as the code runs.
     let more = unsafe { &mut *words.asked.cast::<&mut dyn FnMut() -> Option<u64>>() };
     more().map_or(0, |jumps| {
-        words.jumps = jumps;
+        (words.jumps, words.looks) = (jumps, words.looks + 1);
         1
     })
 }
@@ -142,6 +142,10 @@ impl Compiled for Native {
             depth: state.depth,
             calling: from,
             look: look as *const () as usize,
+            looks: 0,
+            looks_before: 0,
+            jumps_before: state.jumps,
+            is_short: 0,
             asked: std::ptr::from_mut(&mut state.more).cast(),
         };
         // SAFETY: the code reads and writes registers and fixed places below `room`, held above,
@@ -156,6 +160,7 @@ impl Compiled for Native {
             }
         }
         (state.jumps, state.turns) = (words.jumps, state.turns + words.turns);
+        (state.looks, state.is_short) = (words.looks, words.is_short != 0);
         to as usize
     }
 

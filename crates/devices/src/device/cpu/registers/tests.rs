@@ -63,6 +63,8 @@ fn run(
         lists,
         jumps,
         turns: 0,
+        looks: 0,
+        is_short: false,
         depth: 9,
         more: &mut || None,
     };
@@ -97,8 +99,17 @@ fn each_form_is_the_short_way_of_its_operation() {
             };
             let mut now = [x, y, 7.0];
             let (registers, fixed, lists) = (&mut now[..], &mut [][..], &mut [][..]);
-            let mut state =
-                State { registers, fixed, lists, jumps: 0, turns: 0, depth: 9, more: &mut || None };
+            let mut state = State {
+                registers,
+                fixed,
+                lists,
+                jumps: 0,
+                turns: 0,
+                looks: 0,
+                is_short: false,
+                depth: 9,
+                more: &mut || None,
+            };
             assert_eq!(code.run(0, &mut state), at, "{x} {op:?} {y}, ⎕CT {ct}");
             assert_eq!(now[2].to_bits(), z.to_bits(), "{x} {op:?} {y}, ⎕CT {ct}");
             assert_eq!((now[0].to_bits(), now[1].to_bits()), (x.to_bits(), y.to_bits()));
@@ -185,16 +196,18 @@ fn calls_stand_in_each_other_and_are_left_from_their_beginning() {
             lists: &mut [],
             jumps: 100,
             turns: 0,
+            looks: 0,
+            is_short: false,
             depth,
             more: &mut more,
         };
         let to = code.run(0, &mut state);
-        (to, registers[7], looks - left)
+        let (calls, is_short) = (100 + 101 * state.looks - state.jumps, state.is_short);
+        (to, registers[7], calls, is_short)
     };
-    // 21 890 calls below the first: one hundred need no look, and each look lets one more by.
-    assert_eq!(run(100, 400, 1_000), (8, 6_765.0, 216));
-    // Too deep, too little room, and stopped: the first call is the machine's.
-    assert_eq!(run(8, 400, 1_000).0, 4);
-    assert_eq!(run(100, 100, 1_000).0, 4);
-    assert_eq!(run(100, 400, 50).0, 6);
+    assert_eq!(run(100, 400, 1_000), (8, 6_765.0, 21_890, false));
+    // Too deep, too little room, and stopped: that call is the machine's, and no other is counted.
+    assert_eq!(run(8, 400, 1_000), (4, 7.0, 0, false));
+    assert_eq!(run(100, 100, 1_000), (4, 7.0, 0, true));
+    assert_eq!(run(100, 400, 100), (6, 7.0, 8_361, false));
 }

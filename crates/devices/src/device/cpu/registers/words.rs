@@ -119,6 +119,11 @@ pub struct Words {
     pub depth: usize,
     pub calling: usize,
     pub look: usize,
+    /// Looks that were taken; these and the jumps before that call; whether registers ended.
+    pub looks: u64,
+    pub looks_before: u64,
+    pub jumps_before: u64,
+    pub is_short: u64,
     /// The one who is asked for more jumps.
     pub asked: *mut c_void,
 }
