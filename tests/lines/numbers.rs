@@ -280,6 +280,10 @@ fn line(dice: &mut Dice, depth: usize, out: &mut Vec<String>) {
         2 => out.push(format!("t+←{x}")),
         3 => out.push(format!("c[1+5|⌊|{x}]+←{x}")),
         4 => out.push(format!("m[1+2|i;1+3|⌊|{x}]←{x}")),
+        5 if dice.roll(2) == 0 => {
+            out.extend([":If 4<≢q".into(), "q←⍬".into(), ":EndIf".into()]);
+            out.push(format!("q,←{x}"));
+        }
         5 => out.push(format!("q,←{x}")),
         6 => out.push(format!("k←{x} ⋄ j←5|⌊|k")),
         10 => out.push(format!("(t j)←(1000|⌊{x}) {}", turned(dice, 1))),
@@ -346,6 +350,35 @@ fn loops_in_registers_give_what_values_give() {
         if wanted.is_ok() { values += 1 } else { errors += 1 }
     }
     assert!(values > errors && errors * 100 > values, "{values} values, {errors} errors");
+}
+
+#[test]
+fn a_constant_in_a_loop_stays_what_it_is() {
+    let mut s = session();
+    let words = "⎕FX 'r←words s;c;w' 'w←''''' 'r←⍬' ':For c :In s' ':If c='' ''' 'r,←≢w' 'w←''''' \
+                 ':Else' 'w,←c' ':EndIf' ':EndFor'";
+    let empty = "⎕FX 'r←empty n;i;w' 'w←⍬' ':For i :In ⍳n' 'w,←i' 'w←⍬' ':EndFor' 'r←≢w'";
+    for (call, wanted) in [
+        ("words 210⍴'ab cde '", [2.0, 3.0].repeat(30)),
+        ("+/words 7000⍴'ab cde '", vec![5_000.0]),
+        ("empty 60", vec![0.0]),
+        ("empty 900", vec![0.0]),
+    ] {
+        let line = format!("z←{words} ⋄ z←{empty} ⋄ {call}");
+        assert_eq!(outcome(&mut s, &line), Ok(wanted), "{call}");
+    }
+}
+
+#[test]
+fn a_recursion_that_ends_too_deep_is_tried_once() {
+    // As a program has it: the evaluator goes as deep as it may.
+    let deep = std::thread::Builder::new().stack_size(1 << 29).spawn(|| {
+        let mut s = session();
+        let line = "≢{0::5 ⋄ {⍵≤0:1 ⋄ 1+∇⍵-1}⍵}¨20⍴20000";
+        assert_eq!(outcome(&mut s, line), Ok(vec![20.0]));
+        assert!(outcome(&mut s, "{⍵≤0:÷0 ⋄ 1+∇⍵-1}9000").is_err());
+    });
+    deep.expect("a thread").join().expect("values");
 }
 
 #[test]

@@ -197,6 +197,28 @@ impl Do {
         }
     }
 
+    /// True of an instruction on numbers that changes nothing outside of its call: it may be done
+    /// again.
+    pub fn only_reads(&self) -> bool {
+        matches!(
+            self,
+            Do::One { .. }
+                | Do::Two { .. }
+                | Do::Copy { .. }
+                | Do::Pick { .. }
+                | Do::Unless { .. }
+                | Do::Call { .. }
+                | Do::Again { .. }
+                | Do::Give(_)
+                | Do::Find { .. }
+                | Do::Item { .. }
+                | Do::Tally { .. }
+                | Do::Columns { .. }
+                | Do::Place { .. }
+                | Do::Known { .. }
+        )
+    }
+
     fn reads_list(&self, list: u16) -> bool {
         match self {
             Do::PassList(of, _) => *of == list,

@@ -86,6 +86,8 @@ pub(super) struct Maker<'e, 'h> {
     /// The parts that the first function gets instead of an argument, and their places.
     pub ahead: Option<(Ahead, Rc<[Place]>)>,
     effects: bool,
+    /// Lists that functions of whole lists fill: nothing else reads them.
+    pub made: Vec<u16>,
     /// Lists that are on the stack where a name may get another value: whoever takes one of them
     /// from there takes the one that it was.
     pub held: Vec<u16>,
@@ -111,8 +113,9 @@ impl<'e, 'h> Maker<'e, 'h> {
     pub fn new(ev: &'e mut Eval<'h>, effects: bool) -> Self {
         let program = Program { io: ev.cx.sys.settings.io, ..Program::default() };
         let (known, frames) = (Vec::new(), Vec::new());
-        let (literals, classes, held) = (Vec::new(), Vec::new(), Vec::new());
-        Maker { ev, program, known, frames, literals, classes, ahead: None, effects, held }
+        let (literals, classes) = (Vec::new(), Vec::new());
+        let (made, held, ahead) = (Vec::new(), Vec::new(), None);
+        Maker { ev, program, known, frames, literals, classes, ahead, effects, made, held }
     }
 
     /// The program, once all of its functions are read.

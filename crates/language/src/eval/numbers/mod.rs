@@ -75,11 +75,14 @@ struct Made {
 #[derive(Default)]
 pub struct Programs {
     made: Vec<Made>,
+    /// The number of calls around a run that ended early: those within it are the evaluator's.
+    ended: Option<usize>,
 }
 
 impl Programs {
     /// A statement ends: calls that it made are let go.
     pub fn let_go(&mut self) {
+        self.ended = None;
         self.made.retain(|made| made.f.closure().is_some_and(|c| c.env.is_none()));
     }
 
@@ -128,6 +131,12 @@ impl Eval<'_> {
         if !recurs || !self.runs_numbers() {
             return Ok(None);
         }
+        // Each call of a recursion that fails at its end would come to that end again.
+        let depth = self.st.depth;
+        match self.st.programs.ended {
+            Some(ended) if depth > ended => return Ok(None),
+            _ => self.st.programs.ended = None,
+        }
         let form = |a: &Array| match a.data() {
             Data::Num(_) => Some(Form::NUMBER),
             _ if a.pending().is_some() || a.len() > LONG => None,
@@ -144,6 +153,8 @@ impl Eval<'_> {
         if made.is_some() {
             // The first call is one, too.
             self.cx.sys.calls = self.cx.sys.calls.saturating_add(1 + machine.calls());
+        } else {
+            self.st.programs.ended = Some(depth);
         }
         Ok(made)
     }

@@ -53,27 +53,8 @@ impl Program {
     /// and change nothing.
     pub fn may_begin_again(&self) -> bool {
         *self.begins_again.get_or_init(|| {
-            let only_reads = |step: &Do| {
-                matches!(
-                    step,
-                    Do::One { .. }
-                        | Do::Two { .. }
-                        | Do::Copy { .. }
-                        | Do::Pick { .. }
-                        | Do::Unless { .. }
-                        | Do::Call { .. }
-                        | Do::Again { .. }
-                        | Do::Give(_)
-                        | Do::Find { .. }
-                        | Do::Item { .. }
-                        | Do::Tally { .. }
-                        | Do::Columns { .. }
-                        | Do::Place { .. }
-                        | Do::Known { .. }
-                )
-            };
             let mut steps = self.code.iter().flat_map(|f| &f.steps);
-            self.calls() > 0 && steps.all(only_reads)
+            self.calls() > 0 && steps.all(Do::only_reads)
         })
     }
 

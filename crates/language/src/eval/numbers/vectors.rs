@@ -77,6 +77,7 @@ impl Maker<'_, '_> {
         // What it computes depends on the number.
         (op != Op::CircleBy).then_some(())?;
         let into = self.list(List::EMPTY, Class::Number)?;
+        self.made.push(into);
         body.push(Do::All(OnAll::Map { op, into, x, y }))?;
         Some(if matrix { Place::Matrix(into) } else { Place::Vector(into) })
     }
@@ -101,8 +102,7 @@ impl Maker<'_, '_> {
     pub fn ends(&mut self, body: &mut Body) {
         let Some(Do::All(on)) = body.of.steps.last_mut() else { return };
         let OnAll::Copy { into, of } = *on else { return };
-        let made =
-            matches!(&self.program.lists[of as usize], List::Own(items, _) if items.is_empty());
+        let made = self.made.contains(&of);
         if made && self.program.names.iter().all(|name| name.rank == 0 || name.slot != of) {
             *on = OnAll::Take { into, of };
         }

@@ -6,7 +6,6 @@
 //! which the machine makes from its beginning.
 
 use super::maker::{Done, JUMPS, Look, Maker, REGISTERS, T0, WORDS, X, Y, word};
-use super::uses::numbers;
 use super::words::Words;
 use aplomb_values::registers::{Arg, Do, Request};
 use iced_x86::code_asm::*;
@@ -23,17 +22,7 @@ pub fn simple(request: &Request<'_, '_>) -> Vec<usize> {
                 && f.steps.iter().all(|step| match step {
                     Do::Call { of, .. } => all.contains(&(*of as usize)),
                     Do::Again { of: next, .. } => *next as usize == *of,
-                    Do::Give(_) => true,
-                    Do::Set { .. }
-                    | Do::SetItem { .. }
-                    | Do::SetKnown { .. }
-                    | Do::Append { .. }
-                    | Do::Cut { .. }
-                    | Do::Over { .. }
-                    | Do::Count { .. }
-                    | Do::Next { .. }
-                    | Do::CountOn { .. } => false,
-                    step => numbers(step).is_some(),
+                    step => step.only_reads(),
                 })
         };
         let fewer: Vec<usize> = all.iter().copied().filter(is_simple).collect();

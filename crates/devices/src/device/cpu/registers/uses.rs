@@ -6,7 +6,7 @@ use aplomb_values::registers::{Arg, Do};
 const ROUND: u64 = 8;
 
 /// The numbers that a step reads and writes one by one; None: the step is left to the machine.
-pub fn numbers(step: &Do) -> Option<Vec<Arg>> {
+fn numbers(step: &Do) -> Option<Vec<Arg>> {
     use Arg::{Fixed, Register};
     Some(match *step {
         Do::One { into, y, .. } | Do::Copy { into, y } => vec![Register(into), y],
