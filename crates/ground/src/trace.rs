@@ -372,7 +372,7 @@ pub struct LaunchRecord {
     pub stage: u32,
     /// Its reads, one for each array and map.
     pub reads: Vec<ReadRecord>,
-    /// Its writes, one for each array (BAS-06).
+    /// The writes of a launch, one for each array (BAS-06).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<WriteRecord>,
     /// The orders of its loops by which threads beside each other meet elements beside each other,
@@ -625,7 +625,7 @@ pub struct BufferRecord {
     pub born: Option<u32>,
     /// Last launch that reads it; null when it outlives the evaluation.
     pub dead: Option<u32>,
-    /// Its way to a GPU in the run that is told; absent where it did not go (ACC-03).
+    /// The copy to a GPU in the run that is told; absent where there was none (ACC-03).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub h2d: Option<SentRecord>,
 }

@@ -76,7 +76,7 @@ impl Eval<'_> {
         }
     }
 
-    /// Whether no call of a dfn has a name that a function of lines would find.
+    /// True of a name that no call of a dfn has: a function of lines finds it in the workspace.
     fn is_of_the_workspace(&self, sym: Sym) -> bool {
         let mut frame: Option<&Rc<Frame>> = self.st.frame.as_ref();
         while let Some(f) = frame {
@@ -88,7 +88,7 @@ impl Eval<'_> {
         self.below(sym).is_none()
     }
 
-    /// Whether what some names of the workspace stand for sees none of the others.
+    /// True where what some names of the workspace stand for sees none of the others.
     fn sees_none(&mut self, names: &[Sym], others: &[Sym]) -> bool {
         let mut waiting: Vec<Sym> = names.iter().rev().copied().collect();
         let mut seen = waiting.clone();

@@ -679,6 +679,17 @@ pub(super) fn stride(name: &str, count: &str, body: Vec<Stmt>) -> Stmt {
     }
 }
 
+/// A block a point.
+pub(super) fn block_stride(name: &str, body: Vec<Stmt>) -> Stmt {
+    Stmt::For {
+        name: name.into(),
+        from: "lo + blockIdx.x".into(),
+        to: "lo + n".into(),
+        step: "gridDim.x".into(),
+        body,
+    }
+}
+
 /// A warp a point.
 pub(super) fn warp_stride(name: &str, body: Vec<Stmt>) -> Stmt {
     let warps = THREADS / 32;

@@ -12,7 +12,7 @@
 //! nowhere, so nothing is asked of f and g.
 
 use super::fold::{fold_text, unit};
-use super::lower::{At, Body, Lowering, set};
+use super::lower::{At, Body, Lowering, block_stride, set};
 use super::sizes::{Sized, TileSize};
 use super::{Expr, Spread, Stmt, THREADS, Type, wide};
 use crate::plan::{Kind, Launch, Math, Plan, Step, What};
@@ -482,13 +482,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn tiles(&self, body: Vec<Stmt>) -> Stmt {
-        Stmt::For {
-            name: "tile".into(),
-            from: "lo + blockIdx.x".into(),
-            to: "lo + n".into(),
-            step: "gridDim.x".into(),
-            body,
-        }
+        block_stride("tile", body)
     }
 
     fn pairs(&mut self, t: &Tiled) -> Result<(Vec<Stmt>, Spread, u64)> {

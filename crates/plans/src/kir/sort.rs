@@ -6,7 +6,7 @@
 //! several items are sorted by their last item first. A search is one in the ordered keys of what
 //! is searched, with ⎕CT.
 
-use super::lower::{Lowering, stride};
+use super::lower::{Lowering, block_stride, stride};
 use super::{Bound, Expr, Spread, Stmt, Type};
 use crate::plan::{BufId, Finish};
 use aplomb_ground::error::{Result, nonce};
@@ -265,13 +265,8 @@ impl Lowering<'_> {
         self.counts(s);
         self.shared("moves", Type::U32, 1);
         let n = self.number('m', Type::U32, s.n as f64);
-        let places = Stmt::For {
-            name: "o".into(),
-            from: "lo + blockIdx.x".into(),
-            to: "lo + n".into(),
-            step: "gridDim.x".into(),
-            body: vec![run(format!("radix_places(counts, moves, sums, (u32)o, {n})"))],
-        };
+        let place = run(format!("radix_places(counts, moves, sums, (u32)o, {n})"));
+        let places = block_stride("o", vec![place]);
         let kernel = self.kernel(
             vec![shared("sums", Type::U32, 256), places],
             Spread::Blocks,

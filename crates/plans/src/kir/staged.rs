@@ -4,7 +4,7 @@
 //! Rows: BAS-09, BAS-14, BAS-17. Pipelines that ask for it have boxes (`plan::tiling`) at such
 //! folds; ours lets the threads of a warp share a row.
 
-use super::lower::{At, Body, Lowering, Part};
+use super::lower::{At, Body, Lowering, Part, block_stride};
 use super::{Spread, Stmt, Type};
 use aplomb_ground::error::{Result, bug};
 
@@ -64,13 +64,7 @@ impl Lowering<'_> {
             vec![Stmt::Let { name: "o".into(), of: Type::U64, is: "(u64)x0".into(), node: None }];
         self.after(&reduced, "o", &axes[..1], &mut finish)?;
         each.push(Stmt::If(format!("x0 < {all}"), finish));
-        out.push(Stmt::For {
-            name: "b".into(),
-            from: "lo + blockIdx.x".into(),
-            to: "lo + n".into(),
-            step: "gridDim.x".into(),
-            body: each,
-        });
+        out.push(block_stride("b", each));
         Ok((out, Spread::Blocks, rows.div_ceil(block[0]) as u64))
     }
 }

@@ -6,7 +6,7 @@
 //! are parameters. What lies outside of the array is not copied; tests of reads see to it that
 //! nobody asks for it.
 
-use super::lower::{Lowering, storage};
+use super::lower::{Lowering, block_stride, storage};
 use super::{Expr, Stmt, THREADS, Type};
 use crate::plan::tiling::{Span, Tile};
 use aplomb_ground::error::{Result, bug};
@@ -38,13 +38,7 @@ impl Lowering<'_> {
         each.extend(self.is_inside(ends));
         each.extend([Stmt::Roll, self.points(block, &corner)?]);
         each.push(Stmt::Do("__syncthreads()".into()));
-        out.push(Stmt::For {
-            name: "b".into(),
-            from: "lo + blockIdx.x".into(),
-            to: "lo + n".into(),
-            step: "gridDim.x".into(),
-            body: each,
-        });
+        out.push(block_stride("b", each));
         out.insert(0, Stmt::Note("A block a box: what it reads is copied first.".into()));
         Ok((out, tiling.boxes(domain)))
     }

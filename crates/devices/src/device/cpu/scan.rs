@@ -248,7 +248,7 @@ impl Rows {
 
 /// One scan along outer rows.
 struct Along<'a> {
-    /// Its items; of a wave, those of that alone.
+    /// The items that are scanned; of a wave, those of that alone.
     source: Source,
     to: Sink,
     of: &'a Reduction,

@@ -21,7 +21,7 @@ fn called(ins: &Ins, dyadic: bool) -> Option<char> {
     }
 }
 
-/// Whether a step is `⌷⍨`.
+/// True of a step that is `⌷⍨`.
 fn is_turned_choice(ins: &Ins) -> bool {
     let Do::Dyad(f) = &ins.what else { return false };
     match f {

@@ -88,9 +88,8 @@ struct Maker<'a> {
 }
 
 /// The place that a function's value goes to.
-#[derive(Clone)]
 enum To {
-    /// It is the value of the turn.
+    /// The value is that of the turn.
     Turn,
     /// A register gets it if it is one number, and these if it is several; the step behind the call
     /// is next, to which these steps jump.

@@ -291,7 +291,7 @@ impl Items {
         Ok(Some(List::Own(all.numbers, None)))
     }
 
-    /// Whether one stands for all.
+    /// True where one item stands for all.
     pub fn is_one(&self) -> bool {
         self.of.rank() == 0 || self.of.len() == 1
     }

@@ -32,7 +32,7 @@ pub struct Native {
     /// Times that it was gone to, and the jumps back that it took.
     runs: u64,
     took: u64,
-    /// It has none, or goes round so little that the way there takes longer.
+    /// The machine has no code, or goes round so little that the way there takes longer.
     is_idle: bool,
     /// The first function's registers when it began.
     start: Vec<f64>,
@@ -68,9 +68,12 @@ impl Machine {
         if !self.native.is_idle && program.native.borrow().is_some() {
             return self.natively(program, 0, depth, about);
         }
-        self.native.start.clear();
-        let own = &self.registers[..program.code[0].registers];
-        self.native.start.extend_from_slice(own);
+        // Calls begin again once.
+        if self.native.calls < HOT {
+            self.native.start.clear();
+            let own = &self.registers[..program.code[0].registers];
+            self.native.start.extend_from_slice(own);
+        }
         Ok(0)
     }
 

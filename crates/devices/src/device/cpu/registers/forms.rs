@@ -175,7 +175,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// Of small whole numbers, where the left one is above 0.
+    /// The residue of small whole numbers, where the left one is above 0.
     fn residue(&mut self, x: AsmRegisterXmm, y: AsmRegisterXmm, aside: CodeLabel) -> Done {
         self.a.mov(r8, SMALL)?;
         for (of, into) in [(x, rcx), (y, rax)] {

@@ -105,7 +105,7 @@ struct Native {
 }
 
 impl Native {
-    /// Whether the lists lie as those that it was made for.
+    /// True of lists that lie as those that it was made for.
     fn is_for(&self, lists: &[List<'_>]) -> bool {
         lists.iter().map(Kind::of).eq(self.kinds.iter().copied())
     }

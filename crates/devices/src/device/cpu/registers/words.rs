@@ -42,12 +42,12 @@ impl Kind {
         }
     }
 
-    /// Whether its items are whole numbers of 32 bits at most, or characters.
+    /// True of items that are whole numbers of 32 bits at most, or characters.
     pub fn is_whole(self) -> bool {
         matches!(self, Kind::I32 | Kind::I16 | Kind::I8 | Kind::Bool | Kind::Char)
     }
 
-    /// Whether an item may get another value.
+    /// True of lists whose items may get another value.
     pub fn changes(self) -> bool {
         matches!(self, Kind::Grows | Kind::Changes)
     }
