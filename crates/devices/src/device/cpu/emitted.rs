@@ -141,7 +141,7 @@ impl Frame {
                 (DType::F32, half) => half << 32 | half,
                 (_, bits) => bits,
             };
-            aside.consts[number.slot] = broadcast(number.kind, bits, segment.code.lanes);
+            aside.consts[number.slot] = broadcast(number.kind, bits, segment.code.tape.lanes);
         }
         Some(aside.consts.as_ptr())
     }

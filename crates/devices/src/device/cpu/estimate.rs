@@ -10,8 +10,9 @@
 //! | loops, scans, sorts, searches, scatters | what their loops took, an element |
 //!
 //! Operations and memory overlap in part: the greater, and a quarter of the other. The figures are
-//! of 2026, on a core with AVX-512; `docs/PERFORMANCE.md` has how near they come. Elsewhere chunks
-//! of f64 are computed, and operations have their rows' figures (`Effort`).
+//! of 2026, on a core with AVX-512; `docs/PERFORMANCE.md` has how near they come. A register of
+//! AVX2 has half as much in it. Where nothing is emitted chunks of f64 are computed, and operations
+//! have their rows' figures (`Effort`).
 
 use super::{Isa, product};
 use aplomb_plans::plan::effort::LAUNCH_NS;
@@ -65,7 +66,12 @@ const SOUGHT: f64 = 15.0;
 /// Microseconds of a plan's launches on so many threads. Whoever runs a plan may ask each time: its
 /// launches are looked at once.
 pub fn estimate(plan: &Plan, threads: usize) -> f64 {
-    let model = Model { plan, wide: Isa::chosen() == Isa::Avx512 };
+    let registers = match Isa::chosen() {
+        Isa::Avx512 => Some(1.0),
+        Isa::Avx2 => Some(2.0),
+        Isa::Portable => None,
+    };
+    let model = Model { plan, registers };
     let made = || plan.launches.iter().flat_map(|launch| model.launch(launch)).collect();
     let of_launch = |ns: &[f64]| {
         let (computing, moving) = (ns[0], ns[1]);
@@ -78,8 +84,8 @@ pub fn estimate(plan: &Plan, threads: usize) -> f64 {
 
 struct Model<'a> {
     plan: &'a Plan,
-    /// Loops are emitted.
-    wide: bool,
+    /// Registers of an emitted loop for as much as one of AVX-512 has; None: nothing is emitted.
+    registers: Option<f64>,
 }
 
 impl Model<'_> {
@@ -102,9 +108,9 @@ impl Model<'_> {
     fn steps(&self, launch: &Launch, steps: &[Step], domain: &[usize]) -> f64 {
         let wide = |s: &Step| !matches!(s.what, What::Const(_) | What::Index { .. });
         let widest = steps.iter().filter(|s| wide(s)).map(|s| s.dtype.size()).max();
-        let part = match (self.wide, widest) {
-            (true, Some(bytes)) => bytes.max(NARROWEST) as f64 / 8.0,
-            (true, None) | (false, _) => 1.0,
+        let part = match (self.registers, widest) {
+            (Some(registers), Some(bytes)) => registers * bytes.max(NARROWEST) as f64 / 8.0,
+            (Some(_), None) | (None, _) => 1.0,
         };
         let all = steps.iter().map(|step| self.step(launch, steps, step, domain, part));
         let beside = match launch.kind {
@@ -125,10 +131,10 @@ impl Model<'_> {
 
     fn operation(&self, op: Op, part: f64) -> f64 {
         let ns = Effort::of(op).ns;
-        match self.wide {
-            true if ns <= ONE => INSTRUCTION * part,
-            true => SEQUENCE * ns * part,
-            false => ns,
+        match self.registers {
+            Some(_) if ns <= ONE => INSTRUCTION * part,
+            Some(_) => SEQUENCE * ns * part,
+            None => ns,
         }
     }
 
@@ -153,7 +159,7 @@ impl Model<'_> {
             What::Loop { .. } => ROUNDS * own,
             What::Arg(_) | What::Const(_) | What::Reduced(_) | What::State { .. } => own,
             What::Select { .. } | What::Index { .. } | What::Guard { .. } | What::Part { .. } => {
-                if self.wide {
+                if self.registers.is_some() {
                     2.0 * INSTRUCTION * part
                 } else {
                     own

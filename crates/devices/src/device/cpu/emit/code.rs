@@ -8,16 +8,20 @@
 //! **Registers.** A step's operands stand in registers when it comes; when none is free the value
 //! whose next use is farthest goes: an input or a constant is simply forgotten and read again,
 //! anything else is kept on the stack. Steps never change, so one is kept at most once. Constants
-//! that find room stay in registers for the whole loop, others are operands in memory, which the
-//! machine broadcasts.
+//! that find room stay in registers for the whole loop; others are operands in memory, which the
+//! machine broadcasts (AVX-512) or which are broadcast on the stack first (AVX2).
+//!
+//! **Masks** are bits of registers of their own (`bits`), or as wide as lanes (`wide`).
 
+mod bits;
 mod checked;
 mod folds;
 mod turns;
+mod wide;
 
-use super::forms::{self, Lanes, Size};
-use super::tape::{Act, Cmp, Expr, Id, Kind, PARTIALS, Tape};
-use aplomb_values::array::DType;
+use super::forms;
+use super::lanes::Size;
+use super::tape::{Act, Expr, Id, Kind, Lanes, PARTIALS, Tape};
 use iced_x86::{Code, Encoder, IcedError, Instruction, MemoryOperand, Register};
 
 /// Words of the table before the pointers.
@@ -43,9 +47,11 @@ const CONSTS: Register = Register::R11;
 const INDEX: Register = Register::RCX;
 /// For pointers that have no register.
 const SPARE: Register = Register::RAX;
-/// Everything that was suspect, and where whole numbers overflowed.
+/// Masks of a bit a lane: everything that was suspect, and the lanes whose end has not come.
 const SUSPECT: u8 = 7;
-const OVERFLOWN: u8 = 31;
+const ACTIVE: u8 = 6;
+/// A word of the loop's own, where constants are read from the stack.
+const WORD: Register = Register::R11D;
 
 /// Nothing is left of a step, or a code does not exist: the tape has no such loop.
 #[derive(Debug)]
@@ -81,22 +87,46 @@ enum Last {
     At(MemoryOperand),
 }
 
+/// Data that a loop reads from the stack.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Home {
+    /// A constant in all lanes.
+    Const(Id),
+    /// Eight bytes again and again, which say where those of a result come from.
+    Places(u64),
+}
+
+/// Registers for a whole loop, of masks where these are bits, else of vectors.
+#[derive(Clone, Copy)]
+struct Fixed {
+    /// Everything that was suspect.
+    suspect: u8,
+    /// The lanes whose end has not come.
+    active: u8,
+    /// The signs of whole numbers that overflowed: always of a vector.
+    overflown: u8,
+}
+
 struct Loop<'a> {
     tape: &'a Tape,
     lanes: Lanes,
+    fixed: Fixed,
     encoder: Encoder,
     bytes: usize,
     /// The acts that read a value, the last first.
     uses: Vec<Vec<u32>>,
     places: Vec<Place>,
-    vectors: [Option<Id>; 32],
+    vectors: Vec<Option<Id>>,
     masks: [Option<Id>; 8],
     /// Registers that no value of a round may take.
     held: u32,
     /// Values that the step at hand needs where they are.
     pinned: Vec<Id>,
+    /// Data that the stack holds all the time, before the slots of a round.
+    homes: Vec<Home>,
     slots: u32,
     checks: bool,
+    suspects: bool,
     /// The turn that is written, and how many there are.
     turn: usize,
     turns: usize,
@@ -125,22 +155,43 @@ impl<'a> Loop<'a> {
         let checks = tape.acts.iter().any(
             |a| matches!(a, Act::Make(id) if matches!(tape.nodes[*id as usize], Expr::Checked(..))),
         );
-        let folds = tape.acts.iter().any(|act| matches!(act, Act::Fold(..)));
+        let some = |f: fn(&Act) -> bool| tape.acts.iter().any(f);
+        let (folds, suspects) =
+            (some(|a| matches!(a, Act::Fold(..))), some(|a| matches!(a, Act::Suspect(_))));
+        let (lanes, until) = (tape.lanes, tape.turns.until.is_some());
+        let registers: u8 = if lanes.bits() { 32 } else { 16 };
+        let mut top = registers;
+        let mut fixed = |wanted: bool| {
+            top -= u8::from(wanted);
+            top
+        };
+        let overflown = fixed(checks);
+        let (suspect, active) = match lanes.bits() {
+            true => (SUSPECT, ACTIVE),
+            false => (fixed(suspects), fixed(until)),
+        };
         Loop {
             tape,
-            lanes: Lanes(tape.lanes),
+            lanes,
+            fixed: Fixed { suspect, active, overflown },
             encoder: Encoder::new(64),
             bytes: 0,
             uses,
             places: tape.nodes.iter().map(|_| Place::default()).collect(),
-            vectors: [None; 32],
+            vectors: (0..registers).map(|_| None).collect(),
             masks: [None; 8],
-            held: u32::from(checks) << OVERFLOWN,
+            held: (top..registers).fold(0, |held, k| held | 1 << k),
             pinned: Vec::new(),
+            homes: Vec::new(),
             slots: 0,
             checks,
+            suspects,
             turn: 0,
-            turns: if folds { PARTIALS / tape.lanes } else { tape.turns.count.max(1) },
+            turns: match folds {
+                true if lanes.bits() => PARTIALS / lanes.count,
+                true => 1,
+                false => tape.turns.count.max(1),
+            },
             sums: tape.outs.iter().map(|_| None).collect(),
             ways_out: Vec::new(),
         }
@@ -150,8 +201,13 @@ impl<'a> Loop<'a> {
         self.tape.nodes[id as usize]
     }
 
-    fn is_mask(&self, id: Id) -> bool {
-        self.node(id).kind() == Kind::Mask
+    /// It is a bit a lane, in a register for masks.
+    fn is_bits(&self, id: Id) -> bool {
+        self.lanes.bits() && self.node(id).kind() == Kind::Mask
+    }
+
+    fn registers(&self) -> u8 {
+        self.vectors.len() as u8
     }
 
     fn size(&self, id: Id) -> Size {
@@ -185,7 +241,7 @@ impl<'a> Loop<'a> {
     /// Gives registers to what stays in them: states, partial results of folds, then constants, as
     /// many as the values of a round leave room for, those first that are read most.
     fn hoist(&mut self) -> Done {
-        let values = |id: &Id| !self.is_mask(*id) && !matches!(self.node(*id), Expr::Const(..));
+        let values = |id: &Id| !self.is_bits(*id) && !matches!(self.node(*id), Expr::Const(..));
         let (mut live, mut most): (Vec<Id>, usize) = (Vec::new(), 0);
         for (k, act) in self.tape.acts.iter().enumerate() {
             if let Act::Make(id) = act
@@ -196,16 +252,17 @@ impl<'a> Loop<'a> {
             }
             live.retain(|id| self.uses[*id as usize].first().is_some_and(|last| *last > k as u32));
         }
-        // Two for what a step needs on its way.
-        let mut room = 32_usize.saturating_sub(most + 2 + usize::from(self.checks));
-        let mut free = OVERFLOWN + 1 - u8::from(self.checks);
+        // Some for what a step needs on its way.
+        let aside = if self.lanes.bits() { 2 } else { 3 };
+        let mut free = self.registers() - self.held.count_ones() as u8;
+        let mut room = usize::from(free).saturating_sub(most + aside);
         for (state, _) in &self.tape.turns.next {
             room = room.checked_sub(1).ok_or(NoCode)?;
             free -= 1;
             self.held |= 1 << free;
             self.own(*state, free);
         }
-        for act in &self.tape.acts {
+        for act in self.tape.acts.iter().filter(|_| self.turns * self.lanes.count == PARTIALS) {
             if let Act::Fold(slot, ..) = act
                 && room >= self.turns
             {
@@ -220,7 +277,12 @@ impl<'a> Loop<'a> {
             .filter(|id| !self.uses[*id as usize].is_empty())
             .collect();
         consts.sort_by_key(|id| std::cmp::Reverse(self.uses[*id as usize].len()));
-        for (k, id) in consts.into_iter().take(room).enumerate() {
+        let far = consts.split_off(room.min(consts.len()));
+        if !self.lanes.bits() {
+            self.homes.extend(far.into_iter().map(Home::Const));
+            self.homes.extend(self.places());
+        }
+        for (k, id) in consts.into_iter().enumerate() {
             let register = free - 1 - k as u8;
             self.held |= 1 << register;
             self.vectors[usize::from(register)] = Some(id);
@@ -239,7 +301,7 @@ impl<'a> Loop<'a> {
         // there are; nothing in it depends on where it stands.
         let before = (self.encoder.take_buffer(), self.bytes);
         self.bytes = 0;
-        let consts: Vec<(u8, Id)> = (0..32)
+        let consts: Vec<(u8, Id)> = (0..self.registers())
             .filter(|r| self.held >> r & 1 == 1)
             .filter_map(|r| Some((r, self.vectors[usize::from(r)]?)))
             .filter(|(_, id)| matches!(self.node(*id), Expr::Const(..)))
@@ -251,7 +313,7 @@ impl<'a> Loop<'a> {
             for k in 0..self.tape.acts.len() {
                 self.act(k)?;
             }
-            room = room.max(self.slots * 64);
+            room = room.max((self.homes.len() + self.slots as usize) * self.lanes.register);
             self.afresh();
             if turn + 1 < self.turns && self.tape.turns.count == 0 {
                 self.step()?;
@@ -272,8 +334,14 @@ impl<'a> Loop<'a> {
         }
         self.encoder.set_buffer(before.0);
         self.bytes = before.1;
+        // Lines of the stack, and behind them where it was.
+        let was = at(Register::RSP, room);
         if room > 0 {
-            self.put(Instruction::with2(Code::Sub_rm64_imm32, Register::RSP, room as i32))?;
+            let (stack, all) = (Register::RSP, (room + 64) as i32);
+            self.put(Instruction::with2(Code::Mov_r64_rm64, SPARE, stack))?;
+            self.put(Instruction::with2(Code::Sub_rm64_imm32, stack, all))?;
+            self.put(Instruction::with2(Code::And_rm64_imm8, stack, -64))?;
+            self.put(Instruction::with2(Code::Mov_rm64_r64, was, SPARE))?;
         }
         self.put(Instruction::with2(Code::Mov_r64_rm64, CONSTS, at(TABLE, 8)))?;
         for (k, register) in POINTERS.iter().enumerate().take(pointers) {
@@ -281,11 +349,12 @@ impl<'a> Loop<'a> {
             self.put(Instruction::with2(Code::Mov_r64_rm64, *register, from))?;
         }
         self.put(Instruction::with2(Code::Xor_r32_rm32, Register::ECX, Register::ECX))?;
-        let suspect = Register::K0 + u32::from(SUSPECT);
-        self.put(Instruction::with3(Code::VEX_Kxorq_kr_kr_kr, suspect, suspect, suspect))?;
-        if self.checks {
-            let all = Size::Zmm.register(OVERFLOWN);
-            self.three(Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32, all, all, Last::In(all))?;
+        match self.lanes.bits() {
+            true => self.clear_bits()?,
+            false => self.clear_wide()?,
+        }
+        for k in 0..self.homes.len() {
+            self.home(k)?;
         }
         for (register, id) in consts {
             self.broadcast(id, register)?;
@@ -296,12 +365,12 @@ impl<'a> Loop<'a> {
         }
         self.bytes += round.len();
         self.partials(false)?;
-        self.put(Instruction::with2(Code::VEX_Kmovq_r64_kr, Register::RAX, suspect))?;
-        if self.checks {
-            self.overflown()?;
+        match self.lanes.bits() {
+            true => self.suspected_bits()?,
+            false => self.suspected_wide()?,
         }
         if room > 0 {
-            self.put(Instruction::with2(Code::Add_rm64_imm32, Register::RSP, room as i32))?;
+            self.put(Instruction::with2(Code::Mov_r64_rm64, Register::RSP, was))?;
         }
         for register in pushed.iter().rev() {
             self.put(Instruction::with1(Code::Pop_r64, *register))?;
@@ -312,7 +381,7 @@ impl<'a> Loop<'a> {
 
     /// On to the elements of the next register, and whether there are some.
     fn step(&mut self) -> Done {
-        self.put(Instruction::with2(Code::Add_rm64_imm32, INDEX, self.lanes.0 as i32))?;
+        self.put(Instruction::with2(Code::Add_rm64_imm32, INDEX, self.lanes.count as i32))?;
         self.put(Instruction::with2(Code::Cmp_r64_rm64, INDEX, at(TABLE, 0)))
     }
 
@@ -352,15 +421,23 @@ impl<'a> Loop<'a> {
         Ok(SPARE)
     }
 
-    fn slot(slot: u32) -> MemoryOperand {
-        at(Register::RSP, slot as usize * 64)
+    /// The memory of the k-th value that is kept in a round.
+    fn slot(&self, slot: u32) -> MemoryOperand {
+        at(Register::RSP, (self.homes.len() + slot as usize) * self.lanes.register)
+    }
+
+    /// The memory of what the stack holds all the time.
+    fn at_home(&self, home: Home) -> Option<MemoryOperand> {
+        let k = self.homes.iter().position(|own| *own == home)?;
+        Some(at(Register::RSP, k * self.lanes.register))
     }
 
     fn broadcast(&mut self, id: Id, register: u8) -> Done {
         let Expr::Const(slot, _) = self.node(id) else { return Err(NoCode) };
         let size = self.size(id);
         let from = at(CONSTS, slot as usize * 8);
-        self.put(Instruction::with2(forms::broadcast(size), size.register(register), from))
+        let code = forms::broadcast(size, self.lanes);
+        self.put(Instruction::with2(code, size.register(register), from))
     }
 
     /// The next act after this one that reads a value.
@@ -370,8 +447,8 @@ impl<'a> Loop<'a> {
 
     /// A register that is free from now on, masks and vectors apart.
     fn take(&mut self, mask: bool, now: usize) -> Done<u8> {
-        let masks = SUSPECT - u8::from(self.tape.turns.until.is_some());
-        let (from, to) = if mask { (1, masks) } else { (0, 32) };
+        let masks = self.fixed.suspect - u8::from(self.tape.turns.until.is_some());
+        let (from, to) = if mask { (1, masks) } else { (0, self.registers()) };
         let who = |l: &Self, k: u8| {
             if mask { l.masks[usize::from(k)] } else { l.vectors[usize::from(k)] }
         };
@@ -396,13 +473,13 @@ impl<'a> Loop<'a> {
             let slot = self.slots;
             self.slots += 1;
             self.places[id as usize].slot = Some(slot);
-            let to = Self::slot(slot);
-            if self.is_mask(id) {
+            let to = self.slot(slot);
+            if self.is_bits(id) {
                 let from = Register::K0 + u32::from(register);
                 self.put(Instruction::with2(Code::VEX_Kmovq_m64_kr, to, from))?;
             } else {
                 let size = self.size(id);
-                let code = forms::moves(size).1;
+                let code = forms::moves(size, self.lanes).1;
                 self.put(Instruction::with2(code, to, size.register(register)))?;
             }
         }
@@ -411,14 +488,14 @@ impl<'a> Loop<'a> {
     }
 
     fn forget(&mut self, id: Id, register: u8) {
-        let mask = self.is_mask(id);
+        let mask = self.is_bits(id);
         let all: &mut [Option<Id>] = if mask { &mut self.masks } else { &mut self.vectors };
         all[usize::from(register)] = None;
         self.places[id as usize].register = None;
     }
 
     fn own(&mut self, id: Id, register: u8) {
-        let mask = self.is_mask(id);
+        let mask = self.is_bits(id);
         let all: &mut [Option<Id>] = if mask { &mut self.masks } else { &mut self.vectors };
         all[usize::from(register)] = Some(id);
         self.places[id as usize].register = Some(register);
@@ -430,38 +507,34 @@ impl<'a> Loop<'a> {
         if let Some(register) = self.places[id as usize].register {
             return Ok(register);
         }
-        let mask = self.is_mask(id);
+        let mask = self.is_bits(id);
         let register = self.take(mask, now)?;
+        self.own(id, register);
+        let size = self.size(id);
         match (self.node(id), self.places[id as usize].slot) {
-            (Expr::Const(..), _) => self.broadcast(id, register)?,
+            (Expr::Const(..), _) => match self.at_home(Home::Const(id)) {
+                Some(from) => {
+                    let to = size.register(register);
+                    self.put(Instruction::with2(forms::moves(size, self.lanes).0, to, from))?;
+                }
+                None => self.broadcast(id, register)?,
+            },
             (Expr::In(slot, kind), _) => self.load(slot, kind, register, now)?,
-            (Expr::Never, _) | (Expr::Always, _) => {
-                use Code::*;
-                let k = Register::K0 + u32::from(register);
-                let code = if self.node(id) == Expr::Never {
-                    VEX_Kxorq_kr_kr_kr
-                } else {
-                    self.lanes.of_mask([
-                        VEX_Kxnorb_kr_kr_kr,
-                        VEX_Kxnorw_kr_kr_kr,
-                        VEX_Kxnord_kr_kr_kr,
-                        VEX_Kxnorq_kr_kr_kr,
-                    ])
-                };
-                self.put(Instruction::with3(code, k, k, k))?;
-            }
+            (Expr::Never | Expr::Always, _) => match mask {
+                true => self.known_bits(id, register)?,
+                false => self.known_wide(id, register)?,
+            },
             (_, None) => return Err(NoCode),
             (_, Some(slot)) if mask => {
                 let to = Register::K0 + u32::from(register);
-                self.put(Instruction::with2(Code::VEX_Kmovq_kr_km64, to, Self::slot(slot)))?;
+                self.put(Instruction::with2(Code::VEX_Kmovq_kr_km64, to, self.slot(slot)))?;
             }
             (_, Some(slot)) => {
-                let size = self.size(id);
                 let to = size.register(register);
-                self.put(Instruction::with2(forms::moves(size).0, to, Self::slot(slot)))?;
+                let load = forms::moves(size, self.lanes).0;
+                self.put(Instruction::with2(load, to, self.slot(slot)))?;
             }
         }
-        self.own(id, register);
         Ok(register)
     }
 
@@ -470,21 +543,27 @@ impl<'a> Loop<'a> {
         Ok(self.size(id).register(register))
     }
 
-    fn mask(&mut self, id: Id, now: usize) -> Done<Register> {
-        Ok(Register::K0 + u32::from(self.need(id, now)?))
-    }
-
-    /// A last operand: a constant that has no register may be one in memory.
+    /// A last operand: a constant that has no register may be one in memory, and so may what is
+    /// read here for the last time.
     fn last(&mut self, id: Id, now: usize) -> Done<Last> {
-        if let (Expr::Const(slot, kind), None) = (self.node(id), self.places[id as usize].register)
-            && self.lanes.bytes(kind) >= 4
-        {
-            let (none, far) = (Register::None, slot as usize * 8);
-            let size = u32::from(far != 0);
-            let at = MemoryOperand::new(CONSTS, none, 1, far as i64, size, true, none);
-            return Ok(Last::At(at));
+        let place = self.places[id as usize];
+        match (self.node(id), place.register) {
+            (Expr::Const(slot, kind), None) if self.lanes.bits() && self.lanes.bytes(kind) >= 4 => {
+                let (none, far) = (Register::None, slot as usize * 8);
+                let size = u32::from(far != 0);
+                let at = MemoryOperand::new(CONSTS, none, 1, far as i64, size, true, none);
+                Ok(Last::At(at))
+            }
+            (Expr::Const(..), None) if !self.lanes.bits() => match self.at_home(Home::Const(id)) {
+                Some(at) => Ok(Last::At(at)),
+                None => Ok(Last::In(self.vector(id, now)?)),
+            },
+            (_, None) if !self.lanes.bits() && self.dies(id, now) => match place.slot {
+                Some(slot) => Ok(Last::At(self.slot(slot))),
+                None => Ok(Last::In(self.vector(id, now)?)),
+            },
+            _ => Ok(Last::In(self.vector(id, now)?)),
         }
-        Ok(Last::In(self.vector(id, now)?))
     }
 
     /// Nobody reads it after this step.
@@ -495,7 +574,7 @@ impl<'a> Loop<'a> {
     /// It is in a register that no other value may take.
     fn stays(&self, id: Id) -> bool {
         let register = self.places[id as usize].register;
-        !self.is_mask(id) && register.is_some_and(|register| self.held >> register & 1 == 1)
+        !self.is_bits(id) && register.is_some_and(|register| self.held >> register & 1 == 1)
     }
 
     /// Registers of operands that die here are free for the result of one instruction, which reads
@@ -504,7 +583,7 @@ impl<'a> Loop<'a> {
         for id in std::mem::take(&mut self.pinned) {
             if let Some(register) = self.places[id as usize].register
                 && self.dies(id, now)
-                && (self.is_mask(id) || self.held >> register & 1 == 0)
+                && (self.is_bits(id) || self.held >> register & 1 == 0)
             {
                 self.forget(id, register);
             }
@@ -520,7 +599,7 @@ impl<'a> Loop<'a> {
             .into_iter()
             .filter(|id| self.places[*id as usize].register.is_some())
             .collect();
-        let mask = self.is_mask(id);
+        let mask = self.is_bits(id);
         let register = self.take(mask, now)?;
         self.own(id, register);
         self.pinned.push(id);
@@ -528,6 +607,14 @@ impl<'a> Loop<'a> {
             true => Register::K0 + u32::from(register),
             false => self.size(id).register(register),
         })
+    }
+
+    /// A register for the result beside all operands, for more than one instruction.
+    fn fresh(&mut self, id: Id, now: usize) -> Done<Register> {
+        let register = self.take(false, now)?;
+        self.own(id, register);
+        self.pinned.push(id);
+        Ok(self.size(id).register(register))
     }
 
     fn act(&mut self, now: usize) -> Done {
@@ -541,15 +628,18 @@ impl<'a> Loop<'a> {
                     self.pinned.push(id);
                 }
             }
-            Act::Suspect(id) => {
-                use Code::*;
-                let mask = self.mask(id, now)?;
-                let mask = self.among_active(mask, now)?;
-                let all = Register::K0 + u32::from(SUSPECT);
-                self.put(Instruction::with3(VEX_Korq_kr_kr_kr, all, all, mask))?;
-            }
-            Act::Store(slot, id) => self.store(slot as usize, id, now)?,
-            Act::Count(slot, id) => self.count(slot as usize, id, now)?,
+            Act::Suspect(id) => match self.lanes.bits() {
+                true => self.suspect_bits(id, now)?,
+                false => self.suspect_wide(id, now)?,
+            },
+            Act::Store(slot, id) => match self.lanes.bits() {
+                true => self.store_bits(slot as usize, id, now)?,
+                false => self.store_wide(slot as usize, id, now)?,
+            },
+            Act::Count(slot, id) => match self.lanes.bits() {
+                true => self.count_bits(slot as usize, id, now)?,
+                false => self.count_wide(slot as usize, id, now)?,
+            },
             Act::Fold(slot, op, id) => self.fold(slot as usize, op, id, now)?,
             Act::Onto(slot, op, id) => self.onto(slot as usize, op, id, now)?,
             Act::Turn => self.turned(now)?,
@@ -559,7 +649,6 @@ impl<'a> Loop<'a> {
     }
 
     fn make(&mut self, id: Id, node: Expr, now: usize) -> Done {
-        use Code::*;
         let lanes = self.lanes;
         match node {
             Expr::In(..) | Expr::Const(..) | Expr::Never | Expr::Always => Ok(()),
@@ -592,85 +681,16 @@ impl<'a> Loop<'a> {
                 let to = self.result(id, now)?;
                 self.put(Instruction::with3(forms::shift(kind, left, lanes), to, x, u32::from(by)))
             }
-            Expr::Cmp(cmp, kind, a, b) => {
-                let (x, y) = (self.vector(a, now)?, self.last(b, now)?);
-                let to = self.result(id, now)?;
-                let which = match cmp {
-                    Cmp::Eq => 0,
-                    // Of floats without a flag for NaN.
-                    Cmp::Lt if kind != Kind::Int => 0x11,
-                    Cmp::Le if kind != Kind::Int => 0x12,
-                    Cmp::Lt => 1,
-                    Cmp::Le => 2,
-                };
-                self.four(forms::compare(kind, lanes), to, x, y, which)
-            }
-            Expr::BitSet(a, b) => {
-                let (x, y) = (self.vector(a, now)?, self.last(b, now)?);
-                let to = self.result(id, now)?;
-                let code = forms::bits_tested(self.node(a).kind(), lanes);
-                self.three(code, to, x, y)
-            }
-            Expr::NotFinite(kind, a) => {
-                let x = self.vector(a, now)?;
-                let to = self.result(id, now)?;
-                let code = forms::class(kind, lanes);
-                self.put(Instruction::with3(code, to, x, forms::NOT_FINITE))
-            }
-            Expr::Both(a, b) => {
-                let all = [
-                    VEX_Kandb_kr_kr_kr,
-                    VEX_Kandw_kr_kr_kr,
-                    VEX_Kandd_kr_kr_kr,
-                    VEX_Kandq_kr_kr_kr,
-                ];
-                self.of_masks(id, lanes.of_mask(all), a, b, now)
-            }
-            Expr::Either(a, b) => {
-                let all =
-                    [VEX_Korb_kr_kr_kr, VEX_Korw_kr_kr_kr, VEX_Kord_kr_kr_kr, VEX_Korq_kr_kr_kr];
-                self.of_masks(id, lanes.of_mask(all), a, b, now)
-            }
-            Expr::Differ(a, b) => {
-                let all = [
-                    VEX_Kxorb_kr_kr_kr,
-                    VEX_Kxorw_kr_kr_kr,
-                    VEX_Kxord_kr_kr_kr,
-                    VEX_Kxorq_kr_kr_kr,
-                ];
-                self.of_masks(id, lanes.of_mask(all), a, b, now)
-            }
-            Expr::Not(a) => {
-                let x = self.mask(a, now)?;
-                let to = self.result(id, now)?;
-                let all = [VEX_Knotb_kr_kr, VEX_Knotw_kr_kr, VEX_Knotd_kr_kr, VEX_Knotq_kr_kr];
-                self.put(Instruction::with2(lanes.of_mask(all), to, x))
-            }
-            Expr::Blend(kind, mask, yes, no) => {
-                let k = self.mask(mask, now)?;
-                let (no, yes) = (self.vector(no, now)?, self.last(yes, now)?);
-                let to = self.result(id, now)?;
-                let code = forms::blend(kind, lanes);
-                let mut instruction = match yes {
-                    Last::In(yes) => Instruction::with3(code, to, no, yes),
-                    Last::At(yes) => Instruction::with3(code, to, no, yes),
-                }?;
-                instruction.set_op_mask(k);
-                self.emit(instruction)
-            }
             Expr::Turn(from, to, a) => {
                 let code = forms::turn(from, to, lanes).ok_or(NoCode)?;
                 let x = self.vector(a, now)?;
                 let to = self.result(id, now)?;
                 self.put(Instruction::with2(code, to, x))
             }
+            // Masks, and what one chooses.
+            _ if lanes.bits() => self.by_bits(id, node, now),
+            _ => self.by_wide(id, node, now),
         }
-    }
-
-    fn of_masks(&mut self, id: Id, code: Code, a: Id, b: Id, now: usize) -> Done {
-        let (x, y) = (self.mask(a, now)?, self.mask(b, now)?);
-        let to = self.result(id, now)?;
-        self.put(Instruction::with3(code, to, x, y))
     }
 
     /// `a×b+c` in the register of an operand that dies here, or of a copy.
@@ -692,7 +712,7 @@ impl<'a> Loop<'a> {
                 let from = self.vector(a, now)?;
                 let register = self.take(false, now)?;
                 let to = size.register(register);
-                self.put(Instruction::with2(forms::moves(size).0, to, from))?;
+                self.put(Instruction::with2(forms::moves(size, self.lanes).0, to, from))?;
                 self.own(id, register);
                 self.pinned.push(id);
                 let (y, z) = (self.vector(b, now)?, self.last(c, now)?);
@@ -714,59 +734,16 @@ impl<'a> Loop<'a> {
         let bytes = self.tape.ins[slot as usize].ok_or(NoCode)?.size();
         let from = self.item(slot as usize, bytes)?;
         if kind == Kind::Mask {
-            let forms = forms::bytes(self.lanes);
-            let size = Size::of(self.lanes.0);
-            let aside = size.register(self.take(false, now)?);
-            self.put(Instruction::with2(forms.load, aside, from))?;
-            let to = Register::K0 + u32::from(register);
-            return self.three(forms.test, to, aside, Last::In(aside));
+            return match self.lanes.bits() {
+                true => self.load_bits(from, register, now),
+                false => self.load_wide(from, register, now),
+            };
         }
         let size = self.lanes.size(kind);
         let code = match kind {
             Kind::Int => forms::load_whole(bytes, self.lanes).ok_or(NoCode)?,
-            _ => forms::moves(size).0,
+            _ => forms::moves(size, self.lanes).0,
         };
         self.put(Instruction::with2(code, size.register(register), from))
-    }
-
-    fn store(&mut self, slot: usize, id: Id, now: usize) -> Done {
-        use Code::*;
-        let out = self.tape.outs[slot];
-        let bytes = out.dtype.size();
-        let kind = self.node(id).kind();
-        let whole = out.stream && bytes * self.lanes.0 == 64;
-        let (code, from) = if kind == Kind::Mask {
-            let forms = forms::bytes(self.lanes);
-            let k = self.mask(id, now)?;
-            let aside = Size::of(self.lanes.0).register(self.take(false, now)?);
-            self.put(Instruction::with2(forms.make, aside, k))?;
-            self.put(Instruction::with2(forms.one, aside, aside))?;
-            (if whole { EVEX_Vmovntdq_m512_zmm } else { forms.store }, aside)
-        } else {
-            let from = self.vector(id, now)?;
-            let plain = match out.dtype {
-                DType::F32 | DType::F64 => forms::moves(self.size(id)).1,
-                _ => forms::store_whole(bytes, self.lanes).ok_or(NoCode)?,
-            };
-            (if whole { EVEX_Vmovntdq_m512_zmm } else { plain }, from)
-        };
-        let to = self.item(self.tape.ins.len() + slot, bytes)?;
-        self.put(Instruction::with2(code, to, from))
-    }
-
-    /// The lanes in which a mask holds, added to a number in memory.
-    fn count(&mut self, slot: usize, id: Id, now: usize) -> Done {
-        use Code::*;
-        let to = POINTERS.get(self.tape.ins.len() + slot).ok_or(NoCode)?;
-        let mask = self.mask(id, now)?;
-        let (code, word) = match self.lanes.0 {
-            8 => (VEX_Kmovb_r32_kr, Register::EAX),
-            16 => (VEX_Kmovw_r32_kr, Register::EAX),
-            32 => (VEX_Kmovd_r32_kr, Register::EAX),
-            _ => (VEX_Kmovq_r64_kr, SPARE),
-        };
-        self.put(Instruction::with2(code, word, mask))?;
-        self.put(Instruction::with2(Popcnt_r64_rm64, SPARE, SPARE))?;
-        self.put(Instruction::with2(Add_rm64_r64, at(*to, 0), SPARE))
     }
 }

@@ -10,8 +10,9 @@
 //! A rule that takes any two operands (`scalar::rules`) needs up to twelve steps for these, and a
 //! division takes as long as ten of them. What is whole is known by the intervals of the tape.
 
+use super::builder::Builder;
 use super::record::{Val, is_comparison};
-use super::tape::{Bin, Builder, Cmp, Id, Kind};
+use super::tape::{Bin, Cmp, Id, Kind};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar;
 

@@ -5,8 +5,9 @@
 //! | `segments` | a program of the chunk VM → parts, and a tape for each that has lanes |
 //! | `record` | an operation → typed steps of a tape |
 //! | `exact` | one beside a known number → fewer steps |
-//! | `tape` | steps → a finished tape: its lanes, its constants beside it |
-//! | `forms`, `code` | a tape → instructions |
+//! | `builder` | steps → a finished `tape`: its lanes, its constants beside it |
+//! | `lanes` | types and counts of values → registers |
+//! | `forms`, `code` | a tape → instructions of AVX-512 or AVX2 |
 //! | `registry` | tapes that have been met → their loops |
 //! | `pages` | instructions → a function |
 //!
@@ -21,12 +22,14 @@
 //! Equal tapes are one code, whatever launch they come from; numbers are data. A tape is compiled
 //! when a launch is long enough to pay for it at once, or when it has run before.
 //!
-//! Not here: AVX2 (its machines run the chunk VM), folds beside stores.
+//! Not here: folds beside stores.
 
 mod aside;
+mod builder;
 mod code;
 mod exact;
 mod forms;
+mod lanes;
 mod pages;
 mod record;
 mod registry;

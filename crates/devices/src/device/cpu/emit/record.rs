@@ -11,7 +11,8 @@
 //! A rule (`scalar::rules`) is written once over `Lane`. Here its lanes write themselves down, so
 //! an emitted loop has the rule's own sequence and its bits.
 
-use super::tape::{Bin, Builder, Cmp, Id, Kind};
+use super::builder::Builder;
+use super::tape::{Bin, Cmp, Id, Kind};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::lane::Lane;
 use aplomb_values::prim::scalar::rules::{self, Rule, Visit};

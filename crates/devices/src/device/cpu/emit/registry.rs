@@ -4,6 +4,7 @@
 //! before.
 
 use super::super::isa::Isa;
+use super::builder::Builder;
 use super::code::code;
 use super::pages::Pages;
 use super::tape::Tape;
@@ -61,21 +62,33 @@ impl When {
 pub struct Registry {
     codes: Mutex<HashMap<Tape, Known>>,
     when: When,
-    able: bool,
+    /// Bytes of a register of the machine; None: nothing is emitted for it.
+    register: Option<usize>,
 }
 
 impl Registry {
     /// The loops of a machine: none where it has not their instructions.
     pub fn new(isa: Isa, when: When) -> Registry {
-        let able = cfg!(target_arch = "x86_64") && isa == Isa::Avx512;
-        Registry { codes: Mutex::default(), when, able }
+        let register = match isa {
+            _ if !cfg!(target_arch = "x86_64") => None,
+            Isa::Avx512 => Some(64),
+            Isa::Avx2 => Some(32),
+            Isa::Portable => None,
+        };
+        Registry { codes: Mutex::default(), when, register }
+    }
+
+    /// An empty tape for the machine's registers; None: nothing is emitted.
+    pub fn tape(&self) -> Option<Builder> {
+        self.register.map(Builder::new)
     }
 
     /// Work of so many nanoseconds is worth a tape; true: and a loop though it is met for the first
     /// time.
     pub fn pays(&self, ns: f64) -> Option<bool> {
         let always = self.when == When::Always;
-        let some = self.able && self.when != When::Never && (always || ns >= SHORT_NS);
+        let some =
+            self.register.is_some() && self.when != When::Never && (always || ns >= SHORT_NS);
         some.then_some(always || ns >= LONG_NS)
     }
 
@@ -101,8 +114,8 @@ impl Registry {
             codes.clear();
         }
         let pages = code(&tape).ok().and_then(|bytes| Pages::new(&bytes));
-        let code =
-            pages.map(|pages| Arc::new(Loop { pages, lanes: tape.lanes, tape: tape.clone() }));
+        let code = pages
+            .map(|pages| Arc::new(Loop { pages, lanes: tape.lanes.count, tape: tape.clone() }));
         let known = match &code {
             Some(code) => Known::Code(code.clone()),
             None => Known::None,

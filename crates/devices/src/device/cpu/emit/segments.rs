@@ -14,9 +14,10 @@ use super::super::convert::Sink;
 use super::super::program::{Arg, Do, Inst, Program, Run};
 use super::super::walk::Walk;
 use super::aside::{CHUNK, WIDE};
+use super::builder::Builder;
 use super::record::{How, Val};
 use super::registry::{Loop, Registry};
-use super::tape::{Bin, Builder, Cmp, Id, Kind, Out, Pattern, Turns, kind_of};
+use super::tape::{Bin, Cmp, Id, Kind, Out, Pattern, Turns, kind_of};
 use aplomb_plans::plan::Step;
 use aplomb_values::array::DType;
 use aplomb_values::prim::op::Op;
@@ -238,7 +239,7 @@ impl<'a> Given<'a> {
     }
 
     fn parts(self) -> Option<Parts> {
-        let mut cutter = self.cutter(false);
+        let mut cutter = self.cutter(false)?;
         for k in 0..self.program.insts.len() {
             cutter.inst(k)?;
         }
@@ -271,7 +272,7 @@ impl<'a> Given<'a> {
 
     /// The whole program as one segment, and the registers with those that it fills.
     fn whole(self, in_place: bool) -> Option<(Segment, usize)> {
-        let mut cutter = self.cutter(in_place);
+        let mut cutter = self.cutter(in_place)?;
         for k in 0..self.program.insts.len() {
             cutter.recorded(k)?;
         }
@@ -282,18 +283,18 @@ impl<'a> Given<'a> {
         }
     }
 
-    fn cutter(self, in_place: bool) -> Cutter<'a> {
-        Cutter {
+    fn cutter(self, in_place: bool) -> Option<Cutter<'a>> {
+        Some(Cutter {
             given: self,
             in_place,
-            tape: Builder::default(),
+            tape: self.registry.tape()?,
             feeds: Vec::new(),
             numbers: Vec::new(),
             goals: Vec::new(),
             held: BTreeMap::new(),
             parts: Vec::new(),
             regs: self.program.regs,
-        }
+        })
     }
 }
 
@@ -655,7 +656,8 @@ impl Cutter<'_> {
 
     /// The segment with its code.
     fn closed(&mut self) -> Option<()> {
-        let (tape, consts) = std::mem::take(&mut self.tape).finish();
+        let (tape, consts) =
+            std::mem::replace(&mut self.tape, self.given.registry.tape()?).finish();
         let (feeds, goals) = (std::mem::take(&mut self.feeds), std::mem::take(&mut self.goals));
         let numbers = std::mem::take(&mut self.numbers);
         if tape.acts.is_empty() {
