@@ -367,9 +367,37 @@ fn through(segment: &Segment, aside: &mut Aside, n: usize) -> bool {
         suspect = unsafe { (code.pages.entry())(aside.words.as_ptr()) };
     }
     if whole < n && suspect == 0 {
-        suspect = rest(segment, aside, whole, n - whole);
+        suspect = match whole > 0 && apart(segment, aside, n) {
+            true => last(segment, aside, n),
+            false => rest(segment, aside, whole, n - whole),
+        };
     }
     suspect == 0
+}
+
+/// What n elements give may be written twice: no output is read, none is past the caches.
+fn apart(segment: &Segment, aside: &Aside, n: usize) -> bool {
+    let tape = &segment.code.tape;
+    let (ins, outs) = aside.words[HEAD..].split_at(tape.ins.len());
+    let span = |at: &u64, dtype: DType| *at..at.saturating_add((n * dtype.size()) as u64);
+    let read = || ins.iter().zip(&tape.ins).filter_map(|(at, dtype)| Some(span(at, (*dtype)?)));
+    segment.code.again
+        && outs.iter().zip(&tape.outs).all(|(at, out)| {
+            let own = span(at, out.dtype);
+            read().all(|other| other.end <= own.start || own.end <= other.start)
+        })
+}
+
+/// The last elements of n as one round, of which the first were made before. What was suspect.
+fn last(segment: &Segment, aside: &mut Aside, n: usize) -> u64 {
+    let (tape, lanes) = (&segment.code.tape, segment.code.lanes);
+    let types = tape.ins.iter().copied().chain(tape.outs.iter().map(|out| Some(out.dtype)));
+    for (at, dtype) in aside.words[HEAD..].iter_mut().zip(types) {
+        *at += dtype.map_or(0, |dtype| ((n - lanes) * dtype.size()) as u64);
+    }
+    aside.words[0] = lanes as u64;
+    // SAFETY: as in `through`, for elements n-lanes…n.
+    unsafe { (segment.code.pages.entry())(aside.words.as_ptr()) }
 }
 
 /// An incomplete round, in lines of its own, filled up with 1. What was suspect among the elements
@@ -382,7 +410,9 @@ fn rest(segment: &Segment, aside: &mut Aside, from: usize, n: usize) -> u64 {
     if aside.rest.len() < all {
         aside.rest.extend(repeat_n(Line::EMPTY, all - aside.rest.len()));
     }
-    let mut words = vec![segment.code.lanes as u64, aside.words[1]];
+    let mut words = std::mem::take(&mut aside.rest_words);
+    words.clear();
+    words.extend([segment.code.lanes as u64, aside.words[1]]);
     for (k, dtype) in types().enumerate() {
         let line = aside.rest[k].0.as_mut_ptr();
         words.push(line as u64);
@@ -410,6 +440,7 @@ fn rest(segment: &Segment, aside: &mut Aside, from: usize, n: usize) -> u64 {
             std::ptr::copy_nonoverlapping(aside.rest[k].0.as_ptr(), at, n * size);
         }
     }
+    aside.rest_words = words;
     suspect & ((1 << n) - 1)
 }
 
@@ -434,7 +465,9 @@ fn folded(segment: &Segment, aside: &mut Aside, n: usize, sums: &mut [Partials])
     if aside.rest.len() < tape.ins.len() {
         aside.rest.extend(repeat_n(Line::EMPTY, tape.ins.len() - aside.rest.len()));
     }
-    let mut words = vec![lanes as u64, aside.words[1]];
+    let mut words = std::mem::take(&mut aside.rest_words);
+    words.clear();
+    words.extend([lanes as u64, aside.words[1]]);
     for (k, dtype) in tape.ins.iter().enumerate() {
         let line = aside.rest[k].0.as_mut_ptr();
         words.push(line as u64);
@@ -469,7 +502,7 @@ fn folded(segment: &Segment, aside: &mut Aside, n: usize, sums: &mut [Partials])
             std::ptr::copy_nonoverlapping(std::ptr::from_ref(own).cast(), to, rest * size(k));
         }
     }
-    aside.turned = turned;
+    (aside.turned, aside.rest_words) = (turned, words);
     suspect & ((1 << rest) - 1) == 0
 }
 

@@ -18,6 +18,8 @@ pub struct Aside {
     pub whose: usize,
     /// For the last, incomplete round: one line an input or output.
     pub rest: Vec<Line>,
+    /// The table of its call.
+    pub rest_words: Vec<u64>,
     /// Partial results, of which that round has some.
     pub turned: Vec<Partials>,
 }

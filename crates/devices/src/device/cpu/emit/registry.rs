@@ -7,7 +7,7 @@ use super::super::isa::Isa;
 use super::builder::Builder;
 use super::code::code;
 use super::pages::Pages;
-use super::tape::Tape;
+use super::tape::{Act, Tape};
 use crate::pool::lock;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -24,6 +24,9 @@ pub struct Loop {
     pub pages: Pages,
     /// Elements of a round.
     pub lanes: usize,
+    /// Elements may be made twice, if none of their results is read: they are stored, and no store
+    /// is one of whole lines.
+    pub again: bool,
     /// The items of its inputs and outputs.
     pub tape: Tape,
 }
@@ -114,8 +117,10 @@ impl Registry {
             codes.clear();
         }
         let pages = code(&tape).ok().and_then(|bytes| Pages::new(&bytes));
-        let code = pages
-            .map(|pages| Arc::new(Loop { pages, lanes: tape.lanes.count, tape: tape.clone() }));
+        let stored = |act: &Act| matches!(act, Act::Make(_) | Act::Suspect(_) | Act::Store(..));
+        let again = tape.acts.iter().all(stored) && tape.outs.iter().all(|out| !out.stream);
+        let lanes = tape.lanes.count;
+        let code = pages.map(|pages| Arc::new(Loop { pages, lanes, again, tape: tape.clone() }));
         let known = match &code {
             Some(code) => Known::Code(code.clone()),
             None => Known::None,
