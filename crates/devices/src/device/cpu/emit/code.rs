@@ -130,6 +130,8 @@ struct Loop<'a> {
     /// The turn that is written, and how many there are.
     turn: usize,
     turns: usize,
+    /// Times that the loop is taken, each for a share of the partial results (`folds`).
+    shares: usize,
     /// The registers of each output's partial results, where they have some.
     sums: Vec<Option<u8>>,
     /// Jumps out of the turns, each by the place behind it.
@@ -192,6 +194,7 @@ impl<'a> Loop<'a> {
                 true => 1,
                 false => tape.turns.count.max(1),
             },
+            shares: 1,
             sums: tape.outs.iter().map(|_| None).collect(),
             ways_out: Vec::new(),
         }
@@ -262,8 +265,10 @@ impl<'a> Loop<'a> {
             self.held |= 1 << free;
             self.own(*state, free);
         }
-        for act in self.tape.acts.iter().filter(|_| self.turns * self.lanes.count == PARTIALS) {
+        self.share(room);
+        for act in &self.tape.acts {
             if let Act::Fold(slot, ..) = act
+                && self.partials_fit()
                 && room >= self.turns
             {
                 room -= self.turns;
@@ -316,13 +321,13 @@ impl<'a> Loop<'a> {
             room = room.max((self.homes.len() + self.slots as usize) * self.lanes.register);
             self.afresh();
             if turn + 1 < self.turns && self.tape.turns.count == 0 {
-                self.step()?;
+                self.step(1)?;
                 self.way_out(Code::Jae_rel32_64)?;
             }
         }
         let mut end = self.bytes;
         self.exit()?;
-        self.step()?;
+        self.step(1 + (self.shares - 1) * self.turns)?;
         self.put(Instruction::with_branch(Code::Jb_rel32_64, 0))?;
         if self.tape.turns.count == 0 {
             end = self.bytes;
@@ -359,12 +364,7 @@ impl<'a> Loop<'a> {
         for (register, id) in consts {
             self.broadcast(id, register)?;
         }
-        self.partials(true)?;
-        for byte in &round {
-            self.encoder.write_u8(*byte);
-        }
-        self.bytes += round.len();
-        self.partials(false)?;
+        self.of_shares(&round)?;
         match self.lanes.bits() {
             true => self.suspected_bits()?,
             false => self.suspected_wide()?,
@@ -379,9 +379,10 @@ impl<'a> Loop<'a> {
         self.emit(Instruction::with(Code::Retnq))
     }
 
-    /// On to the elements of the next register, and whether there are some.
-    fn step(&mut self) -> Done {
-        self.put(Instruction::with2(Code::Add_rm64_imm32, INDEX, self.lanes.count as i32))?;
+    /// On to the elements so many registers away, and whether there are some.
+    fn step(&mut self, registers: usize) -> Done {
+        let far = (registers * self.lanes.count) as i32;
+        self.put(Instruction::with2(Code::Add_rm64_imm32, INDEX, far))?;
         self.put(Instruction::with2(Code::Cmp_r64_rm64, INDEX, at(TABLE, 0)))
     }
 

@@ -4,15 +4,71 @@
 //! behind the other, *turns*, as its partial results are registers, and each turn has its own, so
 //! that a sum never waits for the one before it. After each turn the loop may end: then the
 //! elements of the next one are those of the next partials, as `prim::reduce` has it. Where the
-//! values of a round leave no room for the partials in registers, they stay in memory. AVX2 has too
-//! few registers for them: there is one turn, and each finds its partials by its place.
+//! values of a round leave no room for the partials in registers, they stay in memory.
+//!
+//! AVX2 has too few registers for all of them. There the loop is taken several times, each for a
+//! *share* of the partials and the elements that belong to these, which lie side by side; so every
+//! element is read once, and a partial meets its elements in their order. Where not even that
+//! leaves room there is one turn, which finds its partials in memory by its place.
 
 use super::super::forms;
 use super::super::tape::{Act, Bin, Id, PARTIALS};
-use super::{CONSTS, Done, Last, Loop, NoCode, WORD, at};
+use super::{CONSTS, Done, INDEX, Last, Loop, NoCode, TABLE, WORD, at};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
+/// Bytes of a jump.
+const JUMP: usize = 6;
+/// Turns of a share, the most first.
+const SHARES: [usize; 3] = [8, 4, 2];
+
 impl Loop<'_> {
+    /// Chooses turns and shares where a machine has not registers for all partials, of which so
+    /// many are free.
+    pub(super) fn share(&mut self, room: usize) {
+        let only = |act: &Act| matches!(act, Act::Make(_) | Act::Suspect(_) | Act::Fold(..));
+        let folds = self.tape.acts.iter().filter(|act| matches!(act, Act::Fold(..))).count();
+        if self.lanes.bits() || folds == 0 || !self.tape.acts.iter().all(only) {
+            return;
+        }
+        let all = PARTIALS / self.lanes.count;
+        if let Some(turns) = SHARES.into_iter().find(|t| *t <= all && t * folds <= room) {
+            (self.turns, self.shares) = (turns, all / turns);
+        }
+    }
+
+    /// Turns have partials of their own.
+    pub(super) fn partials_fit(&self) -> bool {
+        self.turns * self.shares * self.lanes.count == PARTIALS
+    }
+
+    /// The loop once for each share of the partial results, from the first element of each on.
+    pub(super) fn of_shares(&mut self, round: &[u8]) -> Done {
+        let first = CONSTS;
+        if self.shares > 1 {
+            self.put(Instruction::with2(Code::Xor_r32_rm32, WORD, WORD))?;
+        }
+        let again = self.bytes;
+        self.partials(true)?;
+        if self.shares > 1 {
+            self.put(Instruction::with2(Code::Mov_r64_rm64, INDEX, first))?;
+            self.put(Instruction::with2(Code::Cmp_r64_rm64, INDEX, at(TABLE, 0)))?;
+            let behind = self.bytes + JUMP + round.len();
+            self.put(Instruction::with_branch(Code::Jae_rel32_64, behind as u64))?;
+        }
+        for byte in round {
+            self.encoder.write_u8(*byte);
+        }
+        self.bytes += round.len();
+        self.partials(false)?;
+        if self.shares > 1 {
+            let share = (self.turns * self.lanes.count) as i32;
+            self.put(Instruction::with2(Code::Add_rm64_imm32, first, share))?;
+            self.put(Instruction::with2(Code::Cmp_rm64_imm32, first, PARTIALS as i32))?;
+            self.put(Instruction::with_branch(Code::Jb_rel32_64, again as u64))?;
+        }
+        Ok(())
+    }
+
     /// The partial results that have registers, to these or back to memory.
     pub(super) fn partials(&mut self, fetch: bool) -> Done {
         let folds = self.tape.acts.iter().filter_map(|act| match *act {
@@ -37,8 +93,15 @@ impl Loop<'_> {
     fn partial(&mut self, slot: usize, id: Id, turn: usize) -> Done<MemoryOperand> {
         let base = self.pointer(self.tape.ins.len() + slot)?;
         let (item, count) = (self.lanes.bytes(self.node(id).kind()), self.lanes.count);
-        if self.turns * count == PARTIALS {
-            return Ok(at(base, turn * item * count));
+        let far = turn * item * count;
+        match (self.partials_fit(), self.shares) {
+            (true, 1) => return Ok(at(base, far)),
+            (true, _) => {
+                let (size, none) = (u32::from(far != 0), Register::None);
+                let (scale, far) = (item as u32, far as i64);
+                return Ok(MemoryOperand::new(base, CONSTS, scale, far, size, false, none));
+            }
+            (false, _) => {}
         }
         // The word is the lower half of a register, and the upper one is 0.
         let (within, which) = (PARTIALS as i32 - 1, CONSTS);
