@@ -46,6 +46,7 @@ mod spellings;
 mod stories;
 mod tiles;
 mod traces;
+mod turns;
 
 #[global_allocator]
 static HEAP: asked::Watched = asked::Watched;

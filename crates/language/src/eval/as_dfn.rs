@@ -89,7 +89,7 @@ impl Eval<'_> {
     }
 
     /// True where what some names of the workspace stand for sees none of the others.
-    fn sees_none(&mut self, names: &[Sym], others: &[Sym]) -> bool {
+    pub(super) fn sees_none(&mut self, names: &[Sym], others: &[Sym]) -> bool {
         let mut waiting: Vec<Sym> = names.iter().rev().copied().collect();
         let mut seen = waiting.clone();
         while let Some(sym) = waiting.pop() {

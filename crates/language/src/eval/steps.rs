@@ -94,7 +94,7 @@ pub(super) enum Slot {
 
 impl Slot {
     /// The turns of a loop that are over, and those that it has in all.
-    fn turns(&self) -> (usize, usize) {
+    pub(super) fn turns(&self) -> (usize, usize) {
         match self {
             Slot::Items { of, next } => (*next, of.len()),
             Slot::Each { turns, next, .. } => (*next, *turns),
@@ -353,7 +353,9 @@ impl Eval<'_> {
             Loop::Until(_) => None,
         });
         let (ends, allowance) = ((&mut walk.slots[..], &mut walk.at), &mut walk.allowance);
-        if !self.loop_by_numbers(at, steps, (first, jump + 1), ends, allowance, way)? {
+        if !self.loop_by_numbers(at, steps, (first, jump + 1), ends, allowance, way)?
+            && !self.turns_together(at, steps, first, &mut walk.slots)?
+        {
             walk.turns[k].tried_at = walk.turns[k].tried_at.saturating_mul(8);
             return Ok(());
         }

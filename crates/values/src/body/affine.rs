@@ -27,19 +27,53 @@ impl Prefixes<'_> {
         mut tick: impl FnMut(usize) -> Result<(), E>,
     ) -> Result<Option<()>, E> {
         let Some(depends) = self.maps_right() else { return Ok(None) };
+        // Behind the last number every prefix ends with zeros, which may make 0 of each other: then
+        // it has the value of the one that ends with the first of them, however large the factors.
+        let end = items.iter().rposition(|x| x.to_bits() != 0).map_or(0, |k| k + 1);
+        if items.len() > end + 1 && self.keeps_zero(&depends) {
+            let (some, rest) = out.split_at_mut(end + 1);
+            let done = self.composed(&depends, &items[..=end], some, &mut tick)?;
+            rest.fill(some[end]);
+            return Ok(done);
+        }
+        self.composed(&depends, items, out, &mut tick)
+    }
+
+    /// Whether the body makes 0 of 0 and 0, bit by bit.
+    fn keeps_zero(&self, depends: &[bool]) -> bool {
+        let (mut sums, mut factors) = self.begun();
+        (sums[1], factors[1]) = ([0.0; LANES], [1.0; LANES]);
+        let next = self.body.next[0] as usize;
+        let fits = self.lines(depends, &mut sums, &mut factors, 1);
+        fits && sums[next][0].to_bits() == 0 && factors[next][0].is_finite()
+    }
+
+    /// A strip for each value: the numbers, with those that are given, and the factors of ⍵.
+    fn begun(&self) -> (Vec<Strip>, Vec<Strip>) {
         let width = self.body.steps.len().max(2 + self.given.len());
         let mut sums: Vec<Strip> = (0..width).map(|_| [0.0; LANES]).collect();
-        let mut factors = sums.clone();
+        let factors = sums.clone();
         for (strip, x) in sums[2..].iter_mut().zip(self.given) {
             *strip = [*x; LANES];
         }
+        (sums, factors)
+    }
+
+    fn composed<E>(
+        &self,
+        depends: &[bool],
+        items: &[f64],
+        out: &mut [f64],
+        tick: &mut dyn FnMut(usize) -> Result<(), E>,
+    ) -> Result<Option<()>, E> {
+        let (mut sums, mut factors) = self.begun();
         let (mut a, mut b, mut growth) = (0.0f64, 1.0f64, 1.0f64);
         let parts = items.chunks(LANES).zip(out.chunks_mut(LANES));
         for (block, (part, out)) in parts.enumerate() {
             tick(block * LANES)?;
             sums[0][..part.len()].copy_from_slice(part);
             (sums[1], factors[1]) = ([0.0; LANES], [1.0; LANES]);
-            let fits = self.lines(&depends, &mut sums, &mut factors, part.len());
+            let fits = self.lines(depends, &mut sums, &mut factors, part.len());
             let next = self.body.next[0] as usize;
             let (p, q) = (&sums[next], &factors[next]);
             let fine = fits
@@ -176,6 +210,21 @@ mod tests {
                     assert!(if whole { x == y } else { near }, "{x} {y}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn zeros_at_the_end_ask_for_no_factor() {
+        let mut items = vec![0.0; 5_000];
+        (items[0], items[2]) = (1.0, 3.0);
+        for (op, given) in [(Op::Add, 1.5), (Op::Sub, 3.0), (Op::Add, 0.5)] {
+            let (body, given) = (body(op), [given]);
+            let prefixes = Prefixes::new(&body, &given);
+            let (mut ran, mut wanted) = (items.clone(), vec![0.0; items.len()]);
+            let done = prefixes.affine(&items, &mut ran, |_| Ok::<_, ()>(()));
+            assert_eq!(done, Ok(Some(())), "{op:?} {given:?}");
+            prefixes.folded(&items, &mut wanted, |_| Ok::<_, ()>(())).expect("a value");
+            assert_eq!(ran, wanted, "{op:?} {given:?}");
         }
     }
 

@@ -6,7 +6,7 @@ use crate::eval::env::Frame;
 use crate::eval::run::At;
 use crate::eval::value::{Closure, Func, Operand, Value};
 use crate::syntax::ast::{Guard, Stmt, Sym};
-use crate::syntax::resolve::{self, Code, Do, FExpr, Gives, Joint, Pattern};
+use crate::syntax::resolve::{self, Code, Do, FExpr, Gives, Ins, Joint, Pattern};
 use crate::syntax::token::Word;
 use aplomb_ground::error::{Result, bug, domain, value};
 use aplomb_values::array::Array;
@@ -133,7 +133,7 @@ impl Flat<'_, '_> {
 
     /// The cells in which a condition holds, and the others. Errors: DOMAIN where it is neither 0
     /// nor 1.
-    fn parted(&mut self, cond: &Cells) -> Result<(Vec<u32>, Vec<u32>)> {
+    pub(super) fn parted(&mut self, cond: &Cells) -> Result<(Vec<u32>, Vec<u32>)> {
         let n = self.count();
         let cond = match self.here(cond)? {
             Cells::Same(a) => self.array_of_one(a)?,
@@ -168,25 +168,45 @@ impl Flat<'_, '_> {
 
     /// Code on a stack, right to left.
     pub(super) fn code(&mut self, call: &Rc<Call>, code: &Code, tail: bool) -> Result<Flow> {
+        let mut stack = match self.stacked(call, &code.ins, tail)? {
+            Ok(stack) => stack,
+            Err(flow) => return Ok(flow),
+        };
+        match &code.gives {
+            Gives::Array => popped(&mut stack).map(Flow::Value),
+            Gives::Nothing => Ok(Flow::Nothing),
+            // A statement that names a function has done so.
+            Gives::Func(_) | Gives::Oper(_) if code.assigns => Ok(Flow::Nothing),
+            Gives::Func(_) | Gives::Oper(_) => refuse("a function is the value of a call"),
+        }
+    }
+
+    /// The values that steps leave on a stack, or a call that is the last thing they do.
+    pub(super) fn stacked(
+        &mut self,
+        call: &Rc<Call>,
+        ins: &[Ins],
+        tail: bool,
+    ) -> Result<Result<Vec<Cells>, Flow>> {
         let mut stack: Vec<Cells> = Vec::new();
-        let last = code.ins.len().wrapping_sub(1);
+        let last = ins.len().wrapping_sub(1);
         let mut done = 0;
-        for (k, ins) in code.ins.iter().enumerate() {
+        for (k, one) in ins.iter().enumerate() {
             if k < done {
                 continue;
             }
-            if let Some((z, steps)) = self.enclosed(call, ins, &mut stack, &code.ins[k + 1..])? {
+            if let Some((z, steps)) = self.enclosed(call, one, &mut stack, &ins[k + 1..])? {
                 stack.push(z);
                 done = k + 1 + steps;
                 continue;
             }
-            match &ins.what {
+            match &one.what {
                 Do::Monad(f) | Do::Dyad(f) => {
-                    let x = matches!(ins.what, Do::Dyad(_)).then(|| popped(&mut stack));
+                    let x = matches!(one.what, Do::Dyad(_)).then(|| popped(&mut stack));
                     let (x, y) = (x.transpose()?, popped(&mut stack)?);
                     if let Some(x) = &x
                         && let Some((z, steps)) =
-                            self.join(call, f, (x, &y), &mut stack, &code.ins[k + 1..])?
+                            self.join(call, f, (x, &y), &mut stack, &ins[k + 1..])?
                     {
                         stack.push(z);
                         done = k + 1 + steps;
@@ -195,7 +215,7 @@ impl Flat<'_, '_> {
                     let f = self.function(call, f)?;
                     // What sees names of this call runs while it is under way.
                     if tail && k == last && f.closure().is_some() && self.is_closed(&f) {
-                        return Ok(Flow::Tail(f, x, y));
+                        return Ok(Err(Flow::Tail(f, x, y)));
                     }
                     let z = self.call(&f, x, y)?;
                     stack.push(z);
@@ -209,13 +229,7 @@ impl Flat<'_, '_> {
                 what => self.step(call, what, &mut stack)?,
             }
         }
-        match &code.gives {
-            Gives::Array => popped(&mut stack).map(Flow::Value),
-            Gives::Nothing => Ok(Flow::Nothing),
-            // A statement that names a function has done so.
-            Gives::Func(_) | Gives::Oper(_) if code.assigns => Ok(Flow::Nothing),
-            Gives::Func(_) | Gives::Oper(_) => refuse("a function is the value of a call"),
-        }
+        Ok(Ok(stack))
     }
 
     /// The second function of a phrase, of what the first one gave.
@@ -364,6 +378,11 @@ impl Flat<'_, '_> {
         }
     }
 
+    /// Whether turns of a loop change a name, which then has only what a turn gave it.
+    fn bars(&self, sym: Sym) -> bool {
+        self.turns.as_ref().is_some_and(|turns| turns.changes(sym))
+    }
+
     /// The value of a name, from the innermost scope out.
     pub(super) fn named(&mut self, call: &Call, sym: Sym) -> Result<Cells> {
         let of = |call: &Call| {
@@ -380,14 +399,21 @@ impl Flat<'_, '_> {
         let mut env = call.frame.closure.env.as_ref();
         while let Some(frame) = env {
             let outer = self.calls.iter().find(|c| Rc::ptr_eq(&c.frame, frame)).cloned();
+            let is_under_way = outer.is_some();
             if let Some(v) = outer.and_then(|outer| of(&outer)) {
                 return self.here(&v);
+            }
+            if is_under_way && self.bars(sym) {
+                return refuse("a turn reads what another one gives");
             }
             match frame.local(sym) {
                 Some(Value::Array(a)) => return Ok(Cells::Same(a)),
                 Some(_) => return refuse("a function stands where a value is needed"),
                 None => env = frame.closure.env.as_ref(),
             }
+        }
+        if self.bars(sym) {
+            return refuse("a turn reads what another one gives");
         }
         match self.ev.st.globals.get(sym) {
             Some(Value::Array(a)) => Ok(Cells::Same(a.clone())),
@@ -464,6 +490,6 @@ impl Flat<'_, '_> {
     }
 }
 
-fn popped(stack: &mut Vec<Cells>) -> Result<Cells> {
+pub(super) fn popped(stack: &mut Vec<Cells>) -> Result<Cells> {
     stack.pop().ok_or_else(|| bug!("the value stack is empty"))
 }

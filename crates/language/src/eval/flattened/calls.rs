@@ -257,7 +257,8 @@ impl Flat<'_, '_> {
                 let calls =
                     frame.locals.borrow().iter().any(|(_, v)| !matches!(v, Value::Array(_)));
                 let named = |sym| text.contains(&*self.ev.st.symbols.name(sym)) || calls;
-                if names.iter().any(|(sym, _)| named(*sym)) {
+                let written = self.turns.as_ref().map_or(&[][..], |turns| turns.written());
+                if names.iter().any(|(sym, _)| named(*sym)) || written.iter().any(|s| named(*s)) {
                     return false;
                 }
             }

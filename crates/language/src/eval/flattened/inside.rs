@@ -35,12 +35,8 @@ impl Flat<'_, '_> {
                 _ => return Ok(None),
             },
         };
-        let Some(Inside { items, ends }) = self.all_items(y)? else { return Ok(None) };
         // Items of one shape are worked with as one array.
-        let items = match self.ev.cx.as_rows(&items)?.filter(|rows| rows.at == 1) {
-            Some(rows) => Array::rows(rows.node, 1),
-            None => items,
-        };
+        let Some((items, ends)) = self.items_inside(y)? else { return Ok(None) };
         let (n, m) = (ends.len(), items.len());
         let budget = self.ev.cx.budget();
         let mut from = budget.room(m)?;
@@ -86,6 +82,17 @@ impl Flat<'_, '_> {
             start = end;
         }
         finished(self.ev, &list(n), out, Array::num(0.0)).map(|a| Some(self.each_of(a)))
+    }
+
+    /// The items of all cells one behind the other, and where those of each end. None: they are
+    /// something else, or a cell has none.
+    pub(super) fn items_inside(&mut self, y: &Cells) -> Result<Option<(Array, Vec<u32>)>> {
+        let Some(Inside { items, ends }) = self.all_items(y)? else { return Ok(None) };
+        let items = match self.ev.cx.as_rows(&items)?.filter(|rows| rows.at == 1) {
+            Some(rows) => Array::rows(rows.node, 1),
+            None => items,
+        };
+        Ok(Some((items, ends)))
     }
 
     fn all_items(&mut self, y: &Cells) -> Result<Option<Inside>> {

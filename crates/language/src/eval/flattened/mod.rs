@@ -24,6 +24,8 @@ mod inside;
 mod joins;
 mod parts;
 mod running;
+mod sent;
+mod turns;
 
 use super::operators::reduce::stretch;
 use super::run::Eval;
@@ -69,6 +71,8 @@ struct Flat<'e, 'h> {
     changes: Vec<running::Change>,
     /// Some cells are in a later round of calls: what they do is not in the order of the cells.
     later: bool,
+    /// The cells are turns of a loop.
+    turns: Option<turns::Turns>,
 }
 
 /// The steps that a run may take.
@@ -236,6 +240,7 @@ impl<'e, 'h> Flat<'e, 'h> {
             outer: Vec::new(),
             changes: Vec::new(),
             later: false,
+            turns: None,
         }
     }
 }

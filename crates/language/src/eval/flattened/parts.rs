@@ -4,7 +4,8 @@ use super::{Cells, Flat, list, refuse};
 use crate::eval::operators::reduce::finished;
 use crate::functions::{groups, join, made, select};
 use aplomb_ground::error::{Result, length};
-use aplomb_values::array::{Array, Data, Ragged, Split, storage};
+use aplomb_values::array::{Array, Data, Ragged, Shape, Split, checked_elements, storage};
+use aplomb_values::prim::scalar;
 use std::rc::Rc;
 
 impl Flat<'_, '_> {
@@ -316,6 +317,13 @@ impl Flat<'_, '_> {
             return Ok(v);
         }
         let n = self.count();
+        if let Cells::Same(a) = &base
+            && a.is_uniform()
+            && a.rank() == at.len()
+            && let Some(v) = self.indexed_in_one(a, &at)?
+        {
+            return Ok(v);
+        }
         let base = self.one_or_list(base)?;
         let mut lists = Vec::with_capacity(at.len());
         for i in at {
@@ -334,6 +342,99 @@ impl Flat<'_, '_> {
             out.push(z.settled());
         }
         finished(self.ev, &list(n), out, Array::num(0.0)).map(|a| self.each_of(a))
+    }
+
+    /// `a[i;j]` of one array for all cells. None: an index is none of whole numbers, or outside.
+    fn indexed_in_one(&mut self, a: &Array, at: &[Option<Cells>]) -> Result<Option<Cells>> {
+        let n = self.count();
+        // Rows of a matrix are its cells.
+        if let [Some(Cells::Each(i, _)), rest @ ..] = at
+            && i.is_uniform()
+            && !rest.is_empty()
+            && rest.iter().all(Option::is_none)
+        {
+            let others = rest.iter().map(|_| None);
+            let index: Vec<_> = [Some(i.clone())].into_iter().chain(others).collect();
+            let v = select::bracket(&mut self.ev.cx, a, &index)?;
+            return Ok((!v.is_empty()).then(|| self.each_of(Array::rows(v, 1))));
+        }
+        let Some((places, cell)) = self.chosen(a.shape(), at, n)? else { return Ok(None) };
+        let a = self.ev.cx.ready_outer(a)?;
+        let flat = crate::functions::shape::reshaped(&mut self.ev.cx, &a, &[a.len()])?;
+        let io = self.ev.cx.sys.settings.io;
+        let mut index = self.ev.cx.budget().room(places.len())?;
+        index.extend(places.iter().map(|&k| f64::from(k) + io));
+        let index = self.ev.cx.vector(index)?;
+        let v = select::bracket(&mut self.ev.cx, &flat, &[Some(index)])?;
+        if cell.is_empty() {
+            return Ok(Some(self.each_of(v)));
+        }
+        let shape: Shape = [n].into_iter().chain(cell.iter().copied()).collect();
+        let v = crate::functions::shape::reshaped(&mut self.ev.cx, &v, &shape)?;
+        Ok(Some(self.each_of(Array::rows(v, 1))))
+    }
+
+    /// The places in the ravel of an array of that shape which indices choose in each cell, and the
+    /// shape of what stands there. None: an index is none of whole numbers, or outside, or there
+    /// are no places.
+    pub(super) fn chosen(
+        &mut self,
+        shape: &[usize],
+        at: &[Option<Cells>],
+        n: usize,
+    ) -> Result<Option<(Vec<u32>, Shape)>> {
+        let total = checked_elements(shape)?;
+        if at.len() != shape.len() || u32::try_from(total).is_err() {
+            return Ok(None);
+        }
+        let (io, ct) = (self.ev.cx.sys.settings.io, self.ev.cx.sys.settings.ct);
+        let mut places = self.ev.cx.budget().filled(0u32, n)?;
+        let (mut size, mut cell) = (1, Shape::new());
+        for (i, &extent) in at.iter().zip(shape) {
+            // Its numbers, those of a cell, and whether each cell has its own.
+            let (own, m, each) = match i {
+                None => (None, extent, false),
+                Some(Cells::Same(i)) if i.rank() <= 1 && i.is_of_f64() => {
+                    (Some(self.ev.cx.numbers(i, "an index")?), i.len(), false)
+                }
+                Some(Cells::Each(i, _)) if i.is_of_f64() => {
+                    (Some(self.ev.cx.numbers(i, "an index")?), 1, true)
+                }
+                Some(Cells::Each(i, _)) => match i.split() {
+                    Some(rows) if rows.cell().len() == 1 && rows.node.is_of_f64() => {
+                        let m = rows.cell()[0];
+                        (Some(self.ev.cx.numbers(&rows.node, "an index")?), m, true)
+                    }
+                    _ => return Ok(None),
+                },
+                Some(Cells::Same(_)) => return Ok(None),
+            };
+            match i {
+                Some(Cells::Same(i)) if i.rank() == 0 => {}
+                Some(Cells::Each(i, _)) if i.is_uniform() => {}
+                _ => cell.push(m),
+            }
+            let mut next = self.ev.cx.budget().room(n.saturating_mul(size * m))?;
+            let mut ticks = self.ev.cx.budget().ticks();
+            for k in 0..n {
+                for before in &places[k * size..(k + 1) * size] {
+                    for j in 0..m {
+                        ticks.tick()?;
+                        let place = match &own {
+                            None => Ok(j),
+                            Some(own) => {
+                                let k = if each { k * m + j } else { j };
+                                scalar::place(own[k], io, extent, ct)
+                            }
+                        };
+                        let Ok(place) = place else { return Ok(None) };
+                        next.push(before * extent as u32 + place as u32);
+                    }
+                }
+            }
+            (places, size) = (next, size * m);
+        }
+        Ok((size > 0).then_some((places, cell)))
     }
 
     /// `a[i]` of vectors, each by its own places. None: they are others, or a place is not there.
@@ -414,7 +515,7 @@ impl Flat<'_, '_> {
     }
 
     /// Ready, for its items.
-    fn one_or_list(&mut self, v: Cells) -> Result<Cells> {
+    pub(super) fn one_or_list(&mut self, v: Cells) -> Result<Cells> {
         Ok(match v {
             Cells::Same(a) => Cells::Same(self.ev.cx.ready(&a, "each")?),
             Cells::Each(a, level) => Cells::Each(self.ev.cx.ready(&a, "each")?, level),

@@ -1,0 +1,402 @@
+//! The names that turns of a loop send something to (`r,←e`, `r+←e`, `r[i]←e`), at its end.
+//!
+//! The name is read by no turn, so it need not be there before: what comes to it is known for all
+//! turns, and goes there in their order, each as the evaluator would put it.
+
+use super::body::Call;
+use super::{Cells, Flat, refuse};
+use crate::eval::run::At;
+use crate::eval::value::Value;
+use crate::functions::join::catenate_last;
+use crate::syntax::ast::Sym;
+use crate::syntax::resolve::{Do, FExpr, Ins};
+use crate::table::Prim;
+use aplomb_ground::error::{Result, bug};
+use aplomb_values::array::{Array, Changing, DType, storage};
+use aplomb_values::prim::op::Op;
+use aplomb_values::prim::short::two;
+use std::rc::Rc;
+
+/// Something that a statement sends to a name, from all turns that come to it.
+pub(super) struct Event {
+    pub sym: Sym,
+    /// The loop, and the statement.
+    block: usize,
+    step: usize,
+    /// The turns; None: all.
+    turns: Option<Rc<[u32]>>,
+    /// An item for each.
+    list: Array,
+    what: Sent,
+}
+
+enum Sent {
+    /// Its items, or itself as an item.
+    Joined { whole: bool },
+    /// `r op←e`
+    By(Op),
+    /// `r[i;j]←e`, `r[i;j]op←e`
+    Put { at: Vec<Option<Cells>>, op: Option<Op> },
+}
+
+/// A primitive that a step calls or modifies by.
+fn prim(f: &FExpr) -> Option<&'static Prim> {
+    match f {
+        FExpr::Prim(p) => Some(p),
+        _ => None,
+    }
+}
+
+/// The name that code changes last of all, in a way that need not know what it held.
+pub(super) fn changed_by(code: &[Ins]) -> Option<Sym> {
+    let (last, before) = code.split_last()?;
+    match &last.what {
+        Do::Modify(sym, f) => prim(f).map(|_| *sym),
+        Do::Append(sym, joins) => (joins.glyph == ',').then_some(*sym),
+        Do::AssignIndex { sym, f, .. } => match f {
+            None => Some(*sym),
+            Some(f) => prim(f).and_then(|p| p.scalar(true)).map(|_| *sym),
+        },
+        Do::Assign(sym) => match before {
+            [.., name, op] => match (&name.what, &op.what) {
+                (Do::Name(read), Do::Dyad(f)) if read == sym => {
+                    prim(f).and_then(|p| p.scalar(true)).map(|_| *sym)
+                }
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+impl Flat<'_, '_> {
+    /// A statement that sends something to a name from the turns of now.
+    pub(super) fn send(
+        &mut self,
+        call: &Rc<Call>,
+        ins: &[Ins],
+        sym: Sym,
+        (step, here): (usize, &Option<Rc<[u32]>>),
+    ) -> Result<()> {
+        let Some((last, before)) = ins.split_last() else { return Err(bug!("code of no steps")) };
+        let scalar = |p: &Prim| match p.scalar(true) {
+            Some(op) => Ok(Sent::By(op)),
+            None => refuse("a name is changed by another function"),
+        };
+        let is_enclosed = matches!(before.last().map(|one| &one.what),
+            Some(Do::Monad(f)) if prim(f).is_some_and(|p| p.glyph == '⊂'));
+        let (what, upto) = match &last.what {
+            Do::Append(..) => (Sent::Joined { whole: is_enclosed }, before.len()),
+            Do::Modify(_, f) => match prim(f) {
+                Some(p) if p.glyph == ',' => (Sent::Joined { whole: is_enclosed }, before.len()),
+                Some(p) => (scalar(p)?, before.len()),
+                None => return refuse("a name is changed by another function"),
+            },
+            Do::Assign(_) => match before {
+                [.., op] => match &op.what {
+                    Do::Dyad(f) if let Some(p) = prim(f) => (scalar(p)?, before.len() - 2),
+                    _ => return Err(bug!("a change of another form")),
+                },
+                [] => return Err(bug!("a change of another form")),
+            },
+            Do::AssignIndex { f, .. } => {
+                let op = f.as_ref().and_then(prim).and_then(|p| p.scalar(true));
+                (Sent::Put { at: Vec::new(), op }, before.len())
+            }
+            _ => return Err(bug!("a change of another form")),
+        };
+        let upto = match what {
+            Sent::Joined { whole: true } => upto - 1,
+            _ => upto,
+        };
+        let mut stack = match self.stacked(call, &ins[..upto], false)? {
+            Ok(stack) => stack,
+            Err(_) => return refuse("a call is the last thing that a turn does"),
+        };
+        self.keep(call, &ins[..upto], (step, here))?;
+        let what = match (what, &last.what) {
+            (Sent::Put { op, .. }, Do::AssignIndex { present, .. }) => {
+                let mut at = Vec::new();
+                for present in present {
+                    at.push(match present {
+                        false => None,
+                        true => {
+                            let i = super::body::popped(&mut stack)?;
+                            let i = self.here(&i)?;
+                            Some(self.one_or_list(i)?)
+                        }
+                    });
+                }
+                Sent::Put { at, op }
+            }
+            (what, _) => what,
+        };
+        let v = super::body::popped(&mut stack)?;
+        let list = self.sent_list(&v)?;
+        let turns = here.clone();
+        let Some(all) = &mut self.turns else { return Err(bug!("no turns are under way")) };
+        let block = all.block();
+        all.events.push(Event { sym, block, step, turns, list, what });
+        Ok(())
+    }
+
+    /// A ready vector with an item for each turn of now.
+    fn sent_list(&mut self, v: &Cells) -> Result<Array> {
+        let a = self.array(v)?;
+        self.ev.cx.ready(&a, "loop")
+    }
+
+    /// The value of a name behind all that is sent to it.
+    pub(super) fn after(&mut self, sym: Sym, events: &[&Event]) -> Result<Array> {
+        let at = At { ast: &self.ev.st.nothing.clone(), frame: None };
+        let old = match self.ev.lookup(at, sym) {
+            Some(Value::Array(a)) if a.frame().is_none() => a,
+            _ => return refuse("a name holds no array"),
+        };
+        let old = self.ev.cx.ready(&old, "loop")?;
+        let settings = &self.ev.cx.sys.settings;
+        if events.iter().any(|e| e.block != events[0].block) || settings.div || settings.single {
+            return refuse("several loops send to one name");
+        }
+        // Whose turn comes first, and in a turn the statement that stands first.
+        let total = events.iter().map(|e| e.list.len()).sum();
+        let mut order = self.ev.cx.budget().room(total)?;
+        if events.len() > 1 {
+            for (which, e) in events.iter().enumerate() {
+                let turn = |k: usize| e.turns.as_ref().map_or(k as u32, |turns| turns[k]);
+                order.extend((0..e.list.len()).map(|k| (turn(k), e.step, which, k)));
+            }
+            order.sort_unstable();
+        } else {
+            order.extend((0..total).map(|k| (0, 0, 0, k)));
+        }
+        let order: Vec<(usize, usize)> = order.into_iter().map(|(_, _, e, k)| (e, k)).collect();
+        match events[0].what {
+            Sent::Joined { whole } => self.joined_behind(&old, events, &order, whole),
+            Sent::By(_) => self.changed_by_each(&old, events, &order),
+            Sent::Put { .. } => self.put_at(old, events, &order),
+        }
+    }
+
+    /// `r,←e`, `r,←⊂e`
+    fn joined_behind(
+        &mut self,
+        old: &Array,
+        events: &[&Event],
+        order: &[(usize, usize)],
+        whole: bool,
+    ) -> Result<Array> {
+        let same = |e: &&Event| matches!(e.what, Sent::Joined { whole: own } if own == whole);
+        if !events.iter().all(same) || old.rank() > 1 {
+            return refuse("a name is changed in several ways");
+        }
+        let list = match events {
+            [one] => one.list.clone(),
+            all => {
+                let all_lists = self.caught_up(all.iter().map(|e| e.list.clone()).collect())?;
+                let mut before = vec![0];
+                for e in all {
+                    before.push(before[before.len() - 1] + e.list.len());
+                }
+                let mut places = self.ev.cx.budget().room(order.len())?;
+                places.extend(order.iter().map(|&(e, k)| (before[e] + k) as u32));
+                let list = self.taken(&all_lists, &places)?;
+                self.ev.cx.ready(&list, "loop")?
+            }
+        };
+        let odd = |a: &Array| matches!(a.dtype(), DType::F32 | DType::Complex);
+        if odd(old) || odd(&list) {
+            return refuse("items of another type are put behind a name");
+        }
+        let flat = match whole || list.is_uniform() {
+            true => list,
+            false => self.items_in_all(&list)?,
+        };
+        if flat.is_empty() || odd(&flat) {
+            return refuse("nothing is put behind a name");
+        }
+        let new = catenate_last(&mut self.ev.cx, old, &flat, None)?;
+        self.ev.cx.ready(&new, "loop")
+    }
+
+    /// The items of vectors and scalars one behind the other.
+    fn items_in_all(&mut self, list: &Array) -> Result<Array> {
+        if let Some(pieces) = list.pieces() {
+            return Ok(pieces.flat().clone());
+        }
+        if let Some(rows) = list.split() {
+            if rows.cell().len() != 1 {
+                return refuse("rows are put behind a name");
+            }
+            let n = rows.node.len();
+            return crate::functions::shape::reshaped(&mut self.ev.cx, &rows.node, &[n]);
+        }
+        let (mut out, mut ticks) = (Vec::new(), self.ev.cx.budget().ticks());
+        for item in list.in_turn() {
+            if item.rank() > 1 {
+                return refuse("a matrix is put behind a name");
+            }
+            for one in item.in_turn() {
+                ticks.tick()?;
+                out.push(one);
+            }
+        }
+        let n = out.len();
+        match n {
+            0 => refuse("nothing is put behind a name"),
+            n => self.ev.cx.collect(&[n], out, None),
+        }
+    }
+
+    /// `r op←e` of a number, or of a vector of them by as long ones.
+    fn changed_by_each(
+        &mut self,
+        old: &Array,
+        events: &[&Event],
+        order: &[(usize, usize)],
+    ) -> Result<Array> {
+        let fits = |e: &&Event| matches!(e.what, Sent::By(_));
+        if !events.iter().all(fits) || !old.is_of_f64() || old.rank() > 1 {
+            return refuse("a name is changed in several ways");
+        }
+        let (mut all, mut cell) = (Vec::new(), None);
+        for e in events {
+            let (node, own) = self.numbers_of_all(&e.list)?;
+            if cell.is_some_and(|known| known != own) {
+                return refuse("what a name is changed by differs in shape");
+            }
+            cell = Some(own);
+            all.push(node);
+        }
+        let size = cell.map_or(1, |cell| cell.map_or(1, |cell| cell));
+        let mut now = self.ev.cx.numbers(old, "a name")?;
+        let vector = match (old.rank(), cell.flatten()) {
+            (0, None) => false,
+            (0, Some(_)) => {
+                now = self.ev.cx.budget().filled(now[0], size)?;
+                true
+            }
+            (_, None) => true,
+            (_, Some(size)) if now.len() == size => true,
+            _ => return refuse("what a name is changed by differs in length"),
+        };
+        let ct = self.ev.cx.sys.settings.ct;
+        let mut ticks = self.ev.cx.budget().ticks();
+        for &(e, k) in order {
+            let Sent::By(op) = events[e].what else { continue };
+            for (j, x) in now.iter_mut().enumerate() {
+                ticks.tick()?;
+                let at = if size == 1 && cell.flatten().is_none() { k } else { k * size + j };
+                let Some(next) = two(op, ct, *x, all[e][at]) else {
+                    return refuse("a change of a name fails");
+                };
+                *x = next;
+            }
+        }
+        match vector {
+            true => self.ev.cx.vector(now),
+            false => Ok(Array::num(now[0])),
+        }
+    }
+
+    /// The numbers of items that are numbers, or rows of as many.
+    fn numbers_of_all(&mut self, list: &Array) -> Result<(Vec<f64>, Option<usize>)> {
+        let (node, cell) = match list.split() {
+            Some(rows) if rows.cell().len() == 1 => (rows.node.clone(), Some(rows.cell()[0])),
+            None if list.is_uniform() => (list.clone(), None),
+            _ => return refuse("a name is changed by what is no number"),
+        };
+        if !node.is_of_f64() {
+            return refuse("a name is changed by what is no number");
+        }
+        Ok((self.ev.cx.numbers(&node, "a value")?, cell))
+    }
+
+    /// `r[i;j]←e`, `r[i;j]op←e`
+    fn put_at(&mut self, old: Array, events: &[&Event], order: &[(usize, usize)]) -> Result<Array> {
+        let plain = old.is_of_f64() && storage(&old).is_some();
+        let numbers = plain && events.iter().all(|e| self.is_numbers(&e.list));
+        if !numbers {
+            return self.items_put(old, events, order);
+        }
+        let mut all = Vec::new();
+        for e in events {
+            let Sent::Put { at, op } = &e.what else {
+                return refuse("a name is changed in several ways");
+            };
+            let (values, cell) = self.numbers_of_all(&e.list)?;
+            let (places, size) = self.places_of_put(old.shape(), at, e.list.len())?;
+            if cell.is_some_and(|cell| cell != size) {
+                return refuse("what is put at places differs in length");
+            }
+            all.push((values, cell.is_some(), places, size, *op));
+        }
+        let mut items = self.ev.cx.numbers(&old, "a name")?;
+        let ct = self.ev.cx.sys.settings.ct;
+        let mut ticks = self.ev.cx.budget().ticks();
+        for &(e, k) in order {
+            let (values, own, places, size, op) = &all[e];
+            for j in 0..*size {
+                ticks.tick()?;
+                let v = values[if *own { k * size + j } else { k }];
+                let slot = &mut items[places[k * size + j] as usize];
+                let new = op.map_or(Some(v), |op| two(op, ct, *slot, v));
+                let Some(new) = new else { return refuse("a change of a name fails") };
+                *slot = new;
+            }
+        }
+        Array::numbers(old.shape(), items, self.ev.cx.budget())
+    }
+
+    /// The places that indices choose in each turn, along one axis at most.
+    fn places_of_put(
+        &mut self,
+        shape: &[usize],
+        at: &[Option<Cells>],
+        n: usize,
+    ) -> Result<(Vec<u32>, usize)> {
+        match self.chosen(shape, at, n)? {
+            Some((places, cell)) if cell.len() <= 1 => {
+                Ok((places, cell.first().map_or(1, |size| *size)))
+            }
+            _ => refuse("places are chosen in another way"),
+        }
+    }
+
+    fn is_numbers(&self, list: &Array) -> bool {
+        list.split().map_or(list, |rows| &rows.node).is_of_f64()
+    }
+
+    /// `r[i]←e` of items of any kind.
+    fn items_put(
+        &mut self,
+        old: Array,
+        events: &[&Event],
+        order: &[(usize, usize)],
+    ) -> Result<Array> {
+        let mut all = Vec::new();
+        for e in events {
+            let Sent::Put { at, op: None } = &e.what else {
+                return refuse("a name is changed in several ways");
+            };
+            let (places, size) = self.places_of_put(old.shape(), at, e.list.len())?;
+            if size != 1 {
+                return refuse("several items are put at once");
+            }
+            all.push(places);
+        }
+        let budget = self.ev.cx.budget();
+        let mut to = Changing::of(old, budget).map_err(|(_, e)| e)?;
+        let mut ticks = budget.ticks();
+        for &(e, k) in order {
+            ticks.tick()?;
+            let item = events[e].list.item(k);
+            if item.rank() > 0 || item.frame().is_some() {
+                return refuse("several items are put at once");
+            }
+            to.put(all[e][k] as usize, &item.disclosed(), budget)?;
+        }
+        to.finish(budget)
+    }
+}

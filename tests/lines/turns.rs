@@ -1,0 +1,207 @@
+//! Random loops over words, rows, texts and numbers: their turns together = one after the other.
+//! Values, errors with their places, and what the names hold then.
+
+use crate::support::{Dice, scaled, session};
+use aplomb_ground::error::Kind;
+use aplomb_ground::limits::Budget;
+use aplomb_kernel::session::Session;
+
+/// The names that loops read.
+const SETUP: &str = "W←90⍴' '(≠⊆⊢)'the quick brown fox jumps over the lazy dog fox' ⋄ \
+                     M←90 5⍴100|7×⍳450 ⋄ K←90⍴3 1 4 1 5 ⋄ txt←90⍴'ab cab  d' ⋄ F←0.5×90⍴⍳7";
+
+/// An expression of a number in a turn.
+fn number(dice: &mut Dice, depth: usize) -> String {
+    if depth == 0 {
+        let leaves = [
+            "i",
+            "i",
+            "t",
+            "t",
+            "(≢w)",
+            "(≢w)",
+            "K[i]",
+            "F[i]",
+            "M[i;2]",
+            "M[i;1+5|i]",
+            "(+/M[i;])",
+            "('o'∊w)",
+            "(W⍳⊂w)",
+            "(⌈/M[;1+5|i])",
+            "2",
+            "0.5",
+            "(w≡'fox')",
+            "(≢∪w)",
+            "({⍵+t}i)",
+            "(≢u)",
+            "(+/,M[1+2|i+⍳3;2 3])",
+            "(M[i;]+.×M[1;])",
+            "(+/F[1+5|i+⍳3])",
+        ];
+        return dice.pick(&leaves).to_string();
+    }
+    let x = number(dice, depth - 1);
+    match dice.roll(6) {
+        0..=3 => {
+            let op = ["+", "-", "×", "⌈", "|", "<", "="][dice.roll(7)];
+            format!("({x}{op}{})", number(dice, depth - 1))
+        }
+        4 => format!("(-{x})"),
+        _ => x,
+    }
+}
+
+/// An expression of a vector in a turn.
+fn vector(dice: &mut Dice) -> String {
+    let all = [
+        "w",
+        "(⌽w)",
+        "(1⎕C w)",
+        "(1↓w)",
+        "(w,'!')",
+        "(2↑w)",
+        "('<',w,'>')",
+        "(∪w)",
+        "M[i;]",
+        "(⌽M[i;])",
+        "(M[i;]-⌊/M[i;])",
+        "(i,t)",
+        "(i 2)",
+        "(⍳3|i)",
+        "u",
+        "(M[i;][⍋M[i;]])",
+        "(w~'aeiou')",
+        "(K/⍨K<3|i)",
+        "(⍕i)",
+        "''",
+        "(M[;1+3|i])",
+        "({⍵,⍵}w)",
+        "(w i)",
+    ];
+    dice.pick(&all).to_string()
+}
+
+/// A statement of a turn, or several.
+fn statement(dice: &mut Dice, depth: usize, out: &mut Vec<String>) {
+    let deep = dice.roll(2);
+    let x = number(dice, deep);
+    let v = vector(dice);
+    let row = ["M[i;]", "(2×M[i;])", "3", "(⌽M[i;])"][dice.roll(4)];
+    match dice.roll(if depth == 0 { 18 } else { 24 }) {
+        0..=2 => out.push(format!("t←{x}")),
+        3 | 4 => out.push(format!("u←{v}")),
+        5 => out.push(format!("r,←{x}")),
+        6 => out.push(format!("r,←⊂{v}")),
+        7 => out.push(format!("q←q,{}", [v.as_str(), "w,','", "⊃w"][dice.roll(3)])),
+        8 => out.push(format!("s+←{x}")),
+        9 => out.push(format!("s{}←{x}", ["⌈", "+", "-"][dice.roll(3)])),
+        10 => out.push(format!("s←s+{x}")),
+        11 => out.push(format!("c[1+5|i]{}←{x}", ["", "+", "⌈"][dice.roll(3)])),
+        12 => out.push(format!("m[1+4|i;]{}←{row}", ["", "+"][dice.roll(2)])),
+        13 => out.push(format!("m[1+4|i;1+5|i]{}←{x}", ["", "+"][dice.roll(2)])),
+        14 => out.push(format!("x[1+9|i]←⊂{v}")),
+        15 => out.push(format!("v+←{row}")),
+        // What sees another turn.
+        16 => {
+            let carried = ["t←s", "t←≢r", "t←⊃⌽0,c", "r,←⊃⌽0,r", "m[1;]←m[2;]+1", "t+←1"];
+            out.push(carried[dice.roll(6)].into());
+        }
+        // What fails in some turn, or in none.
+        17 => {
+            let fails = ["t←K[i+2]", "t←÷i-80", "t←1÷i", "t←c[i]", "t←⊃W[i+1]", "s←s÷80-i"];
+            out.push(fails[dice.roll(6)].into());
+        }
+        18..=20 => {
+            let cond = ["'o'∊w", "3<≢w", "i>40", "w≡'fox'", "t<5", "0=2|i"][dice.roll(6)];
+            out.push(format!(":If {cond}"));
+            statement(dice, depth - 1, out);
+            match dice.roll(6) {
+                0 => out.push(":Continue".into()),
+                1 if dice.roll(3) == 0 => out.push(":Leave".into()),
+                2 | 3 => {
+                    out.push(":Else".into());
+                    statement(dice, depth - 1, out);
+                }
+                _ => {}
+            }
+            out.push(":EndIf".into());
+        }
+        _ => {
+            out.push(format!(":For j :In {}", ["⍳3", "⍳1+2|i", "K[1+3|i],2", "⍳2"][dice.roll(4)]));
+            out.push(
+                [
+                    "r,←j+i",
+                    "s+←j×t",
+                    "m[1+4|i;j⌊5]←i",
+                    "t←j",
+                    "q,←w,⍕j",
+                    "m[1+4|i;1+5|j]+←i×j",
+                    "r,←M[i;]+.×M[;j⌊5]⌊5 5⍴3",
+                    "r,←+/M[i;]×M[j;]",
+                ][dice.roll(8)]
+                .into(),
+            );
+            if dice.roll(3) == 0 {
+                statement(dice, depth - 1, out);
+            }
+            out.push(":EndFor".into());
+        }
+    }
+}
+
+/// The value as text, or the error and its place.
+fn outcome(s: &mut Session, line: &str) -> Result<Vec<f64>, String> {
+    match s.value_of(line) {
+        Ok(a) => {
+            Ok(a.and_then(|a| a.to_numbers(&Budget::new(u64::MAX)).ok()?).expect("code points"))
+        }
+        Err(e) => {
+            assert_ne!(e.kind(), Kind::Internal, "{line}: {e}");
+            Err(format!("{} at {:?}", e.kind().name(), e.parts().place.as_ref().map(|p| p.span)))
+        }
+    }
+}
+
+#[test]
+fn turns_together_give_what_turn_after_turn_gives() {
+    let mut sessions = [session(), session(), session()];
+    sessions[0].options().switch("numbers", false).expect("a switch");
+    sessions[1].options().switch("numbers", true).expect("a switch");
+    for off in ["numbers", "frames"] {
+        sessions[2].options().switch(off, false).expect("a switch");
+    }
+    let (mut values, mut errors) = (0, 0);
+    for k in 0..scaled(1_500) {
+        let seed = 60_000_000 + k as u64;
+        let mut dice = Dice(seed);
+        let over = [
+            ":For i w :InEach (⍳90) W",
+            ":For i :In ⍳90",
+            ":For w :In W",
+            ":For i :In K",
+            ":For w :In ↓M",
+            ":For i :In txt",
+            ":For (i w) :In (⍳90),¨⍥⊂¨W",
+        ][[0, 0, 0, 0, 1, 2, 3, 4, 5, 6][dice.roll(10)]];
+        let mut lines = vec!["loop;i;j;t;w;u".to_string()];
+        lines.push("r←⍬ ⋄ q←'' ⋄ s←0 ⋄ c←5⍴0 ⋄ m←4 5⍴0 ⋄ x←9⍴⊂'' ⋄ v←5⍴0".into());
+        lines.push("i←2 ⋄ t←1 ⋄ w←'abc' ⋄ u←⍬ ⋄ j←0".into());
+        lines.push(over.into());
+        for _ in 0..1 + dice.roll(4) {
+            statement(&mut dice, 2, &mut lines);
+        }
+        lines.push(":EndFor".into());
+        lines.push("z←r s c m q x v t u i j w".into());
+        let texts: Vec<String> =
+            lines.iter().map(|l| format!("'{}'", l.replace('\'', "''"))).collect();
+        let made = format!("{SETUP} ⋄ f←⎕FX {}", texts.join(" "));
+        let line = format!("{made} ⋄ z←0 ⋄ loop ⋄ ⎕UCS ⍕(,⍕z)(⍴¨z)(≡¨z)(⎕DR¨q r)");
+        let [together, all, plain] = &mut sessions;
+        let wanted = outcome(plain, &line);
+        for s in [together, all] {
+            assert_eq!(outcome(s, &line), wanted, "seed {seed}: {}", lines.join("\n"));
+        }
+        if wanted.is_ok() { values += 1 } else { errors += 1 }
+    }
+    assert!(values > errors && errors * 100 > values, "{values} values, {errors} errors");
+}
