@@ -364,7 +364,8 @@ impl Eval<'_> {
         walk.turns[k] = Turns { jump, done: HOT - 1, work: HOT - 1, seen, tried_at: HOT };
         for step in &steps.steps[first..=jump] {
             if let Act::Next { slot, .. } = step.act {
-                walk.tell(slot, false);
+                let (done, all) = walk.slots[slot].turns();
+                walk.tell(slot, done < all);
             }
         }
         Ok(())

@@ -284,7 +284,9 @@ impl Flat<'_, '_> {
         let ct = self.ev.cx.sys.settings.ct;
         let mut ticks = self.ev.cx.budget().ticks();
         for &(e, k) in order {
-            let Sent::By(op) = events[e].what else { continue };
+            let Sent::By(op) = events[e].what else {
+                return Err(bug!("a change of another kind"));
+            };
             for (j, x) in now.iter_mut().enumerate() {
                 ticks.tick()?;
                 let at = if size == 1 && cell.flatten().is_none() { k } else { k * size + j };

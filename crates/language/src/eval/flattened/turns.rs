@@ -33,7 +33,10 @@ const LEAST: usize = 64;
 /// Loops in each other.
 const DEEP: usize = 3;
 /// Turns of inner loops in all, at most.
-const MOST: usize = 1 << 24;
+const MOST: usize = 1 << 22;
+/// Turns that run together for each that the loop has behind it, and at most: a turn that fails
+/// takes those around it with it.
+const AHEAD: (usize, usize) = (8, 1 << 16);
 
 /// The steps of a loop as they are run for all turns.
 pub(super) struct Plan<'a> {
@@ -123,8 +126,8 @@ impl Turns {
 }
 
 impl Eval<'_> {
-    /// The turns that a loop over items has left, by steps for all of them; `from` is the step that
-    /// takes the next item. False: they depend on each other, or do more, and nothing has happened.
+    /// The next turns of a loop over items, by steps for all of them; `from` is the step that takes
+    /// the next item. False: they depend on each other, or do more, and nothing has happened.
     /// Errors: INTERRUPT.
     pub(in crate::eval) fn turns_together(
         &mut self,
@@ -138,7 +141,7 @@ impl Eval<'_> {
         };
         let to = *to;
         let (done, all) = slots[*slot].turns();
-        let n = all.saturating_sub(done);
+        let n = all.saturating_sub(done).min((AHEAD.0 * done).clamp(4 * LEAST, AHEAD.1));
         let scope = self.cx.sys.scope.is_once_a_cell();
         if n < LEAST || scope || at.frame.is_some() || !self.runs_together(n) {
             return Ok(false);
@@ -188,8 +191,7 @@ impl Eval<'_> {
             self.change(at, sym, a)?;
         }
         match &mut slots[*slot] {
-            Slot::Items { of, next } => *next = of.len(),
-            Slot::Each { turns, next, .. } => *next = *turns,
+            Slot::Items { next, .. } | Slot::Each { next, .. } => *next = done + n,
             Slot::None | Slot::Selected(_) => {}
         }
         Ok(true)
@@ -217,6 +219,12 @@ impl Eval<'_> {
                 Act::Jump(_) | Act::Next { .. } => None,
                 _ => return None,
             };
+            // A loop that may be left is not run beyond where it is.
+            if let Act::Jump(next) | Act::Test { to: next, .. } = &steps.steps[k].act {
+                let again = matches!(steps.steps.get(*next), Some(step) if
+                    matches!(step.act, Act::Next { .. }));
+                ((from..to).contains(next) && (*next > k || again)).then_some(())?;
+            }
             let Some(phrase) = phrase else {
                 continue;
             };
@@ -313,7 +321,7 @@ impl Flat<'_, '_> {
         }
         let list = crate::functions::shape::reshaped(&mut self.ev.cx, list, &[list.len()])?;
         let left = match done {
-            0 => list,
+            0 if n == list.len() => list,
             _ => match list.is_uniform() || list.pieces().is_some() || list.split().is_some() {
                 true => stretch(self.ev, &list, done, n)?,
                 false => {
@@ -664,23 +672,26 @@ impl Flat<'_, '_> {
         let n = self.count();
         let turns = self.turns_mut()?;
         let Some(block) = turns.blocks.pop() else { return Err(bug!("a turn of no loop")) };
-        for (sym, versions) in &block.versions {
-            let last = |v: &Version| match &v.turns {
-                None => Some(n as u32 - 1),
-                Some(turns) => turns.last().copied(),
-            };
+        let last = |v: &Version| match &v.turns {
+            None => Some(n as u32 - 1),
+            Some(turns) => turns.last().copied(),
+        };
+        let end = |(sym, versions): &(Sym, Vec<Version>)| {
             let own = versions.iter().filter(|v| v.value.is_some());
-            let Some(v) = own.max_by_key(|v| (last(v), v.step)) else { continue };
-            let (Some(turn), Some(value)) = (last(v), &v.value) else { continue };
+            let v = own.max_by_key(|v| (last(v), v.step))?;
+            Some((*sym, last(v)?, v.step, v.value.clone()?))
+        };
+        let ends: Vec<_> = block.versions.iter().filter_map(end).collect();
+        for (sym, turn, step, value) in ends {
             let a = match value {
-                Cells::Same(a) => a.clone(),
+                Cells::Same(a) => a,
                 Cells::Each(a, _) => {
-                    let a = self.ev.cx.ready_outer(a)?;
+                    let a = self.ev.cx.ready_outer(&a)?;
                     a.item(a.len() - 1)
                 }
             };
             // The order of values is that of the turns, from the outermost loop in.
-            let (mut path, mut at, mut of) = (vec![(turn, v.step)], turn, &block.around);
+            let (mut path, mut at, mut of) = (vec![(turn, step)], turn, &block.around);
             let turns = self.turns_mut()?;
             let mut blocks = turns.blocks.iter().rev();
             while let Some(around) = of {
@@ -689,10 +700,10 @@ impl Flat<'_, '_> {
                 path.insert(0, (at, around.step));
                 of = blocks.next().map_or(&None, |block| &block.around);
             }
-            match turns.ends.iter_mut().find(|(s, ..)| s == sym) {
+            match turns.ends.iter_mut().find(|(s, ..)| *s == sym) {
                 Some(end) if end.1 < path => (end.1, end.2) = (path, a),
                 Some(_) => {}
-                None => turns.ends.push((*sym, path, a)),
+                None => turns.ends.push((sym, path, a)),
             }
         }
         Ok(())
