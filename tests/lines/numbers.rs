@@ -218,6 +218,19 @@ fn states_in_registers_are_values() {
 fn turned(dice: &mut Dice, depth: usize) -> String {
     if depth == 0 {
         let leaves = ["i", "i", "t", "t", "j", "1", "2", "0.5", "a", "v[1+5|i]", "m[1+2|i;1+3|j]"];
+        let rows = [
+            "(+/m[1+2|i;])",
+            "(⌈/m[;1+3|i])",
+            "(m[1+2|i;]+.×m[1;])",
+            "(⊃⌽0,q)",
+            "(⊃q,7)",
+            "(≢2,q)",
+            "(v⍳1+5|i)",
+            "(+/m[1;]×0.1×m[1+2|j;])",
+        ];
+        if dice.roll(5) == 0 {
+            return dice.pick(&rows).to_string();
+        }
         return dice.pick(&leaves).to_string();
     }
     let x = turned(dice, depth - 1);
@@ -279,6 +292,12 @@ fn line(dice: &mut Dice, depth: usize, out: &mut Vec<String>) {
         0 | 1 => out.push(format!("t←1000|⌊{x}")),
         2 => out.push(format!("t+←{x}")),
         3 => out.push(format!("c[1+5|⌊|{x}]+←{x}")),
+        4 if dice.roll(2) == 0 => {
+            let line = ["m[1+2|i;]", "m[;1+3|i]", "m[1+2|j;]"][dice.roll(3)];
+            let row = ["m[1;]", "(2×m[2;])", "3", "(m[1;]-⌊/m[2;])", "t", "u[1 2]", "(m[;1]+1)"];
+            let op = ["", "+", "-", "⌈"][dice.roll(4)];
+            out.push(format!("{line}{op}←9|{}", row[dice.roll(7)]));
+        }
         4 => out.push(format!("m[1+2|i;1+3|⌊|{x}]←{x}")),
         5 if dice.roll(2) == 0 => {
             out.extend([":If 4<≢q".into(), "q←⍬".into(), ":EndIf".into()]);
@@ -329,7 +348,9 @@ fn line(dice: &mut Dice, depth: usize, out: &mut Vec<String>) {
 #[test]
 fn loops_in_registers_give_what_values_give() {
     let (mut fast, mut slow) = (session(), session());
-    slow.options().switch("numbers", false).expect("a switch");
+    for off in ["numbers", "frames"] {
+        slow.options().switch(off, false).expect("a switch");
+    }
     let (mut values, mut errors) = (0, 0);
     for k in 0..scaled(400) {
         let seed = 80_000_000 + k as u64;

@@ -205,3 +205,78 @@ fn turns_together_give_what_turn_after_turn_gives() {
     }
     assert!(values > errors && errors * 100 > values, "{values} values, {errors} errors");
 }
+
+/// A statement of a loop that looks words up.
+fn looks_up(dice: &mut Dice, depth: usize, out: &mut Vec<String>) {
+    let all = [
+        "n←k⍳⊂w",
+        "n←k⍳⊂w",
+        "n←≢w",
+        "k,←⊂w",
+        "k←k,⊂w",
+        "t+←w≡'fox'",
+        "t+←(⊂w)∊k",
+        "t⌈←≢w",
+        "r,←≢w",
+        "l←w",
+        "n←≢k",
+        "t+←≢⊃k",
+        "t+←≢(1+(≢k)|n)⊃k",
+        "r[1+(≢r)|n]+←1",
+        "t+←l≡w",
+        "k[1+(≢k)|n]←⊂w",
+        "t+←w≢l",
+        "q,←⊂l",
+        "t+←(⊂l)∊q,k",
+        "t+←k[1]≡⊂w",
+        "r,←⊃⌽0,r",
+    ];
+    match dice.roll(if depth == 0 { 4 } else { 8 }) {
+        0..=3 => out.push(dice.pick(&all).to_string()),
+        4 => {
+            out.extend(["n←k⍳⊂w".into(), ":If n>≢k".into(), "k,←⊂w ⋄ r,←1".into()]);
+            out.extend([":Else".into(), "r[n]+←1".into(), ":EndIf".into()]);
+        }
+        5 => {
+            out.push(":For l :In (4⌊≢k)↑k".into());
+            looks_up(dice, 0, out);
+            out.push(":EndFor".into());
+        }
+        _ => {
+            let cond = ["~(⊂w)∊k", "w≡l", "3<≢w", "n>≢k", "w≢'the'"][dice.roll(5)];
+            out.push(format!(":If {cond}"));
+            looks_up(dice, depth - 1, out);
+            out.push(":EndIf".into());
+        }
+    }
+}
+
+#[test]
+fn texts_in_registers_are_texts() {
+    let (mut fast, mut slow) = (session(), session());
+    for off in ["numbers", "frames"] {
+        slow.options().switch(off, false).expect("a switch");
+    }
+    let (mut values, mut errors) = (0, 0);
+    for k in 0..scaled(200) {
+        let seed = 50_000_000 + k as u64;
+        let mut dice = Dice(seed);
+        // Of few words, or of more than are compared one by one; some are single characters.
+        let words = ["W", "(W,'a' 'b',W)", "(⍕¨90⍴⍳70),W", "(⍕¨400⍴⍳300)"][dice.roll(4)];
+        let mut lines = vec!["loop;w;n;t;l".to_string()];
+        lines.push("r←,0 ⋄ k←,⊂'start' ⋄ q←'' 'abc' ⋄ n←1 ⋄ t←0 ⋄ l←'fox'".into());
+        lines.push(format!(":For w :In {words}"));
+        for _ in 0..1 + dice.roll(4) {
+            looks_up(&mut dice, 2, &mut lines);
+        }
+        lines.extend([":EndFor".into(), "z←r k q n t l w".into()]);
+        let texts: Vec<String> =
+            lines.iter().map(|l| format!("'{}'", l.replace('\'', "''"))).collect();
+        let made = format!("{SETUP} ⋄ f←⎕FX {}", texts.join(" "));
+        let line = format!("{made} ⋄ z←0 ⋄ loop ⋄ ⎕UCS ⍕(,⍕z)(⍴¨z)(≡¨z)");
+        let wanted = outcome(&mut slow, &line);
+        assert_eq!(outcome(&mut fast, &line), wanted, "seed {seed}: {}", lines.join("\n"));
+        if wanted.is_ok() { values += 1 } else { errors += 1 }
+    }
+    assert!(values > errors, "{values} values, {errors} errors");
+}

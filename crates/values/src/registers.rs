@@ -304,6 +304,10 @@ pub enum OnAll {
     Copy { into: u16, of: u16 },
     /// The same where nothing reads `of` before it is made again: the two exchange their memory.
     Take { into: u16, of: u16 },
+    /// `into ←` a row of a matrix, or a column.
+    Line { into: u16, of: u16, at: Arg, column: bool },
+    /// A row of a matrix, or a column, `← y`, or `op← y`.
+    SetLine { of: u16, at: Arg, column: bool, op: Option<Op>, y: Many },
 }
 
 /// Longer lists are not searched item by item.

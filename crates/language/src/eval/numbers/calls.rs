@@ -238,6 +238,13 @@ impl Maker<'_, '_> {
                 let Func::Prim(g) = &**g else { return None };
                 self.fold(body, g, y).map(Step::Gives)
             }
+            Func::Op2(Oper::Prim(p), value::Operand::F(f), value::Operand::F(g))
+                if p.glyph == '.' && body.is_loop() =>
+            {
+                let (Func::Prim(f), Func::Prim(g)) = (&**f, &**g) else { return None };
+                let ops = (f.scalar(true)?, g.scalar(true)?);
+                self.product(body, ops, &x?, &y).map(Step::Gives)
+            }
             _ => self.call_dfn(body, f, x, y, last),
         }
     }

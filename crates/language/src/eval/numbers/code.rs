@@ -9,6 +9,7 @@ use super::ahead::Ahead;
 use super::calls::Known;
 use super::form::{Class, Form, SHORT};
 use super::program::{List, Program};
+use super::texts;
 use super::{Name, Scope};
 use crate::eval::env::Frame;
 use crate::eval::run::Eval;
@@ -41,6 +42,17 @@ pub(super) enum Place {
     Matrix(u16),
     /// The same with its axes exchanged.
     TurnedMatrix(u16),
+    /// A text, by its number.
+    Text(Arg),
+    /// The same enclosed.
+    Enclosed(Arg),
+    /// A list of the program with a number before it or behind it.
+    WithOne {
+        of: u16,
+        x: Arg,
+        front: bool,
+        turned: bool,
+    },
 }
 
 /// The outcome of a step.
@@ -287,6 +299,8 @@ impl<'e, 'h> Maker<'e, 'h> {
                     let class = self.classes[of as usize];
                     body.made(class, |into| Do::Known { into, of, at })?
                 }
+                (Place::Matrix(of), [true, false]) => self.line(body, of, number(stack)?, false)?,
+                (Place::Matrix(of), [false, true]) => self.line(body, of, number(stack)?, true)?,
                 (base, [true]) => {
                     let at = stack.pop()?;
                     if let (Some(places), Place::Vector(_)) = (at.items(), &base) {
@@ -299,7 +313,10 @@ impl<'e, 'h> Maker<'e, 'h> {
                     let at = at.number()?;
                     // What is no simple scalar stands in one, which has no form.
                     let item = self.item(body, base, at)?;
-                    matches!(item, Place::Number(_) | Place::Char(_)).then_some(item)?
+                    let scalar = |p: &Place| {
+                        matches!(p, Place::Number(_) | Place::Char(_) | Place::Enclosed(_))
+                    };
+                    scalar(&item).then_some(item)?
                 }
                 _ => return None,
             },
@@ -341,6 +358,12 @@ impl<'e, 'h> Maker<'e, 'h> {
                 self.modify(body, *sym, f, y)?;
                 return Some(Step::Stays);
             }
+            Of::Append(sym, joins) if body.is_loop() => {
+                let (y, of) = (stack.pop()?, self.outer(body, *sym, true)?);
+                let Place::Vector(list) = of else { return None };
+                self.change_list(body, list, &FExpr::Prim(joins), &y)?;
+                of
+            }
             Of::Append(sym, joins) => {
                 let (y, old) = (stack.pop()?, body.own(*sym)?);
                 let new = self.apply(body, joins, Some(old), y)?;
@@ -362,6 +385,12 @@ impl<'e, 'h> Maker<'e, 'h> {
                 let of = self.outer(body, *sym, true)?;
                 let class = self.classes[of.outer_list()? as usize];
                 (op.is_none() || class == Class::Number).then_some(())?;
+                if let (Place::Matrix(of), [true, false] | [false, true]) = (&of, &**present) {
+                    let at = number(stack)?;
+                    let y = stack.last()?.clone();
+                    self.set_line(body, (*of, at, present[1]), op, &y)?;
+                    return Some(Step::Stays);
+                }
                 let at = match (&of, &**present) {
                     (Place::Vector(_), [true]) => number(stack)?,
                     (Place::Matrix(of), [true, true]) => Arg::Register(body.place_in(*of, stack)?),
@@ -435,6 +464,11 @@ impl<'e, 'h> Maker<'e, 'h> {
             Place::Char(y) if self.effects && body.assigns => {
                 body.made(Class::Char, |into| Do::Copy { into, y })
             }
+            Place::Text(y) if self.effects && body.assigns => {
+                let into = body.register()?;
+                body.push(Do::Copy { into, y })?;
+                Some(Place::Text(Arg::Register(into)))
+            }
             place => Some(place),
         }
     }
@@ -445,8 +479,17 @@ impl<'e, 'h> Maker<'e, 'h> {
             return None;
         }
         let Some(Value::Array(a)) = self.ev.lookup(body.scope.at(), sym) else { return None };
+        let known = self.program.names.iter_mut().find(|n| n.sym == sym && n.class == Class::Text);
+        if let Some(name) = known {
+            name.changes |= changes;
+            return name.place().filter(|_| body.is_loop());
+        }
         let rank = a.rank();
-        let class = Class::of(&a)?;
+        let class = match Class::of(&a) {
+            Some(class) => class,
+            None if body.is_loop() && texts::are_texts(&a) => Class::Text,
+            None => return None,
+        };
         // One name is one place, from wherever it is seen: calls see the same outer scope only if
         // they were written in it. A loop sees the names of dfns below its function, too.
         let below = self.ev.below(sym).is_some();
@@ -471,9 +514,31 @@ impl<'e, 'h> Maker<'e, 'h> {
         Some(place)
     }
 
+    /// The place of a name of a loop that holds a text.
+    pub fn outer_text(&mut self, body: &Body, sym: Sym) -> Option<Place> {
+        let known = self.program.names.iter().any(|n| n.sym == sym);
+        let Some(Value::Array(a)) = self.ev.lookup(body.scope.at(), sym) else { return None };
+        let fits = body.is_loop() && self.effects && self.ev.below(sym).is_none();
+        if known || !fits || !texts::is_text(&a) {
+            let place = self.outer(body, sym, true)?;
+            return matches!(place, Place::Text(_)).then_some(place);
+        }
+        let (scope, class) = (body.scope.clone(), Class::Text);
+        let slot = self.program.number(0.0)?;
+        let name = Name { scope, sym, rank: 0, class, slot, changes: true, whole: false };
+        let place = name.place()?;
+        self.program.names.push(name);
+        Some(place)
+    }
+
     /// An outer name becomes a value of its kind, or as many as it has.
     fn set(&mut self, body: &mut Body, sym: Sym, y: &Place) -> Option<()> {
+        if let Place::Text(y) = y {
+            let Place::Text(Arg::Fixed(slot)) = self.outer_text(body, sym)? else { return None };
+            return body.push(Do::Set { slot, y: *y });
+        }
         match self.outer(body, sym, true)? {
+            Place::Text(_) => None,
             Place::Number(Arg::Fixed(slot)) => {
                 body.push(Do::Set { slot, y: y.scalar(Class::Number)? })
             }
@@ -657,6 +722,7 @@ impl Body {
 impl Name {
     fn place(&self) -> Option<Place> {
         match self.rank {
+            0 if self.class == Class::Text => Some(Place::Text(Arg::Fixed(self.slot))),
             0 => Some(Place::one(self.class, Arg::Fixed(self.slot))),
             1 => Some(Place::Vector(self.slot)),
             2 => Some(Place::Matrix(self.slot)),

@@ -17,11 +17,12 @@ pub const SHORT: usize = 8;
 /// Vectors stand so deep in each other, at most.
 const DEEP: usize = 3;
 
-/// Numbers or characters.
+/// Numbers or characters, or texts by their numbers (`texts`), which only names of loops hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     Number,
     Char,
+    Text,
 }
 
 /// The form of a value.
@@ -203,12 +204,14 @@ impl Class {
         match self {
             Class::Number => Array::num(x),
             Class::Char => Array::char(character(x)),
+            // Who holds texts makes them of their numbers.
+            Class::Text => Array::num(x),
         }
     }
 
     pub fn array(self, shape: &[usize], items: Vec<f64>, budget: &Budget) -> Result<Array> {
         match self {
-            Class::Number => Array::numbers(shape, items, budget),
+            Class::Number | Class::Text => Array::numbers(shape, items, budget),
             Class::Char => {
                 let mut chars = budget.room(items.len())?;
                 chars.extend(items.iter().map(|x| character(*x)));

@@ -42,13 +42,14 @@ enum Over {
     Count { next: u16, end: u16 },
 }
 
-/// The steps `from..to` as a program; the last one jumps back to the first. None: something in them
-/// is more than numbers.
+/// The steps `from..to` as a program; the last one jumps back to the first. `texts` is the slot of
+/// a loop over texts. None: something in them is more than numbers.
 pub fn read(
     ev: &mut Eval<'_>,
     at: At<'_>,
     steps: &Steps,
     (from, to): (usize, usize),
+    texts: Option<usize>,
 ) -> Option<Loop> {
     if at.frame.is_some() || steps.steps.iter().any(|s| matches!(s.act, Act::Branch(_))) {
         return None;
@@ -61,6 +62,7 @@ pub fn read(
         jumps: Vec::new(),
         names_over: Vec::new(),
         items: None,
+        texts,
     };
     // The loop's own code comes first.
     reader.maker.program.code.push(Default::default());
@@ -93,6 +95,8 @@ struct Reader<'e, 'h> {
     /// Lists that loops go over, which nothing may change meanwhile.
     names_over: Vec<u16>,
     items: Option<Items>,
+    /// The loop that is under way over texts.
+    texts: Option<usize>,
 }
 
 impl Reader<'_, '_> {
@@ -129,14 +133,23 @@ impl Reader<'_, '_> {
                 else {
                     return None;
                 };
-                let name = self.maker.outer(&self.body, *sym, true)?;
+                let known =
+                    self.over.iter().find(|(known, _)| known == slot).map(|(_, over)| *over);
+                let is_text = match known {
+                    Some(Over::List { of, .. }) => self.maker.classes[of as usize] == Class::Text,
+                    Some(Over::Count { .. }) => false,
+                    None => self.texts == Some(*slot),
+                };
+                let name = match is_text {
+                    true => self.maker.outer_text(&self.body, *sym)?,
+                    false => self.maker.outer(&self.body, *sym, true)?,
+                };
                 let (class, name) = match name {
                     Place::Number(Arg::Fixed(name)) => (Class::Number, name),
                     Place::Char(Arg::Fixed(name)) => (Class::Char, name),
+                    Place::Text(Arg::Fixed(name)) => (Class::Text, name),
                     _ => return None,
                 };
-                let known =
-                    self.over.iter().find(|(known, _)| known == slot).map(|(_, over)| *over);
                 let over = match known {
                     Some(over) => over,
                     None => self.under_way(*slot, class)?,

@@ -2,6 +2,7 @@
 //! names. Those that change are copies; others are read where they lie.
 
 use super::Name;
+use super::found::Index;
 use super::loops::Items;
 use super::native::Native;
 use super::program::{List, Program};
@@ -90,6 +91,8 @@ pub struct Machine {
     /// Turns of the loop whose steps the program is.
     pub(super) turns: usize,
     pub(super) native: Native,
+    /// The indices of long lists, by the list.
+    pub(super) found: Vec<(u16, Option<Index>)>,
 }
 
 impl Machine {
@@ -107,6 +110,7 @@ impl Machine {
             next_look: LOOK,
             turns: 0,
             native: Native::default(),
+            found: Vec::new(),
         }
     }
 
@@ -298,7 +302,11 @@ impl Machine {
                 }
                 Do::Find { into, of, y } => {
                     let (y, ct) = (self.read(base, y), self.ct);
-                    let Some(k) = self.lists[of as usize].place_of(y, ct) else { return Ok(None) };
+                    let near = self.lists[of as usize].place_of(y, ct);
+                    let Some(k) = near.or_else(|| self.place_in_long(program, of, y, budget))
+                    else {
+                        return Ok(None);
+                    };
                     self.registers[base + into as usize] = k as f64;
                 }
                 Do::Cut { of, n, end } => {

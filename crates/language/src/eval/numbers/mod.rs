@@ -21,11 +21,13 @@ mod call_loop;
 mod calls;
 mod code;
 mod form;
+mod found;
 mod loops;
 mod machine;
 mod native;
 mod program;
 mod runs;
+mod texts;
 mod values;
 mod vectors;
 
@@ -38,7 +40,7 @@ use super::steps::Slot;
 use super::value::{Func, Value};
 use crate::syntax::Ast;
 use crate::syntax::ast::Sym;
-use crate::syntax::steps::Steps;
+use crate::syntax::steps::{Act, Steps};
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::{Budget, Rounds};
 use aplomb_values::array::{Array, DType, Data};
@@ -57,6 +59,8 @@ const DEEP: usize = 3;
 const LONG: usize = 1 << 12;
 /// Fewer items are called one by one.
 const FEW: usize = 16;
+/// A loop over fewer texts is not worth giving them numbers.
+const TEXTS: usize = 32;
 
 /// The forms of a left argument, and of a right one.
 type Forms = (Option<Form>, Form);
@@ -219,15 +223,32 @@ impl Eval<'_> {
         if !self.runs_numbers() {
             return Ok(false);
         }
-        let Some(made) = loops::read(self, here, steps, (from, to)) else { return Ok(false) };
+        let slot = match &steps.steps[from].act {
+            Act::Next { slot, .. } => Some(*slot),
+            _ => None,
+        };
+        // Whether they are texts takes a look at all.
+        let texts = slot.filter(|slot| match &slots[*slot] {
+            Slot::Items { of, next } => of.len() - next >= TEXTS && texts::are_texts(of),
+            _ => false,
+        });
+        let made = loops::read(self, here, steps, (from, to), texts);
+        let Some(made) = made else { return Ok(false) };
         let items = match made.items.map(|items| (items, &slots[items.slot])) {
             None => None,
             Some((items, Slot::Items { of, next })) => {
                 let of = self.cx.ready(of, "argument")?;
-                if of.rank() != 1 || Class::of(&of) != Some(items.class) {
-                    return Ok(false);
+                let numbers = match items.class {
+                    Class::Text => {
+                        let mut texts = made.program.texts.borrow_mut();
+                        texts.numbers(&of, self.cx.budget())?
+                    }
+                    class => (Class::of(&of) == Some(class)).then(|| of.clone()),
+                };
+                match numbers.filter(|of| of.rank() == 1) {
+                    Some(of) => Some((items, of, *next)),
+                    None => return Ok(false),
                 }
-                Some((items, of, *next))
             }
             Some(_) => return Ok(false),
         };
@@ -294,6 +315,17 @@ impl Eval<'_> {
                 _ => a.settled(),
             };
             let held = match name.rank {
+                0 if name.class == Class::Text => {
+                    program.texts.borrow_mut().number(&a).map(Held::Number)
+                }
+                1 if name.class == Class::Text => {
+                    let Some(left) = allowance.checked_sub(a.len()) else { return Ok(None) };
+                    *allowance = left;
+                    let numbers = program.texts.borrow_mut().numbers(&a, self.cx.budget())?;
+                    let Some(numbers) = numbers else { return Ok(None) };
+                    let items = numbers_of(&numbers, self.cx.budget())?;
+                    Some(Held::List(List::Own(items, None)))
+                }
                 _ if Class::of(&a) != Some(name.class) || a.rank() != name.rank => None,
                 0 => a.number_at(0).map(Held::Number),
                 _ if !(name.changes || name.whole && a.dtype() != DType::F64) => {
@@ -310,13 +342,23 @@ impl Eval<'_> {
             let Some(held) = held else { return Ok(None) };
             machine.takes(name, held);
         }
+        if let Some(of) = program.lengths {
+            let lengths = program.texts.borrow().lengths(self.cx.budget())?;
+            machine.lists[of as usize] = List::Own(lengths, None);
+        }
         Ok(Some(machine))
     }
 
     /// Outer names get what they came to.
     fn give_back(&mut self, program: &Program, machine: Machine) -> Result<()> {
         for (name, held) in machine.changed(program) {
+            let texts = program.texts.borrow();
             let a = match held {
+                held if name.class == Class::Text => match texts.array(&held, self.cx.budget())? {
+                    Some(a) => a,
+                    // It had none, and has none.
+                    None => continue,
+                },
                 Held::Number(x) => name.class.scalar(x),
                 Held::List(List::Shared(a)) => a,
                 Held::List(List::Own(items, shape)) => {
@@ -325,6 +367,7 @@ impl Eval<'_> {
                     name.class.array(shape, items, self.cx.budget())?
                 }
             };
+            drop(texts);
             self.change(name.scope.at(), name.sym, a)?;
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 use super::call_loop::{CallLoop, Calls};
 use super::form::Form;
+use super::texts::Texts;
 use super::{Name, Scope};
 use crate::eval::value::Func;
 use crate::syntax::ast::Sym;
@@ -32,6 +33,10 @@ pub struct Program {
     /// The first function as machine code, once it has gone round often.
     pub native: RefCell<Option<Rc<dyn Compiled>>>,
     pub begins_again: OnceCell<bool>,
+    /// The texts that its names hold.
+    pub texts: RefCell<Texts>,
+    /// The list of their lengths.
+    pub lengths: Option<u16>,
     /// The loops of its calls that were asked for.
     pub loops: RefCell<Vec<(Calls, Option<Rc<CallLoop>>)>>,
 }

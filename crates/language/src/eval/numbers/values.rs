@@ -15,6 +15,7 @@ impl Place {
         match class {
             Class::Number => Place::Number(y),
             Class::Char => Place::Char(y),
+            Class::Text => Place::Enclosed(y),
         }
     }
 
@@ -30,6 +31,7 @@ impl Place {
     pub fn scalar(&self, of: Class) -> Option<Arg> {
         match (self, of) {
             (Place::Number(y), Class::Number) | (Place::Char(y), Class::Char) => Some(*y),
+            (Place::Enclosed(y), Class::Text) => Some(*y),
             _ => None,
         }
     }
@@ -52,6 +54,7 @@ impl Place {
         match self {
             Place::Vector(of) | Place::TurnedVector(of) => Some(*of),
             Place::Matrix(of) | Place::TurnedMatrix(of) => Some(*of),
+            Place::WithOne { of, .. } => Some(*of),
             _ => None,
         }
     }
@@ -81,6 +84,7 @@ impl Maker<'_, '_> {
                 }
             }
             Place::Matrix(_) | Place::TurnedMatrix(_) | Place::TurnedVector(_) => None,
+            Place::WithOne { .. } | Place::Text(_) | Place::Enclosed(_) => None,
             y => Some(y),
         }
     }
@@ -163,7 +167,7 @@ impl Maker<'_, '_> {
         }
     }
 
-    fn two(&mut self, body: &mut Body, op: Op, x: &Place, y: &Place) -> Option<Place> {
+    pub(super) fn two(&mut self, body: &mut Body, op: Op, x: &Place, y: &Place) -> Option<Place> {
         use Place::{Char, Number};
         match (x, y) {
             (Number(x), Number(y)) => {
@@ -241,6 +245,21 @@ impl Maker<'_, '_> {
             ('⌽', Place::Vector(of)) if self.constant_list(of).is_none() => {
                 Some(Place::TurnedVector(of))
             }
+            ('⊂', Place::Text(y)) => Some(Place::Enclosed(y)),
+            ('⊃', Place::Enclosed(y)) => Some(Place::Text(y)),
+            ('≢', Place::Text(y)) => self.length_of_text(body, y),
+            ('≢', Place::Enclosed(_)) => self.literal(1.0).map(Place::Number),
+            ('⌽', Place::WithOne { of, x, front, turned }) => {
+                Some(Place::WithOne { of, x, front, turned: !turned })
+            }
+            ('⊃', Place::WithOne { of, x, front, turned }) => {
+                self.first_with_one(body, (of, x), front != turned, turned)
+            }
+            ('≢', Place::WithOne { of, .. }) => {
+                let n = self.monad(body, '≢', Place::Vector(of))?;
+                let one = self.literal(1.0).map(Place::Number)?;
+                self.two(body, Op::Add, &n, &one)
+            }
             ('⌽', y) => {
                 let y = self.short(&y)?;
                 Some(Place::Tuple(y.items()?.iter().rev().cloned().collect()))
@@ -288,10 +307,45 @@ impl Maker<'_, '_> {
         }
     }
 
+    /// The first item of a number and a list: the number, or the list's last item or first one and
+    /// of none the number.
+    fn first_with_one(
+        &mut self,
+        body: &mut Body,
+        (of, x): (u16, Arg),
+        is_first: bool,
+        last: bool,
+    ) -> Option<Place> {
+        if is_first {
+            return Some(Place::Number(x));
+        }
+        let into = body.registers(1)?;
+        body.push(Do::Copy { into, y: x })?;
+        let n = self.monad(body, '≢', Place::Vector(of))?;
+        let (zero, io) = (self.literal(0.0)?, self.program.io);
+        let some = self.two(body, Op::Lt, &Place::Number(zero), &n)?.number()?;
+        let jump = body.of.steps.len();
+        body.push(Do::Unless { y: some, then: 0 })?;
+        let at = match last {
+            true => {
+                let before = self.literal(io - 1.0).map(Place::Number)?;
+                self.two(body, Op::Add, &n, &before)?.number()?
+            }
+            false => self.literal(io)?,
+        };
+        let item = self.item(body, Place::Vector(of), at)?.number()?;
+        body.push(Do::Copy { into, y: item })?;
+        let then = body.of.steps.len() as u32;
+        body.of.steps[jump] = Do::Unless { y: some, then };
+        Some(Place::Number(Arg::Register(into)))
+    }
+
     fn end(&mut self, body: &mut Body, (of, class): (u16, Class), last: bool) -> Option<Place> {
         let fill = match class {
             Class::Number => 0.0,
             Class::Char => f64::from(u32::from(' ')),
+            // No list of a call's own holds texts.
+            Class::Text => return None,
         };
         body.made(class, |into| Do::List(OnList::End { into, of, last, fill }, false))
     }
@@ -305,12 +359,20 @@ impl Maker<'_, '_> {
                 let at = x.number()?;
                 match y {
                     Place::Number(_) | Place::Char(_) => None,
-                    y => self.item(body, y, at),
+                    y => Some(match self.item(body, y, at)? {
+                        Place::Enclosed(y) => Place::Text(y),
+                        item => item,
+                    }),
                 }
             }
             '↑' => {
                 let n = self.known_number(&x).filter(|n| n.fract() == 0.0)?;
                 match y {
+                    y @ Place::WithOne { .. } if n.abs() == 1.0 => {
+                        let y = if n < 0.0 { self.monad(body, '⌽', y)? } else { y };
+                        let item = self.monad(body, '⊃', y)?;
+                        Some(Place::Tuple([item].into()))
+                    }
                     Place::List(of, class) if n.abs() == 1.0 => {
                         let item = self.end(body, (of, class), n < 0.0)?;
                         Some(Place::Tuple([item].into()))
@@ -416,6 +478,14 @@ impl Maker<'_, '_> {
     }
 
     fn catenated(&mut self, body: &mut Body, x: &Place, y: &Place) -> Option<Place> {
+        let front = matches!(x, Place::Number(_));
+        if let (Place::Number(one), Place::Vector(of)) | (Place::Vector(of), Place::Number(one)) =
+            (x, y)
+            && self.constant_list(*of).is_none()
+            && self.classes[*of as usize] == Class::Number
+        {
+            return Some(Place::WithOne { of: *of, x: *one, front, turned: false });
+        }
         let is_one = |p: &Place| matches!(p, Place::Number(_) | Place::Char(_));
         let side = |maker: &mut Self, p: &Place| match is_one(p) {
             true => Some(vec![p.clone()]),
@@ -463,6 +533,10 @@ impl Maker<'_, '_> {
 
     /// `x≡y`, of values without lists.
     fn matches(&mut self, body: &mut Body, x: &Place, y: &Place) -> Option<Place> {
+        if let (Place::Text(_), _) | (_, Place::Text(_)) = (x, y) {
+            let (x, y) = (self.as_text(x)?, self.as_text(y)?);
+            return self.two(body, Op::Eq, &Place::Number(x), &Place::Number(y));
+        }
         let (x, y) = (self.whole(body, x.clone())?, self.whole(body, y.clone())?);
         let (fx, fy) = (x.form()?, y.form()?);
         if fx.has_lists() || fy.has_lists() {
@@ -511,7 +585,9 @@ impl Maker<'_, '_> {
     /// The place of a scalar in a list of the program from 0 on, or the list's length.
     fn found(&mut self, body: &mut Body, of: u16, y: &Place) -> Option<Place> {
         match (y, self.classes[of as usize]) {
-            (Place::Number(y), Class::Number) | (Place::Char(y), Class::Char) => {
+            (Place::Number(y), Class::Number)
+            | (Place::Char(y), Class::Char)
+            | (Place::Enclosed(y), Class::Text) => {
                 let y = *y;
                 body.made(Class::Number, |into| Do::Find { into, of, y })
             }

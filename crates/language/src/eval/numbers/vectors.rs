@@ -20,8 +20,9 @@ use crate::eval::host::Host;
 use aplomb_values::array::DType;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce;
-use aplomb_values::prim::scalar::Src;
-use aplomb_values::registers::{Do, Many, OnAll};
+use aplomb_values::prim::scalar::{self, Src};
+use aplomb_values::prim::short::two;
+use aplomb_values::registers::{Arg, Do, Many, OnAll};
 
 impl Maker<'_, '_> {
     /// A list of the program whose items are all taken, and whether it is a matrix. None: it is no
@@ -89,6 +90,43 @@ impl Maker<'_, '_> {
         body.made(Class::Number, |into| Do::All(OnAll::Fold { op, into, of }))
     }
 
+    /// `x[at;]`, or `x[;at]`.
+    pub fn line(&mut self, body: &mut Body, of: u16, at: Arg, column: bool) -> Option<Place> {
+        let number = self.classes[of as usize] == Class::Number;
+        (body.is_loop() && number).then_some(())?;
+        let into = self.list(List::EMPTY, Class::Number)?;
+        self.made.push(into);
+        body.push(Do::All(OnAll::Line { into, of, at, column }))?;
+        Some(Place::Vector(into))
+    }
+
+    /// `x[at;]←y`, or `x[;at]←y`; with `op` the line is changed by it.
+    pub fn set_line(
+        &mut self,
+        body: &mut Body,
+        (of, at, column): (u16, Arg, bool),
+        op: Option<Op>,
+        y: &Place,
+    ) -> Option<()> {
+        let number = self.classes[of as usize] == Class::Number;
+        (body.is_loop() && number).then_some(())?;
+        let (y, None | Some(false)) = self.many(y)? else { return None };
+        body.push(Do::All(OnAll::SetLine { of, at, column, op, y }))
+    }
+
+    /// `x f.g y` of two vectors that are more than some registers.
+    pub fn product(
+        &mut self,
+        body: &mut Body,
+        (f, g): (Op, Op),
+        x: &Place,
+        y: &Place,
+    ) -> Option<Place> {
+        let vectors = matches!((x, y), (Place::Vector(_), Place::Vector(_)));
+        let all = vectors.then(|| self.map_all(body, g, Some(x), y))??;
+        self.fold_all(body, f, &all)
+    }
+
     /// The items of a name become those of a value.
     pub fn set_all(&mut self, body: &mut Body, name: Place, y: &Place) -> Option<()> {
         let class = self.classes[name.outer_list()? as usize];
@@ -152,6 +190,52 @@ impl Machine {
                 self.registers[base + into as usize] = out[0];
                 Some(())
             }
+            OnAll::Line { into, of, at, column } => {
+                let at = self.read(base, at);
+                let (n, first, step) = self.line_at(of, at, column)?;
+                let mut out = self.lists[into as usize].take_own()?;
+                out.clear();
+                let places = (0..n).map(|k| first + k * step);
+                match &self.lists[of as usize] {
+                    List::Own(items, _) if step == 1 => {
+                        out.extend_from_slice(items.get(first..first + n)?);
+                    }
+                    List::Own(items, _) => out.extend(places.map(|k| items[k])),
+                    List::Shared(a) => {
+                        let view = a.view_there()?;
+                        out.extend(places.map(|k| view.number(k)));
+                    }
+                }
+                self.lists[into as usize] = List::Own(out, None);
+                Some(())
+            }
+            OnAll::SetLine { of, at, column, op, y } => {
+                let at = self.read(base, at);
+                let (n, first, step) = self.line_at(of, at, column)?;
+                let shape = self.lists[of as usize].shape().1;
+                let mut items = self.lists[of as usize].take_own()?;
+                let one = match y {
+                    Many::One(y) => Some(self.read(base, y)),
+                    Many::All(_) => None,
+                };
+                let list = match y {
+                    Many::One(_) => None,
+                    Many::All(of) => {
+                        let list = &self.lists[of as usize];
+                        Some(list.floats().filter(|_| list.shape() == (n, None))?)
+                    }
+                };
+                for k in 0..n {
+                    let y = one.or_else(|| list.map(|list| list[k]))?;
+                    let slot = items.get_mut(first + k * step)?;
+                    *slot = match op {
+                        Some(op) => two(op, self.ct, *slot, y)?,
+                        None => y,
+                    };
+                }
+                self.lists[of as usize] = List::Own(items, shape);
+                Some(())
+            }
             OnAll::Take { into, of } => {
                 (self.lists[of as usize].shape().0 <= SMALL).then_some(())?;
                 self.lists.swap(into as usize, of as usize);
@@ -167,6 +251,20 @@ impl Machine {
                 Some(())
             }
         }
+    }
+}
+
+impl Machine {
+    /// The length of a matrix's row or column, its first place and the step between places.
+    fn line_at(&self, of: u16, at: f64, column: bool) -> Option<(usize, usize, usize)> {
+        let list = &self.lists[of as usize];
+        let (rows, columns) = (list.tally(), list.columns()?);
+        let place = |extent| scalar::place(at, self.io, extent, self.ct).ok();
+        let line = match column {
+            true => (rows, place(columns)?, columns),
+            false => (columns, place(rows)? * columns, 1),
+        };
+        (1..=SMALL).contains(&line.0).then_some(line)
     }
 }
 
