@@ -36,6 +36,14 @@ impl Place {
         }
     }
 
+    /// An item that is picked: a text stands in none.
+    fn opened(self) -> Place {
+        match self {
+            Place::Enclosed(y) => Place::Text(y),
+            item => item,
+        }
+    }
+
     /// The form of a whole value.
     pub fn form(&self) -> Option<Form> {
         match self {
@@ -269,14 +277,14 @@ impl Maker<'_, '_> {
             ('⊃', Place::Turned(of, class)) => self.end(body, (of, class), true),
             ('⊃', y @ Place::Vector(_)) => {
                 let at = self.literal(self.program.io)?;
-                self.item(body, y, at)
+                self.item(body, y, at).map(Place::opened)
             }
             ('⊃', Place::TurnedVector(of)) => {
                 // Of none there is none: the evaluator says what it is.
                 let n = self.monad(body, '≢', Place::Vector(of))?;
                 let before = self.literal(self.program.io - 1.0).map(Place::Number)?;
                 let at = self.two(body, Op::Add, &n, &before)?.number()?;
-                self.item(body, Place::Vector(of), at)
+                self.item(body, Place::Vector(of), at).map(Place::opened)
             }
             ('≢', Place::Number(_) | Place::Char(_)) => self.literal(1.0).map(Place::Number),
             ('≢', Place::Tuple(items)) => self.literal(items.len() as f64).map(Place::Number),
@@ -359,10 +367,7 @@ impl Maker<'_, '_> {
                 let at = x.number()?;
                 match y {
                     Place::Number(_) | Place::Char(_) => None,
-                    y => Some(match self.item(body, y, at)? {
-                        Place::Enclosed(y) => Place::Text(y),
-                        item => item,
-                    }),
+                    y => self.item(body, y, at).map(Place::opened),
                 }
             }
             '↑' => {
