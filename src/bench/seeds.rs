@@ -5,6 +5,7 @@
 //! and what was published. Out: a JSON object a program, or a table in Markdown a paper, as
 //! docs/SEEDS.md keeps them. Every way must give the bits of the first.
 
+use super::switches::Case;
 use super::timed::{Stop, execute, figure};
 use super::{Named, failed, one_by_one};
 use crate::args::BenchArgs;
@@ -124,6 +125,32 @@ impl Table {
     /// Errors: the file is no such table.
     pub fn read() -> Result<Table, String> {
         serde_json::from_str(TABLE).map_err(|e| format!("benches/seeds.json: {e}"))
+    }
+
+    /// The programs as cases of other tables: those that are asked for. Errors: no such file is
+    /// built in.
+    pub fn cases(self, args: &BenchArgs) -> Result<Vec<Case>, String> {
+        let made = self.made.join(" ⋄ ");
+        let chosen = |p: &Program| args.only.is_empty() || args.only.contains(&p.id);
+        let case = |p: Program| -> Result<Case, String> {
+            let definitions = match p.definitions() {
+                Ok(text) => text.to_string(),
+                Err(Stop::Failed(says)) => return Err(says),
+                Err(Stop::Interrupted) => return Err("interrupted".into()),
+            };
+            let data = if args.small { p.small } else { p.data };
+            Ok(Case {
+                name: match &p.case {
+                    Some(case) => format!("{} {case}", p.id),
+                    None => p.id.clone(),
+                },
+                making: vec![definitions, made.clone(), data],
+                text: p.run,
+                results: p.results,
+                off: Vec::new(),
+            })
+        };
+        self.programs.into_iter().filter(|p| chosen(p)).map(case).collect()
     }
 
     fn paper(&self, program: &Program) -> Result<&Paper, Stop> {

@@ -1,12 +1,14 @@
 //! `aplomb bench switches`: what each pass, rule and setting is worth.
 //!
-//! Every workload runs as usual and without each switch. Where that makes another plan, four
-//! figures tell what the switch is worth, each as the plan without it over the plan with it: bytes
-//! that the launches move, counted; their time by the model of this CPU and by that of a GPU; and
-//! the time of a run here, the least of runs in turns. The table has a line a switch, with the
-//! geometric means, how many workloads are slower and faster without it, and the one that is
-//! slowest; below it stands what would be better without.
+//! Every workload and every program of the four papers runs as usual and without each switch. Where
+//! that makes another plan, four figures tell what the switch is worth, each as the plan without it
+//! over the plan with it: bytes that the launches move, counted; their time by the model of a CPU
+//! and by that of a GPU; and the time of a run here, the least of runs in turns. The table has a
+//! line a switch, with the geometric means, how many workloads are slower and faster without it,
+//! and the one that is slowest; below it stands what would be better without, and what the model
+//! of the CPU prices otherwise than the clock.
 
+use super::seeds;
 use super::table::mean;
 use super::timed::{Stop, execute};
 use super::work::{self, Job, Table};
@@ -19,6 +21,10 @@ use std::time::Instant;
 
 /// A run without a switch counts as faster, or slower, from so far on.
 const APART: f64 = 1.25;
+/// A model is wrong about a switch where it says another ratio than the clock, by so much.
+const MISPRICED: f64 = 2.0;
+/// A run of fewer microseconds tells nothing of a model.
+const SHORT_US: f64 = 200.0;
 /// A plan without one is better by the model, or by what is counted, from so far on.
 const BETTER: f64 = 0.95;
 /// Turns of a pair.
@@ -31,6 +37,33 @@ struct Figures {
     bytes: u64,
     cpu_us: f64,
     gpu_us: f64,
+}
+
+/// A statement that runs with a switch and without it: a workload with its data, or a program of a
+/// paper.
+pub struct Case {
+    /// The name in the table.
+    pub name: String,
+    /// Texts that make the data.
+    pub making: Vec<String>,
+    /// The statement.
+    pub text: String,
+    /// The names of its results.
+    pub results: Vec<String>,
+    /// The switches that are always off for it.
+    pub off: Vec<String>,
+}
+
+impl Case {
+    fn of(job: &Job, table: &Table) -> Case {
+        Case {
+            name: format!("{} {} {}", job.work.id, job.dtype, job.n),
+            making: vec![job.making(table, 0)],
+            text: job.text(0),
+            results: job.results(),
+            off: job.work.off.clone(),
+        }
+    }
 }
 
 /// A workload without a switch.
@@ -77,34 +110,42 @@ impl Pair {
 pub fn run(session: &mut Session, args: &BenchArgs) -> Result<String, String> {
     let (table, works) = Table::read()?;
     let all = BenchArgs { name: Some("all".into()), workload: None, ..args.clone() };
-    let jobs = work::chosen(&works, &all, false, session.core().limits.bytes)?;
+    let of_papers = seeds::Table::read()?.cases(args)?;
+    // Names that are programs' alone ask for no workload.
+    let own = |name: &String| works.iter().any(|work| work.id == *name);
+    let only: Vec<String> = all.only.iter().filter(|name| own(name)).cloned().collect();
+    let jobs = match !all.only.is_empty() && only.is_empty() && !of_papers.is_empty() {
+        true => Vec::new(),
+        false => {
+            let all = BenchArgs { only, ..all };
+            work::chosen(&works, &all, false, session.core().limits.bytes)?
+        }
+    };
     session.core().devices().want(Wanted::Cpu);
     let mut pairs = Vec::new();
-    for job in &jobs {
-        match compared(session, &table, job, args.seconds()) {
+    let cases = jobs.iter().map(|job| Case::of(job, &table)).chain(of_papers);
+    for case in cases {
+        match compared(session, &case, args.seconds()) {
             Ok(more) => pairs.extend(more),
             Err(Stop::Interrupted) => return Err("interrupted".into()),
-            Err(Stop::Failed(says)) => return Err(format!("{}: {says}", job.work.id)),
+            Err(Stop::Failed(says)) => return Err(format!("{}: {says}", case.name)),
         }
         session.restart();
     }
     Ok(match args.json {
         true => pairs.iter().map(Pair::told).collect(),
-        false => format!("{}\n{}", lines(&pairs), better(&pairs)),
+        false => format!("{}\n{}{}", lines(&pairs), better(&pairs), mispriced(&pairs)),
     })
 }
 
 /// The switches without which a workload has another plan.
-fn compared(
-    session: &mut Session,
-    table: &Table,
-    job: &Job,
-    seconds: f64,
-) -> Result<Vec<Pair>, Stop> {
+fn compared(session: &mut Session, job: &Case, seconds: f64) -> Result<Vec<Pair>, Stop> {
     let interrupt = session.interrupt();
-    execute(session, &interrupt, job.making(table, 0))?;
+    for text in &job.making {
+        execute(session, &interrupt, text.clone())?;
+    }
     let usual = session.options().clone();
-    for name in &job.work.off {
+    for name in &job.off {
         let _ = session.options().switch(name, false);
     }
     let own = session.options().clone();
@@ -123,8 +164,7 @@ fn compared(
             && without != with
         {
             let us = in_turns(session, job, [&own, &other], seconds)?;
-            let name = format!("{} {} {}", job.work.id, job.dtype, job.n);
-            out.push(Pair { job: name, switch, with, without, us });
+            out.push(Pair { job: job.name.clone(), switch, with, without, us });
         }
         *session.options() = own.clone();
     }
@@ -133,7 +173,7 @@ fn compared(
 }
 
 /// The launches of a run, by their records.
-fn figures(session: &mut Session, job: &Job) -> Result<Figures, Stop> {
+fn figures(session: &mut Session, job: &Case) -> Result<Figures, Stop> {
     session.core().set_followed(true);
     let ran = once(session, job);
     let stories = session.core().take_stories();
@@ -151,18 +191,17 @@ fn figures(session: &mut Session, job: &Job) -> Result<Figures, Stop> {
 }
 
 /// Microseconds from text to result.
-fn once(session: &mut Session, job: &Job) -> Result<f64, Stop> {
-    let names = job.results();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+fn once(session: &mut Session, job: &Case) -> Result<f64, Stop> {
+    let names: Vec<&str> = job.results.iter().map(String::as_str).collect();
     let begun = Instant::now();
-    session.values_of(&job.text(0), &names)?;
+    session.values_of(&job.text, &names)?;
     Ok(begun.elapsed().as_secs_f64() * 1e6)
 }
 
 /// The least of runs in turns; the first turn compiles and does not count.
 fn in_turns(
     session: &mut Session,
-    job: &Job,
+    job: &Case,
     ways: [&aplomb_compiler::pass::Options; 2],
     seconds: f64,
 ) -> Result<[f64; 2], Stop> {
@@ -224,4 +263,19 @@ fn better(pairs: &[Pair]) -> String {
         }
     }
     if out.is_empty() { "nothing is better without a switch\n".into() } else { out }
+}
+
+/// The pairs of which the model of the CPU tells another ratio than the clock.
+fn mispriced(pairs: &[Pair]) -> String {
+    let mut out = String::new();
+    for p in pairs.iter().filter(|p| p.us[0].max(p.us[1]) >= SHORT_US) {
+        let [_, cpu, _, time] = p.ratios();
+        if (time / cpu).max(cpu / time) >= MISPRICED {
+            out += &format!(
+                "mispriced: {} without {}: {cpu:.2}× by the model, {time:.2}× by the clock\n",
+                p.job, p.switch
+            );
+        }
+    }
+    out
 }

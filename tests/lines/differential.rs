@@ -232,6 +232,20 @@ fn no_pipeline_changes_a_value() {
     }
 }
 
+/// Dice decide what is stored, what runs together and in which order of axes arrays lie: all that
+/// is a matter of cost.
+#[test]
+fn no_choice_changes_a_value() {
+    let mut s = prepared(true, None);
+    let mut seed = 0;
+    let mut other = |line: &str| {
+        seed += 1;
+        s.options().dice = Some(seed);
+        outcome(s.value_of(line))
+    };
+    compare(scaled(8_000), 170_000_000, &mut other, "by dice");
+}
+
 /// Three sets of data of the same shapes and types; scalars by name, so that the same line speaks
 /// of all.
 const DATA: [&str; 3] = [

@@ -5,16 +5,20 @@
 //! `benches/workloads.json` at their small sizes. Each decision that the planner can make the other
 //! way has both plans in its trace; the one that was made may take at most half as long again,
 //! unless the other is barred: by a law of the language, a limit, or a switch. What is known to be
-//! worse stands in `KNOWN`, which may only get shorter.
+//! worse stands in `KNOWN`, which may only get shorter. The evaluations of the same programs, and
+//! of the papers' at middling sizes, are planned without each pass and rule as well.
 
 use crate::support::{Heard, session};
-use aplomb_compiler::pass::{NoClock, Options, PIPELINE, SWITCHES, compile};
+use aplomb_compiler::pass::{NoClock, Options, PIPELINE, SWITCHES, compile, price};
 use aplomb_ground::protocol::Request;
-use aplomb_ground::trace::{DecisionRecord, LaunchRecord, Trace};
+use aplomb_ground::trace::{DecisionRecord, PlanCost, Trace};
 use aplomb_kernel::session::Session;
+use aplomb_plans::plan::Plan;
+use aplomb_values::dag::Recorded;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::rc::Rc;
 
 /// A plan may take so many times the other one's time.
 const MOST: f64 = 1.5;
@@ -218,47 +222,188 @@ fn no_choice_in_a_workload_is_much_slower_than_the_other_way() {
     found.hold(|name| name.starts_with("bench:"), 500);
 }
 
-/// A workload and a pass or rule without which its plan takes less than two thirds of the time, by
-/// the model of the CPU or of a GPU, and why.
+/// A program or workload and a pass or rule without which its plan takes less than two thirds of
+/// the time, by the model of the CPU or of a GPU, and why.
 const WITHOUT: &[(&str, &str, &str)] = &[];
+
+/// Evaluations that are planned again without each switch: those of a program that have most to do.
+const LARGEST: usize = 8;
+
+/// Evaluations planned again without each pass and rule.
+#[derive(Default)]
+struct Switched {
+    compared: usize,
+    slower: BTreeMap<(String, String), String>,
+}
+
+impl Switched {
+    fn look(&mut self, id: &str, recorded: &Recorded, own: &Options) {
+        let planned = |options: &Options| -> Option<PlanCost> {
+            let mut options = options.clone();
+            options.trace = false;
+            Some(price(&compile(recorded, &options, &mut NoClock).ok()?.plan))
+        };
+        let Some(with) = planned(own) else { return };
+        let names = PIPELINE.iter().map(|p| p.name).chain(SWITCHES.iter().map(|s| s.name));
+        for name in names {
+            let mut options = own.clone();
+            if options.switch(name, false).is_err() {
+                continue;
+            }
+            let Some(without) = planned(&options) else { continue };
+            self.compared += 1;
+            let mut by = vec![("CPU", with.us, without.us)];
+            // What takes less on the CPU does not ask whether there is a GPU.
+            let asks = with.us.min(without.us) >= ASK_US;
+            by.extend(asks.then_some(("GPU", with.gpu_us, without.gpu_us)));
+            for (device, with, without) in by {
+                if with > MOST * without {
+                    let says = format!("{with:.1} µs on a {device}, {without:.1} without");
+                    self.slower.insert((id.to_string(), name.to_string()), says);
+                }
+            }
+        }
+    }
+
+    fn hold(&self, mine: impl Fn(&str) -> bool, least: usize) {
+        println!("{} compared", self.compared);
+        assert!(self.compared > least, "{}", self.compared);
+        let known: BTreeSet<(String, String)> = WITHOUT
+            .iter()
+            .filter(|(id, ..)| mine(id))
+            .map(|(id, name, _)| (id.to_string(), name.to_string()))
+            .collect();
+        let new: Vec<_> = self.slower.iter().filter(|(at, _)| !known.contains(at)).collect();
+        assert!(new.is_empty(), "{} of {}:\n{new:#?}", new.len(), self.compared);
+        let gone: Vec<_> = known.iter().filter(|at| !self.slower.contains_key(at)).collect();
+        assert!(gone.is_empty(), "no longer slower, so they leave WITHOUT: {gone:?}");
+    }
+}
 
 /// Every pass and rule at once: without one of them no workload's plan takes much less time, on the
 /// CPU or on a GPU, by the model.
 #[test]
 fn no_pass_makes_a_workload_much_slower() {
-    let names: Vec<&str> =
-        PIPELINE.iter().map(|p| p.name).chain(SWITCHES.iter().map(|s| s.name)).collect();
-    let (mut found, mut compared) = (BTreeMap::new(), 0);
+    let mut found = Switched::default();
     workloads(|id, text, s| {
-        let Ok(recorded) = s.graph_of(text, &["result"]) else { return };
-        let us = |options: &Options| -> Option<[f64; 2]> {
-            let told = compile(&recorded, options, &mut NoClock).ok()?.trace;
-            let sum = |of: fn(&LaunchRecord) -> f64| told.kernels.iter().map(of).sum::<f64>();
-            Some([sum(|k| k.est.cpu_us), sum(|k| k.est.us)])
-        };
-        let mut own = Options::default();
-        own.trace = true;
-        let with = us(&own).expect("a plan");
-        for name in &names {
-            let mut options = own.clone();
-            if options.switch(name, false).is_err() {
-                continue;
-            }
-            let Some(without) = us(&options) else { continue };
-            compared += 1;
-            for (device, (with, without)) in ["CPU", "GPU"].iter().zip(with.iter().zip(without)) {
-                if *with > MOST * without {
-                    let says = format!("{with:.1} µs on a {device}, {without:.1} without");
-                    found.insert((id.to_string(), name.to_string()), says);
-                }
-            }
+        if let Ok(recorded) = s.graph_of(text, &["result"]) {
+            found.look(id, &recorded, &Options::default());
         }
     });
-    assert!(compared > 1000, "{compared}");
-    let known: BTreeSet<(String, String)> =
-        WITHOUT.iter().map(|(id, name, _)| (id.to_string(), name.to_string())).collect();
-    let new: Vec<_> = found.iter().filter(|(at, _)| !known.contains(at)).collect();
-    assert!(new.is_empty(), "{} of {compared}:\n{new:#?}", new.len());
-    let gone: Vec<_> = known.iter().filter(|at| !found.contains_key(at)).collect();
-    assert!(gone.is_empty(), "no longer slower, so they leave WITHOUT: {gone:?}");
+    found.hold(|id| id.starts_with("bench:"), 1000);
+}
+
+/// The evaluations of a text that have most to do, planned without each switch.
+fn without_each(s: &mut Session, id: &str, text: &str, found: &mut Switched) {
+    s.core().set_followed(true);
+    let (code, name) = (text.into(), "text".into());
+    s.handle(Request::Execute { code, name, silent: true }, &mut Heard::default());
+    let mut all: Vec<(f64, Rc<Recorded>, Options)> = Vec::new();
+    for (recorded, options) in s.core().take_evaluations() {
+        if let Ok(compiled) = compile(&recorded, &options, &mut NoClock) {
+            let us = price(&compiled.plan).us;
+            let known = |(own, graph, _): &(f64, Rc<Recorded>, Options)| {
+                *own == us && graph.dag.len() == recorded.dag.len()
+            };
+            if !all.iter().any(known) {
+                all.push((us, recorded, options));
+            }
+        }
+    }
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    all.iter().take(LARGEST).for_each(|(_, recorded, own)| found.look(id, recorded, own));
+}
+
+/// The same of what the examples evaluate.
+#[test]
+fn no_pass_makes_an_example_much_slower() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let files = std::fs::read_dir(root).expect("a folder").flatten().map(|e| e.path());
+    let mut programs: Vec<_> =
+        files.filter(|p| p.extension().is_some_and(|e| e == "apl")).collect();
+    programs.sort();
+    let mut found = Switched::default();
+    for program in programs {
+        let name = program.file_stem().and_then(|s| s.to_str()).expect("a name");
+        let text = std::fs::read_to_string(&program).expect("a program");
+        without_each(&mut session(), name, &text, &mut found);
+    }
+    found.hold(|id| !id.starts_with("bench:") && !id.starts_with("seeds/"), 1000);
+}
+
+/// The numbers that are sizes in the small data of `benches/seeds.json`, and middling ones: a plan
+/// is worth more than its launches, and is still made soon.
+const MIDDLING: &[(&str, &str)] =
+    &[("50", "384"), ("60", "400"), ("500", "20000"), ("5000", "120000")];
+
+/// A text with middling sizes.
+fn middling(text: &str) -> String {
+    let is_part = |c: char| c.is_ascii_digit() || ".¯E".contains(c);
+    let mut out = String::new();
+    let mut number = String::new();
+    for c in text.chars().chain(['\n']) {
+        if is_part(c) {
+            number.push(c);
+            continue;
+        }
+        let larger = MIDDLING.iter().find(|(small, _)| *small == number);
+        out += larger.map_or(number.as_str(), |(_, size)| size);
+        number.clear();
+        out.push(c);
+    }
+    out
+}
+
+/// The same of the programs of the papers, at middling sizes.
+#[test]
+fn no_pass_makes_a_program_of_a_paper_much_slower() {
+    let table: Value =
+        serde_json::from_str(include_str!("../../benches/seeds.json")).expect("the table");
+    let text = |of: &Value| of.as_str().expect("a text").to_string();
+    let made: Vec<String> = table["made"].as_array().expect("texts").iter().map(text).collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/seeds");
+    let mut found = Switched::default();
+    for program in table["programs"].as_array().expect("programs") {
+        let id = text(&program["id"]);
+        let own = std::fs::read_to_string(folder.join(format!("{id}.apl"))).expect("a program");
+        let (own, _) = own.split_once("\n⍝ Check").expect("a check");
+        let mut s = session();
+        told(&mut s, own.split_once('\n').expect("lines").1);
+        told(&mut s, &made.join(" ⋄ "));
+        told(&mut s, &middling(&text(&program["small"])));
+        let first = text(&program["results"][0].as_str().map_or("r".into(), Value::from));
+        let line = format!("{} ⋄ 1⊣⎕DR {first}", text(&program["run"]));
+        without_each(&mut s, &format!("seeds/{id}"), &line, &mut found);
+    }
+    found.hold(|id| id.starts_with("seeds/"), 500);
+}
+
+/// The maps of a plan whose arrays later loops read in another order of axes than they lie in.
+fn crossed(plan: &Plan) -> Vec<usize> {
+    let crosses = |k: &usize| plan.may_turn(*k) && plan.wanted_order(*k).is_some();
+    (0..plan.launches.len()).filter(crosses).collect()
+}
+
+/// Arrays that many loops read across are written across: their loads are pieces of rows. The text
+/// turns A, and whoever reads B would go from row to row.
+#[test]
+fn what_is_read_across_is_written_across() {
+    let lines = [
+        "B←⍉(A×A)+A*3 ⋄ result←(1⊖B)+(¯1⊖B)×(1⌽B)-(¯1⌽B)÷2+2⌽B",
+        "B←2 3 1⍉(C×C)+C*3 ⋄ result←(1⊖B)+(¯1⊖B)×(1⌽B)-(¯1⌽B)÷2+2⌽B",
+    ];
+    for line in lines {
+        let mut s = session();
+        told(&mut s, "A←300 400⍴÷2+⍳997 ⋄ C←30 40 100⍴÷2+⍳997 ⋄ _←⎕DR¨A C");
+        let recorded = s.graph_of(line, &["result"]).expect("a graph");
+        let plan = |off: bool| {
+            let mut options = Options::default();
+            options.switch("settle", !off).expect("a switch");
+            compile(&recorded, &options, &mut NoClock).expect("a plan").plan
+        };
+        let (own, without) = (plan(false), plan(true));
+        assert_eq!(crossed(&own), [] as [usize; 0], "{line}");
+        assert!(!crossed(&without).is_empty(), "{line}");
+        assert!(price(&own).us < price(&without).us, "{line}");
+    }
 }

@@ -9,7 +9,9 @@
 
 pub mod adjacency;
 mod blocks;
+pub mod cpu;
 pub mod effort;
+pub mod layout;
 mod math;
 mod passes;
 pub mod product;

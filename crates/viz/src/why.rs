@@ -209,6 +209,8 @@ fn is_telling(d: &DecisionRecord) -> bool {
             | "random-access"
             | "shared"
             | "limit"
+            | "settled"
+            | "order"
             | "oob-compose"
             | "oob-default-not-identity"
     )

@@ -111,6 +111,7 @@ impl PlanCache {
                 number: Some(entry.number),
                 trace: Trace::default(),
                 flips: Vec::new(),
+                settled: Default::default(),
                 assumptions: Vec::new(),
             };
             if cfg!(debug_assertions) {

@@ -51,9 +51,7 @@ impl Cost {
 pub struct Model {
     /// The architecture, as NVRTC calls it.
     pub arch: &'static str,
-    /// Microseconds to start a launch.
-    pub launch_us: f64,
 }
 
 /// The device of estimates where none is there.
-pub const SM_90: Model = Model { arch: "sm_90", launch_us: 5.0 };
+pub const SM_90: Model = Model { arch: "sm_90" };

@@ -70,11 +70,13 @@ pub fn run(work: &mut Work) -> Result<()> {
     let mut forms = work.options.trace.then(|| done(&work.dag, &live));
     for (g, group) in schedule.groups.iter().enumerate() {
         let mut told = forms.as_mut().map(|forms| (plan.buffers.as_slice(), forms));
-        let mut launch =
-            launch(&work.dag, &schedule.keep, group, &buffers, &registers, g, &mut told)?;
-        launch.tiling =
-            work.tilings.get(&g).and_then(|tiling| tiling.over(|l| place_of(&launch, &buffers, l)));
+        let launch = launch(&work.dag, &schedule.keep, group, &buffers, &registers, g, &mut told)?;
         plan.launches.push(launch);
+    }
+    work.layouts.apply(&mut plan);
+    for (g, launch) in plan.launches.iter_mut().enumerate() {
+        let tiling = work.tilings.get(&g);
+        launch.tiling = tiling.and_then(|of| of.over(|l| place_of(launch, &buffers, l)));
     }
     if let Some(forms) = forms {
         work.delayed = forms;
@@ -133,31 +135,8 @@ fn last_uses(plan: &mut Plan) {
     }
 }
 
-/// A plan of these launches alone, each as if all that is kept were in memory, which `read` are of
-/// what it reads: what it would cost is asked of it before there is a schedule. Errors: a bug.
-pub fn sketch(
-    dag: &Dag,
-    keep: &Keep,
-    groups: &[&Group],
-    read: impl Iterator<Item = NodeId>,
-) -> Result<Plan> {
-    let mut plan = Plan::default();
-    let mut buffers: BTreeMap<NodeId, BufId> = BTreeMap::new();
-    for at in read.chain(groups.iter().flat_map(|g| g.nodes())) {
-        buffers.entry(at).or_insert_with(|| {
-            let (dtype, shape) = (dag.dtype(at), dag.shape(at).into());
-            let (checked, from, last_use) = (false, From::Input(0), None);
-            plan.buffers.push(Buffer { shape, dtype, checked, from, node: at, last_use });
-            BufId(plan.buffers.len() as u32 - 1)
-        });
-    }
-    for (k, group) in groups.iter().enumerate() {
-        plan.launches.push(launch(dag, keep, group, &buffers, &[], k, &mut None)?);
-    }
-    Ok(plan)
-}
-
-fn launch(
+/// One launch: `told` are the buffers and forms of a story.
+pub fn launch(
     dag: &Dag,
     keep: &Keep,
     group: &Group,

@@ -129,7 +129,7 @@ fn tell_figures(record: &mut LaunchRecord, of: &Figures) {
         loads: block.loads,
         results: block.results,
     });
-    record.est.us = round(SM_90.launch_us + of.us);
+    record.est.us = round(of.time());
 }
 
 /// The occupancy of a launch on an architecture, by the registers that NVRTC tells, else by the
@@ -415,7 +415,7 @@ fn launch(dag: &Dag, plan: &Plan, k: usize, l: &Launch) -> LaunchRecord {
     let out: Vec<u32> = l.stores.iter().chain(&l.after_stores).map(|s| s.buf.0).collect();
     let traffic = plan.traffic(l);
     let [inner, outer] = l.effort();
-    let (flops, ns) = (inner.flops + outer.flops, inner.ns + outer.ns + cost::LAUNCH_NS);
+    let (flops, ns) = (inner.flops + outer.flops, price::on_cpu(plan, l));
     let (r, w) = (traffic.read, traffic.written);
     let inside = kir::inside(plan, l);
     let mut out = LaunchRecord {

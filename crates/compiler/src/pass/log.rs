@@ -93,7 +93,8 @@ impl Log {
         if let Some(prices) = prices {
             let (recorded, own) = (&self.recorded, &self.options);
             let decisions = &mut trace.decisions;
-            price::all(recorded, own, &told.plan, &told.flips, decisions, (prices, clock));
+            let own_plan = (&*told.plan, told.settled);
+            price::all(recorded, own, own_plan, &told.flips, decisions, (prices, clock));
         }
         Ok((trace, told.plan))
     }

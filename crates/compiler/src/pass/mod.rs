@@ -37,10 +37,12 @@ mod push_down;
 mod record;
 mod rules;
 mod schedule;
+mod settle;
 mod shape_uses;
 mod sharing;
 mod simplify;
 mod sizes;
+mod sketch;
 mod split;
 mod strict;
 mod tile;
@@ -57,7 +59,7 @@ pub use log::{Log, Timed};
 pub use options::{
     DEVICES, GROUPS, Options, PRESETS, Preset, RECORDER, SWITCHES, Switch, switch_says, switches,
 };
-pub use price::Prices;
+pub use price::{Prices, of as price};
 pub use rules::{RULES, Rule};
 pub use schedule::Why;
 pub use sizes::tell_registers;
@@ -194,6 +196,14 @@ pub static PIPELINE: &[Pass] = &[
         run: split::run,
     },
     Pass {
+        name: "settle",
+        says: "makes choices the other way, and lays arrays out otherwise, where the whole plan is \
+               cheaper so",
+        row: "own:settle",
+        asks: None,
+        run: settle::run,
+    },
+    Pass {
         name: "place",
         says: "finds what launches read again",
         row: "BAR-14",
@@ -270,6 +280,8 @@ pub struct Compiled {
     pub trace: Trace,
     /// The same: decisions that the planner can make the other way.
     flips: Vec<(usize, schedule::flips::Flip)>,
+    /// The choices that were made the other way.
+    settled: schedule::flips::Flips,
     /// The answers about the graph's scalars that the plan rests on.
     assumptions: Vec<Assumption>,
 }
@@ -329,9 +341,9 @@ pub fn compile(
     if cfg!(debug_assertions) && options.trace {
         verify::check_trace(&trace).map_err(|e| internal(format!("the story: {e}")))?;
     }
-    let assumptions = assumptions(&work);
-    let moved = plan.moved();
-    Ok(Compiled { plan: Rc::new(plan), answers, moved, number: None, trace, flips, assumptions })
+    let (assumptions, settled) = (assumptions(&work), work.policies.flips);
+    let (moved, plan) = (plan.moved(), Rc::new(plan));
+    Ok(Compiled { plan, answers, moved, number: None, trace, flips, settled, assumptions })
 }
 
 /// The questions that passes asked about the graph's own scalars, with their answers. One that a

@@ -66,8 +66,17 @@ pub static GROUPS: &[(&str, &[&str])] = &[
 ];
 
 /// The passes and rules that are no system's own, so that each pipeline has them.
-const EVERYWHERE: &[&str] =
-    &["cublas", "exp-sharing", "frames", "keep", "loops", "numbers", "recompute", "tuning"];
+const EVERYWHERE: &[&str] = &[
+    "cublas",
+    "exp-sharing",
+    "frames",
+    "keep",
+    "loops",
+    "numbers",
+    "recompute",
+    "settle",
+    "tuning",
+];
 
 /// A pipeline of the literature.
 pub struct Preset {
@@ -223,8 +232,13 @@ pub struct Options {
     pub order: Order,
     /// The resources that one launch may need (ACL-33).
     pub limits: LaunchLimits,
-    /// Choices of the planner that are made the other way, to be priced.
-    pub(super) flips: Flips,
+    /// Choices of the planner that are made the other way, where these are given; else `settle`
+    /// finds them.
+    pub(super) flips: Option<Flips>,
+    /// Tests alone set it: choices and layouts that are legal are made by its dice, whatever they
+    /// cost.
+    #[doc(hidden)]
+    pub dice: Option<u64>,
     /// Keep the whole record, not only the plan.
     pub trace: bool,
     /// Tests alone set it: a defect that some pass then has.
@@ -243,7 +257,8 @@ impl Default for Options {
             math: Math::Strict,
             order: Order::Repeatable,
             limits: LaunchLimits::default(),
-            flips: Flips::default(),
+            flips: None,
+            dice: None,
             trace: false,
             fault: None,
         }
@@ -327,6 +342,12 @@ impl Options {
         PIPELINE.iter().map(|p| p.name).filter(|name| !self.is_off(name)).collect()
     }
 
+    /// Whether costs decide what is stored, and a whole plan that is cheaper goes first.
+    pub(super) fn settles(&self) -> bool {
+        let rule = self.policies().recompute;
+        matches!(rule, Recompute::Light | Recompute::Cost) && !self.is_strict()
+    }
+
     /// Whether the rules of 2006 hold.
     pub(super) fn is_strict(&self) -> bool {
         self.strict || self.preset.strict
@@ -346,7 +367,6 @@ impl Options {
             tuples: self.preset.tuples,
             strict: self.is_strict(),
             limits: self.limits,
-            flips: self.flips,
             fault: self.fault,
             ..Policies::default()
         };

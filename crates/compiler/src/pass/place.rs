@@ -12,7 +12,7 @@ use super::cost::{Cost, READ_NS};
 use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::schedule::{Group, Schedule};
 use super::work::Work;
-use super::{emit, find, need, tile};
+use super::{find, need, sketch, tile};
 use aplomb_ground::error::{Result, bytes};
 use aplomb_plans::plan::adjacency;
 use aplomb_plans::plan::product;
@@ -69,12 +69,14 @@ pub fn run(work: &mut Work) -> Result<()> {
                     unknown.insert(buffer);
                     continue;
                 }
+                let read = work.layouts.seen(k, buffer, read, &group.domain);
                 let known = reads.entry(buffer).or_default();
                 if known.len() <= REFS && !known.contains(&read) {
                     known.push(read);
                 }
             }
         }
+        let group = &work.layouts.group(k, group);
         for (array, reads) in reads.into_iter().filter(|(array, _)| !unknown.contains(array)) {
             let Some(meeting) = meeting(work, &reads, group) else { continue };
             let why = stays(work, group, &meeting);
@@ -102,10 +104,10 @@ pub fn run(work: &mut Work) -> Result<()> {
         let why = why.or_else(|| {
             let all: Vec<&SharedReads> = near.iter().filter(|n| n.group == k).collect();
             let meant = block.is_none() && all.iter().any(|n| n.array == array);
-            meant.then(|| unserved(work, &all, &schedule.groups[k]))
+            meant.then(|| unserved(work, &all, &work.layouts.group(k, &schedule.groups[k])))
         });
-        let decision =
-            told(work, array, reads, (&schedule.groups[k], block), &meeting, why.as_ref());
+        let group = &work.layouts.group(k, &schedule.groups[k]);
+        let decision = told(work, array, reads, (group, block), &meeting, why.as_ref());
         work.decide(decision);
     }
     work.shared_reads = near;
@@ -156,7 +158,7 @@ fn staged(work: &Work, schedule: &Schedule, group: &Group) -> Result<Vec<(NodeId
     let (dag, keep) = (&work.dag, &schedule.keep);
     let (_, inside) = need::whole(dag, keep, &group.nodes());
     let read = inside.into_iter().filter(|at| need::is_read(dag, keep, *at));
-    let plan = emit::sketch(dag, keep, &[group], read)?;
+    let plan = sketch::sketch(dag, keep, &[group], read)?;
     let [launch] = &plan.launches[..] else { return Ok(Vec::new()) };
     let orders = plan.nest(launch).map_or_else(Vec::new, |nest| nest.candidates());
     if orders.iter().any(|order| !order.global.is_empty()) {

@@ -4,12 +4,12 @@
 //! known when the plan is made again with it reversed, which takes as long as the plan took; so it
 //! is done where somebody asks. In: a story. Out: the same, with `plan` at its decisions.
 
-use super::cost::{LAUNCH_NS, SM_90};
 use super::decide::Decision;
 use super::schedule::flips::{Flip, Flips, Way};
 use super::{Observer, Options, compile};
 use aplomb_ground::trace::{DecisionRecord, PlanCost};
 use aplomb_plans::kir::{self, TileSize};
+use aplomb_plans::plan::cpu::Machine;
 use aplomb_plans::plan::{Launch, Plan};
 use aplomb_values::dag::{NodeId, Recorded};
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ impl Default for Prices {
 pub fn flip(at: NodeId, d: &Decision) -> Option<Flip> {
     let way = match (d.what(), d.reason()) {
         ("inline", _) | ("push", "composes") => Way::Store,
-        ("keep", "work" | "shared") => Way::Inline,
+        ("keep", "work" | "shared" | "settled") => Way::Inline,
         ("embed", _) | ("horizontal", _) => Way::Apart,
         ("launch", "boundary") => Way::Together,
         _ => return None,
@@ -49,19 +49,23 @@ pub fn flip(at: NodeId, d: &Decision) -> Option<Flip> {
 
 /// Microseconds of a launch on a GPU, with its start, by the model.
 pub fn on_gpu(plan: &Plan, l: &Launch) -> f64 {
-    SM_90.launch_us + kir::figures(plan, l, TileSize::USUAL).us
+    kir::figures(plan, l, TileSize::USUAL).time()
 }
 
-/// A plan in figures, by the model.
+/// Nanoseconds of a launch on a CPU, with its start, by the model.
+pub fn on_cpu(plan: &Plan, l: &Launch) -> f64 {
+    Machine::REFERENCE.time(plan, l).on(1)
+}
+
+/// A plan in figures, by the models: the one cost that choices are held against.
 pub fn of(plan: &Plan) -> PlanCost {
     let mut cost = PlanCost { launches: plan.launches.len() as u32, ..PlanCost::default() };
     let (mut ns, mut gpu_us) = (0.0, 0.0);
     for l in &plan.launches {
         for effort in l.effort() {
             cost.flops = cost.flops.saturating_add(effort.flops);
-            ns += effort.ns;
         }
-        ns += LAUNCH_NS;
+        ns += on_cpu(plan, l);
         gpu_us += on_gpu(plan, l);
     }
     cost.bytes = plan.moved();
@@ -76,7 +80,7 @@ pub fn of(plan: &Plan) -> PlanCost {
 pub fn all(
     recorded: &Recorded,
     options: &Options,
-    own: &Plan,
+    (own, settled): (&Plan, Flips),
     flips: &[(usize, Flip)],
     decisions: &mut [DecisionRecord],
     (prices, observer): (&mut Prices, &mut dyn Observer),
@@ -94,7 +98,7 @@ pub fn all(
             prices.left = left;
         }
         let mut priced = || {
-            let flips = Flips::default().and(*flip)?;
+            let flips = Some(settled.with(*flip)?);
             let options = Options { flips, trace: false, ..options.clone() };
             let plan = compile(recorded, &options, observer).ok()?.plan;
             Some(of(&plan)).filter(|other| *other != own)

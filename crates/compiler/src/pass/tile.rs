@@ -91,7 +91,7 @@ fn searched(work: &mut Work, near: &[SharedReads]) -> Result<Vec<Found>> {
     }
     let mut out = Vec::new();
     for (group, all) in groups {
-        let own = &schedule.groups[group];
+        let own = &work.layouts.group(group, &schedule.groups[group]);
         let domain = own.domain.to_vec();
         let Some(last) = domain.len().checked_sub(1) else { continue };
         // Threads follow the last axis; one more may be cut.
@@ -172,7 +172,7 @@ fn tilings<'a>(
 /// The reads of an array that have one form, as one copy. None: fewer than two overlap, and none
 /// crosses rows.
 fn tile(work: &Work, near: &SharedReads, axes: &[usize], domain: &[usize]) -> Option<Tile<Load>> {
-    let shape = work.dag.shape(near.array);
+    let shape = work.layouts.shape(&work.dag, near.array);
     let wraps = |j: usize| near.reads.iter().find_map(|r| single(&r.ix[j]).and_then(|s| s.wraps));
     let around: Vec<Option<i64>> = (0..shape.len()).map(wraps).collect();
     let spans = |read: &Read| -> Option<Vec<Span>> {

@@ -5,8 +5,10 @@ use super::emit::Emitted;
 use super::lets::Let;
 use super::place::SharedReads;
 use super::schedule::edit::Change;
+use super::schedule::flips::Flips;
 use super::schedule::policy::{Policies, Policy};
 use super::schedule::{Schedule, draft};
+use super::settle::Layouts;
 use super::{Answer, Options, float_lets};
 use aplomb_ground::error::{Result, bug};
 use aplomb_ground::limits::Interrupt;
@@ -62,6 +64,8 @@ pub struct Work<'a> {
     pub warnings: Vec<Warning>,
     /// The form of each node's array in the launch that computes it (ACC-13).
     pub delayed: BTreeMap<NodeId, String>,
+    /// The orders of axes in which arrays are written, where these are others than their nodes'.
+    pub layouts: Layouts,
     /// The reads through shared memory that place, tile and pad chose for the final schedule's
     /// launches.
     pub shared_reads: Vec<SharedReads>,
@@ -90,6 +94,7 @@ impl<'a> Work<'a> {
             snapshots: Vec::new(),
             warnings: Vec::new(),
             delayed: BTreeMap::new(),
+            layouts: Layouts::default(),
             shared_reads: Vec::new(),
             tilings: BTreeMap::new(),
             emitted: None,
@@ -128,6 +133,18 @@ impl<'a> Work<'a> {
         self.schedule = self.schedule.take().filter(same);
         self.policies = was.and(policy);
         Ok(())
+    }
+
+    /// Makes these choices the other way from here on.
+    pub fn flip(&mut self, flips: Flips) {
+        self.policies.flips = flips;
+        self.schedule = None;
+    }
+
+    /// The same, where the schedule that they lead to is known.
+    pub fn flip_to(&mut self, flips: Flips, schedule: Rc<Schedule>) {
+        self.policies.flips = flips;
+        self.schedule = Some(schedule);
     }
 
     /// The change that the policy of this pass makes; None where nobody is to be told. Errors:

@@ -3,7 +3,10 @@
 use super::compare::Side;
 use super::kept::{self, Kept, Story};
 use super::world::Core;
+use aplomb_compiler::pass::Options;
 use aplomb_ground::trace::{ResultRecord, Trace};
+use aplomb_values::dag::Recorded;
+use std::rc::Rc;
 
 impl Core {
     /// The statement under way is over. A story that gave no value is one too, for those who look
@@ -49,6 +52,15 @@ impl Core {
     pub fn take_stories(&mut self) -> Vec<Trace> {
         self.close_current();
         self.take_traces()
+    }
+
+    /// The evaluations of those stories instead, as they were recorded and switched, so that they
+    /// can be planned otherwise.
+    pub fn take_evaluations(&mut self) -> Vec<(Rc<Recorded>, Options)> {
+        self.close_current();
+        let kept = std::mem::take(&mut self.kept);
+        let parts = kept.iter().flat_map(|kept| &kept.parts);
+        parts.map(|part| part.log.evaluation()).collect()
     }
 
     /// The statements that have stories, in figures; that under way is over.

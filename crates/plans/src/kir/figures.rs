@@ -12,7 +12,8 @@ use super::form::Form;
 use super::space::{conflicts, served};
 use super::{TileSize, product, sizes};
 use crate::occupancy::{self, BYTES_PER_US, CACHE_PER_US, CYCLE_NS, FLOPS_PER_US, PROCESSORS};
-use crate::plan::{Block, Launch, Plan, What};
+use crate::plan::{Block, Kind, Launch, Plan, What};
+use aplomb_values::dag::Whole;
 
 /// Threads of a warp.
 const WARP: u64 = 32;
@@ -31,9 +32,23 @@ pub struct Figures {
     pub block: Option<(Vec<usize>, Block)>,
     /// The boxes that cover the launch.
     pub boxes: u64,
-    /// Microseconds of the launch, without its start.
+    /// Kernels that it takes.
+    pub kernels: f64,
+    /// Microseconds of the launch, without the starts of its kernels.
     pub us: f64,
 }
+
+impl Figures {
+    /// Microseconds with the starts.
+    pub fn time(&self) -> f64 {
+        self.us + LAUNCH_US * self.kernels
+    }
+}
+
+/// Microseconds to start a kernel.
+pub const LAUNCH_US: f64 = 5.0;
+/// One step of a thread that waits for its own memory (an estimate).
+const ALONE_US: f64 = 0.05;
 
 /// The figures of a launch, whose text has tiles of some size.
 pub fn figures(plan: &Plan, launch: &Launch, tile: TileSize) -> Figures {
@@ -71,7 +86,33 @@ pub fn figures(plan: &Plan, launch: &Launch, tile: TileSize) -> Figures {
         (Form::Tiles, Some(us)) => us.max(memory),
         _ => memory.max(cache).max(shared).max(flops) / filled,
     };
-    Figures { form, block, boxes, us }
+    let (kernels, again) = passes(launch);
+    let us = us + again * crate::plan::product(&launch.domain) as f64 / BYTES_PER_US;
+    Figures { form, block, boxes, kernels, us: us.max(alone(launch, kernels)) }
+}
+
+/// Microseconds of a thread that goes through a line by itself.
+fn alone(launch: &Launch, kernels: f64) -> f64 {
+    match (launch.kind, launch.axis) {
+        // In a scan if many lines lie side by side.
+        (Kind::Scan, Some(axis)) if axis + 1 == launch.domain.len() => 0.0,
+        (Kind::Scan | Kind::Whole, Some(axis)) if kernels == 1.0 => {
+            ALONE_US * launch.domain[axis] as f64
+        }
+        _ => 0.0,
+    }
+}
+
+/// Kernels of a launch, and bytes that they move for a point of its domain beside what it reads and
+/// stores: keys and items, twice a digit; winners and sums where they lie, a sector each.
+fn passes(launch: &Launch) -> (f64, f64) {
+    let few = crate::plan::product(&launch.domain) <= 2048;
+    match launch.finish.as_ref().map(|f| &f.what) {
+        Some(Whole::Lib { .. }) if few => (3.0, 24.0),
+        Some(Whole::Lib { .. }) => (12.0, 200.0),
+        Some(Whole::Scatter { .. }) => (2.0, 64.0),
+        _ => (1.0, 0.0),
+    }
 }
 
 /// Bytes of the sectors that warps meet by loads whose neighbours lie apart, and the turns that

@@ -42,7 +42,7 @@ mod wide;
 
 pub use choice::{Choices, Tuning};
 pub use fast::{Fast, math};
-pub use figures::{Figures, figures};
+pub use figures::{Figures, LAUNCH_US, figures};
 pub use form::Form;
 pub use free::any_extents;
 pub use nest::schedule;

@@ -1,8 +1,21 @@
-//! Flips: choices of the planner made the other way, to see what the whole plan is then.
+//! Flips: choices of the planner made the other way, where the whole plan is cheaper for it or
+//! somebody asks what it is then.
 //!
 //! Legality goes first: a flip never makes a plan that is not one. Costs are not asked.
 
 use aplomb_values::dag::NodeId;
+
+impl Way {
+    /// The way that takes it back.
+    fn back(self) -> Way {
+        match self {
+            Way::Store => Way::Inline,
+            Way::Inline => Way::Store,
+            Way::Apart => Way::Together,
+            Way::Together => Way::Apart,
+        }
+    }
+}
 
 /// The other way of a choice about a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,9 +38,10 @@ pub struct Flip {
 }
 
 /// The number of choices that are made the other way at once, at most.
-pub const MOST: usize = 8;
+pub const MOST: usize = 12;
 
-/// The choices that are made the other way; none unless somebody prices them.
+/// The choices that are made the other way, since the whole plan is cheaper so (`settle`) or since
+/// somebody prices them.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Flips([Option<Flip>; MOST]);
 
@@ -36,6 +50,17 @@ impl Flips {
     pub fn and(mut self, flip: Flip) -> Option<Flips> {
         *self.0.iter_mut().find(|f| f.is_none())? = Some(flip);
         Some(self)
+    }
+
+    /// These choices with one of them made the other way: one that made it so is taken back. None:
+    /// there is no room.
+    pub fn with(self, flip: Flip) -> Option<Flips> {
+        let undone = Some(Flip { way: flip.way.back(), ..flip });
+        if !self.0.contains(&undone) {
+            return self.and(flip);
+        }
+        let rest = self.0.into_iter().flatten().filter(|own| Some(*own) != undone);
+        rest.into_iter().try_fold(Flips::default(), Flips::and)
     }
 
     pub fn has(&self, at: NodeId, way: Way) -> bool {

@@ -8,7 +8,7 @@
 //! asked. In: two groups. Out: what they lose, if anything.
 
 use super::{Group, Keep, is_small};
-use crate::pass::{emit, need, price};
+use crate::pass::{need, price, sketch};
 use aplomb_ground::error::{Result, time};
 use aplomb_plans::kir::Form;
 use aplomb_values::dag::Dag;
@@ -59,13 +59,14 @@ pub fn loss(dag: &Dag, keep: &Keep, a: &Group, b: &Group) -> Result<Option<Loss>
     whole.take(b.clone());
     let (_, inside) = need::whole(dag, keep, &whole.nodes());
     let read = inside.into_iter().filter(|at| need::is_read(dag, keep, *at));
-    let plan = emit::sketch(dag, keep, &[a, b, &whole], read)?;
+    let plan = sketch::sketch(dag, keep, &[a, b, &whole], read)?;
     let [x, y, one] = &plan.launches[..] else { return Ok(None) };
     let form = Form::of(&plan, one);
     let folds = [x, y].into_iter().filter(|l| l.axis.is_some()).map(|l| Form::of(&plan, l));
     if let Some(own) = folds.into_iter().find(|own| *own != form) {
         return Ok(Some(Loss::Form(own, form)));
     }
-    let [x, y, one] = [x, y, one].map(|l| price::on_gpu(&plan, l));
-    Ok((one > x + y).then_some(Loss::Time { one, two: x + y }))
+    let dearer = |[x, y, one]: [f64; 3]| (one > x + y).then_some(Loss::Time { one, two: x + y });
+    let gpu = dearer([x, y, one].map(|l| price::on_gpu(&plan, l)));
+    Ok(gpu.or_else(|| dearer([x, y, one].map(|l| price::on_cpu(&plan, l) / 1e3))))
 }

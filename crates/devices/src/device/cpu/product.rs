@@ -19,6 +19,7 @@ use super::tiles::{GROUP_BYTES, Tiles, Where, tiles};
 use super::walk::Walk;
 use super::{Cpu, DeviceError, RunCtx};
 use crate::pool::PoolBuffer;
+use aplomb_plans::plan::cpu::{FEW, LEAST};
 use aplomb_plans::plan::product::Factors;
 use aplomb_plans::plan::{Launch, Step, ValueId, What};
 use aplomb_values::array::DType;
@@ -31,15 +32,8 @@ use std::collections::BTreeMap;
 const DEEP: usize = 2048;
 /// Tiles to a unit, each way.
 const SIDE: usize = 8;
-/// Lines of an operand below which packing does not pay.
-const FEW: usize = 4;
-/// Products to a sum below which it does not pay.
-const LEAST: usize = 8;
 /// Panels to a unit when lines lie side by side in memory.
 const PANELS: usize = 8;
-
-/// Reading, computing and packing an item of an operand.
-const PACK_NS: f64 = 2.0;
 
 /// Both operands, packed.
 pub struct Packed {
@@ -89,22 +83,6 @@ pub fn factors(launch: &Launch, isa: super::Isa) -> Option<(Factors, Tiles)> {
     };
     let tiles = tiles(isa, factors.sum, factors.times, of)?;
     (rows >= FEW && columns >= FEW && deep >= LEAST).then_some((factors, tiles))
-}
-
-/// An estimate of such a launch's time on one thread, nanoseconds: its body and its folds. None: it
-/// is none.
-pub fn estimate(launch: &Launch) -> Option<f64> {
-    let isa = super::Isa::chosen();
-    let (factors, _) = factors(launch, isa)?;
-    let [rows, columns, deep] = factors.extents(launch).map(|n| n as f64);
-    let one = match (isa, factors.narrow) {
-        (super::Isa::Avx512, false) => 0.055,
-        (super::Isa::Avx512, true) => 0.028,
-        (super::Isa::Avx2, false) => 0.12,
-        (super::Isa::Avx2, true) => 0.06,
-        (super::Isa::Portable, _) => 0.7,
-    };
-    Some((rows * columns * one + (rows + columns) * PACK_NS) * deep)
 }
 
 /// One operand and how it is packed.

@@ -21,10 +21,9 @@ use super::share::{Tally, share};
 use super::typed::{lanes_of, nothing};
 use super::walk::Walk;
 use super::{Cpu, DeviceError, RunCtx};
-use aplomb_plans::plan::{Launch, Load, Step, What};
+use aplomb_plans::plan::{Launch, Load};
 use aplomb_values::body::finite::hides;
-use aplomb_values::dag::ix::{Ix, linear};
-use aplomb_values::dag::{Read, Test};
+use aplomb_values::dag::ix::linear;
 use aplomb_values::prim::reduce::{LANES, halve};
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -67,8 +66,9 @@ impl Turned {
                 _ => {}
             }
         }
+        let exchanged: Vec<usize> = (0..rank - 2).chain([rank - 1, rank - 2]).collect();
         (across > 0).then(|| Turned {
-            launch: exchanged(launch),
+            launch: launch.turned(&exchanged),
             outer: launch.domain[..rank - 2].iter().product(),
             extent,
             inner,
@@ -203,27 +203,4 @@ impl Turned {
         let fine = fine.into_inner() && tally.fault.is_none();
         Ok(fine.then_some(tally))
     }
-}
-
-/// The launch with the last two axes of its body's domain exchanged, in all that names an axis.
-fn exchanged(launch: &Launch) -> Launch {
-    let mut turned = launch.clone();
-    let rank = turned.domain.len();
-    turned.domain.swap(rank - 2, rank - 1);
-    let mut axes = Read::identity(rank);
-    axes.ix.swap(rank - 2, rank - 1);
-    let extents = turned.domain.clone();
-    let place = |ix: &Ix| ix.substitute(&axes.ix, &extents);
-    for load in turned.loads.iter_mut().filter(|load| !load.read.is_anywhere()) {
-        load.read = load.read.after(&axes, &extents);
-    }
-    for test in turned.guards.iter_mut().flatten() {
-        *test = Test { ix: place(&test.ix), ..*test };
-    }
-    for Step { what, .. } in &mut turned.body {
-        if let What::Index { ix, .. } = what {
-            *ix = place(ix);
-        }
-    }
-    turned
 }

@@ -9,8 +9,8 @@
 //! What it refuses our text does.
 
 use super::driver::{Driver, guarded};
-use super::place::LAUNCH_US;
 use aplomb_ground::error::time;
+use aplomb_plans::kir::LAUNCH_US;
 use aplomb_plans::kir::{self, Fast};
 use aplomb_plans::occupancy::{BYTES_PER_US, CACHE_PER_US, FLOPS_PER_US};
 use aplomb_plans::plan::product::{Matrix, Product};

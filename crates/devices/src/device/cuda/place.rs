@@ -1,20 +1,15 @@
 //! The place where a launch should run: what each device is thought to take, and the sentence that
 //! says so.
 //!
-//! Microseconds on the GPU are those of the launch's form (`kir::figures`), plus 5 a kernel, 10 for
+//! Microseconds on the GPU are those of the launch's form and kernels (`kir::figures`), plus 10 for
 //! the answer, and the transfers of what is not there. On the CPU: `cpu::estimate`. Compiling costs
 //! once: a text is compiled when the CPU has lost as much time on it.
 
 use crate::device::cpu;
 use aplomb_plans::kir::{self, TileSize};
-use aplomb_plans::occupancy::BYTES_PER_US;
-use aplomb_plans::plan::{From, Kind, Launch, Plan};
-use aplomb_values::dag::Whole;
+use aplomb_plans::plan::{From, Launch, Plan};
 
-pub(super) const LAUNCH_US: f64 = 5.0;
 const ANSWER_US: f64 = 10.0;
-/// One step of a thread that waits for its own memory (an estimate).
-const ALONE_US: f64 = 0.05;
 /// Through pinned memory, the copy into it included.
 const TRANSFER_PER_US: f64 = 1.2e4;
 /// Compiling: a program, and each kernel in it.
@@ -23,40 +18,13 @@ const KERNEL_US: f64 = 15e3;
 /// Below this nobody asks whether there is a GPU.
 pub const ASK_US: f64 = 40.0;
 
-fn points(shape: &[usize]) -> f64 {
-    shape.iter().map(|&n| n as f64).product()
-}
-
 /// Each launch on the GPU, its data there.
 pub fn gpu_us(plan: &Plan) -> &[f64] {
     plan.gpu_us.or_make(|| plan.launches.iter().map(|l| launch_us(plan, l)).collect())
 }
 
 fn launch_us(plan: &Plan, launch: &Launch) -> f64 {
-    let (kernels, again) = passes(launch);
-    let alone = match (launch.kind, launch.axis) {
-        // A thread goes through a line by itself, in a scan if many lines lie side by side.
-        (Kind::Scan, Some(axis)) if axis + 1 == launch.domain.len() => 0.0,
-        (Kind::Scan | Kind::Whole, Some(axis)) if kernels == 1.0 => {
-            ALONE_US * launch.domain[axis] as f64
-        }
-        _ => 0.0,
-    };
-    let own = kir::figures(plan, launch, TileSize::USUAL).us;
-    let work = own + again * points(&launch.domain) / BYTES_PER_US;
-    work.max(alone) + LAUNCH_US * kernels
-}
-
-/// Kernels of a launch, and bytes that they move for a point of its domain beside what it reads and
-/// stores: keys and items, twice a digit; winners and sums where they lie, a sector each.
-fn passes(launch: &Launch) -> (f64, f64) {
-    let few = points(&launch.domain) <= 2048.0;
-    match launch.finish.as_ref().map(|f| &f.what) {
-        Some(Whole::Lib { .. }) if few => (3.0, 24.0),
-        Some(Whole::Lib { .. }) => (12.0, 200.0),
-        Some(Whole::Scatter { .. }) => (2.0, 64.0),
-        _ => (1.0, 0.0),
-    }
+    kir::figures(plan, launch, TileSize::USUAL).time()
 }
 
 /// The place of an input's items.

@@ -1,0 +1,313 @@
+//! settle: choices made the other way, and arrays laid out in another order of axes, where the
+//! whole plan is cheaper for it.
+//!
+//! Rows: ACC-17, ACL-40. Each pass before decides node by node, by what it knows then. Here plans
+//! are whole: a choice is made the other way, all launches are written, and both plans are asked
+//! the one cost (`price`). What is at least `GAIN` cheaper is taken. So many plans are tried as are
+//! worth their time: what trying takes is a part of what the plan itself takes, by the model, never
+//! by a clock. Pipelines whose rules say what is stored keep to them; how arrays lie is no rule of
+//! any. In: the schedule. Out: one whose plan is no dearer, and `Layouts`.
+//!
+//! Layouts: `⍉A` is a read, so what is made of it can be written across and read across ever after,
+//! though the source turned it. A map that writes arrays which later loops read across writes them
+//! in the order of those loops.
+
+use super::cost::{Cost, LAUNCH_NS};
+use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::schedule::flips::{Flip, Way};
+use super::schedule::{Group, Schedule, Why, legal};
+use super::work::Work;
+use super::{find, price, sketch};
+use aplomb_ground::error::{Result, time};
+use aplomb_ground::trace::PlanCost;
+use aplomb_plans::plan::layout::{axes, laid};
+use aplomb_plans::plan::{Plan, product};
+use aplomb_values::array::Shape;
+use aplomb_values::dag::{Dag, NodeId, Read};
+use std::collections::BTreeMap;
+
+/// A plan is taken for another if its time falls by such a part.
+const GAIN: f64 = 0.02;
+/// The part of a plan's own time that trying others may take.
+const SHARE: f64 = 0.25;
+/// Nanoseconds that a node of a plan takes to be planned again, and what any plan takes.
+const NODE_NS: f64 = 5_000.0;
+const PLAN_NODES: usize = 8;
+/// Nanoseconds of a byte that is moved and of an operation, before anything is written.
+const BYTE_NS: f64 = 0.03;
+const FLOP_NS: f64 = 0.04;
+/// Plans that are tried, at most.
+const MOST: usize = 64;
+/// Microseconds of a plan that never leaves the CPU.
+const ASK_US: f64 = 40.0;
+/// Points of a map whose arrays are worth another order.
+const LARGE: u64 = 1024;
+
+/// The orders of axes in which maps run, by the numbers of their launches, and in which their
+/// arrays lie. Axis k is the node's `order[k]`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Layouts {
+    launches: BTreeMap<usize, Vec<usize>>,
+    arrays: BTreeMap<NodeId, Vec<usize>>,
+}
+
+impl Layouts {
+    /// Writes the launches of a plan in their orders.
+    pub fn apply(&self, plan: &mut Plan) {
+        self.launches.iter().for_each(|(k, order)| plan.turn(*k, order));
+    }
+
+    /// A launch as it runs.
+    pub fn group(&self, k: usize, group: &Group) -> Group {
+        let mut own = group.clone();
+        if let Some(order) = self.launches.get(&k) {
+            own.domain = turned(&group.domain, order);
+            own.outer = own.domain.clone();
+        }
+        own
+    }
+
+    /// The extents of a node's array as it lies in memory.
+    pub fn shape(&self, dag: &Dag, at: NodeId) -> Shape {
+        match self.arrays.get(&at) {
+            Some(order) => turned(dag.shape(at), order),
+            None => dag.shape(at).into(),
+        }
+    }
+
+    /// A read of a node over the domain of launch k, as the launch makes it.
+    pub fn seen(&self, k: usize, at: NodeId, read: Read, domain: &[usize]) -> Read {
+        let read = match self.launches.get(&k) {
+            Some(order) => read.after(&axes(order), &turned(domain, order)),
+            None => read,
+        };
+        match self.arrays.get(&at) {
+            Some(order) => laid(&read, order),
+            None => read,
+        }
+    }
+}
+
+fn turned(extents: &[usize], order: &[usize]) -> Shape {
+    order.iter().map(|axis| extents[*axis]).collect()
+}
+
+pub fn run(work: &mut Work) -> Result<()> {
+    match (work.options.flips, work.options.dice) {
+        (_, Some(seed)) => return by_dice(work, seed),
+        (Some(given), None) => work.flip(given),
+        (None, None) if work.options.settles() => choices(work)?,
+        (None, None) => {}
+    }
+    lay(work)
+}
+
+/// Makes choices and lays arrays out by dice: tests see that none of it changes a value.
+fn by_dice(work: &mut Work, seed: u64) -> Result<()> {
+    let mut state = seed | 1;
+    let mut roll = |sides: u64| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % sides
+    };
+    let schedule = work.schedule()?;
+    for (flip, _) in candidates(work, &schedule) {
+        if roll(2) == 0
+            && let Some(more) = work.policies.flips.and(flip)
+        {
+            work.flip(more);
+        }
+    }
+    let schedule = work.schedule()?;
+    let plan = sketch::whole(&work.dag, &work.roots, &schedule)?;
+    for (k, group) in schedule.groups.iter().enumerate().filter(|(k, _)| plan.may_turn(*k)) {
+        let mut order: Vec<usize> = (0..group.domain.len()).collect();
+        let by = roll(order.len() as u64) as usize;
+        order.rotate_left(by);
+        if roll(2) == 0 {
+            order.reverse();
+        }
+        work.layouts.arrays.extend(group.nodes().into_iter().map(|at| (at, order.clone())));
+        work.layouts.launches.insert(k, order);
+    }
+    Ok(())
+}
+
+/// The cost of a schedule: of all its launches.
+fn cost(work: &Work, schedule: &Schedule) -> Result<PlanCost> {
+    Ok(price::of(&sketch::whole(&work.dag, &work.roots, schedule)?))
+}
+
+/// Whether a plan is cheaper on one device and no dearer on the other.
+fn is_cheaper(new: &PlanCost, own: &PlanCost) -> bool {
+    let falls = |a: f64, b: f64| a < b * (1.0 - GAIN);
+    let rises = |a: f64, b: f64| a > b * (1.0 + GAIN);
+    let small = own.us < ASK_US;
+    let gpu = !small && falls(new.gpu_us, own.gpu_us) && !rises(new.us, own.us);
+    falls(new.us, own.us) && (small || !rises(new.gpu_us, own.gpu_us)) || gpu
+}
+
+/// Tries choices the other way, those that may save most first.
+fn choices(work: &mut Work) -> Result<()> {
+    let schedule = work.schedule()?;
+    let mut all = candidates(work, &schedule);
+    all.retain(|(_, saved)| *saved > 0.0);
+    let groups = schedule.groups.len();
+    // What no launch computes twice, and no launch alone writes, has no other way.
+    if all.is_empty() || groups == 0 {
+        return Ok(());
+    }
+    let (bytes, flops) = (schedule.facts.bytes as f64, schedule.facts.flops as f64);
+    let about = (bytes * BYTE_NS).max(flops * FLOP_NS) + groups as f64 * LAUNCH_NS;
+    let plan = NODE_NS * (work.dag.len() + PLAN_NODES) as f64;
+    let mut room = ((about * SHARE / plan) as usize).min(MOST);
+    if room < 2 {
+        return Ok(());
+    }
+    let mut own = cost(work, &schedule)?;
+    let (mut flips, mut best) = (work.policies.flips, schedule);
+    for (flip, _) in all {
+        if room == 0 {
+            break;
+        }
+        room -= 1;
+        work.stop.check()?;
+        let Some(other) = flips.and(flip) else { break };
+        work.flip(other);
+        let changed = work.schedule()?;
+        let new = cost(work, &changed)?;
+        if is_cheaper(&new, &own) {
+            if work.options.trace {
+                let decision = chosen(work, flip, &new, &own);
+                work.decide(decision);
+            }
+            (own, flips, best) = (new, other, changed);
+        }
+    }
+    work.flip_to(flips, best);
+    Ok(())
+}
+
+/// The choices that have another way, with nanoseconds that it may save at most, the most first.
+fn candidates(work: &Work, schedule: &Schedule) -> Vec<(Flip, f64)> {
+    let dag = &work.dag;
+    let mut all: Vec<(Flip, f64)> = Vec::new();
+    for (at, why) in &schedule.keep {
+        if matches!(why, Why::Work { .. } | Why::Shared { .. }) {
+            let saved = 2.0 * dag.elements(*at) as f64 + LAUNCH_NS;
+            all.push((Flip { at: *at, way: Way::Inline }, saved));
+        }
+    }
+    for (at, places) in &schedule.facts.evaluated {
+        let elements = dag.elements(*at);
+        if dag.node(*at).computes() && !dag.shape(*at).is_empty() && places.points > elements {
+            let again = (places.points - elements) as f64;
+            let body = find::body(dag, &schedule.keep, *at);
+            let saved = again * body.ns - LAUNCH_NS;
+            all.push((Flip { at: *at, way: Way::Store }, saved));
+        }
+    }
+    for (k, group) in schedule.groups.iter().enumerate() {
+        let meets =
+            |other: &&Group| other.stage == group.stage && legal::beside(other, group).is_ok();
+        let first = group.nodes().first().copied();
+        if let (Some(at), Some(_)) = (first, schedule.groups[..k].iter().find(meets)) {
+            all.push((Flip { at, way: Way::Together }, LAUNCH_NS));
+        }
+    }
+    all.sort_by(|(a, x), (b, y)| y.total_cmp(x).then(a.cmp(b)));
+    all
+}
+
+fn chosen(work: &Work, flip: Flip, new: &PlanCost, own: &PlanCost) -> Decision {
+    let whole = |cost: &PlanCost| Cost { flops: cost.flops, bytes: cost.bytes, ns: cost.us * 1e3 };
+    let (what, names, says) = match flip.way {
+        Way::Store => ("keep", ["materialise", "inline"], "is stored"),
+        Way::Inline => ("inline", ["inline", "materialise"], "is computed where it is read"),
+        Way::Together => ("horizontal", ["merge", "apart"], "is one launch with others"),
+        Way::Apart => ("launch", ["apart", "merge"], "is a launch of its own"),
+    };
+    let text = format!(
+        "{} {says}, for the whole plan takes {} by the model then, and {} otherwise",
+        label(&work.dag, flip.at),
+        time(new.us),
+        time(own.us)
+    );
+    let about = About { at: flip.at, what, reason: "settled", row: "ACC-17", switch: "settle" };
+    let [own_name, other] = names;
+    let (a, b) =
+        (Choice { name: own_name, cost: whole(new) }, Choice { name: other, cost: whole(own) });
+    Decision::forced(about, a, b, WhyNot::Dearer, text)
+}
+
+/// Lays arrays out in the order in which they are read.
+fn lay(work: &mut Work) -> Result<()> {
+    if !crosses(&work.dag) {
+        return Ok(());
+    }
+    let schedule = work.schedule()?;
+    let worth = |g: &Group| g.axis.is_none() && g.domain.len() > 1 && product(&g.domain) >= LARGE;
+    if schedule.groups.len() < 2 || !schedule.groups.iter().any(worth) {
+        return Ok(());
+    }
+    let mut plan = sketch::whole(&work.dag, &work.roots, &schedule)?;
+    let mut own = price::of(&plan);
+    // Those that are read last come first: what a map reads is laid out as it runs by then.
+    for k in (0..schedule.groups.len()).rev().filter(|k| worth(&schedule.groups[*k])) {
+        work.stop.check()?;
+        let Some(order) = plan.may_turn(k).then(|| plan.wanted_order(k)).flatten() else {
+            continue;
+        };
+        let mut other = plan.clone();
+        other.turn(k, &order);
+        let new = price::of(&other);
+        if !is_cheaper(&new, &own) {
+            continue;
+        }
+        let nodes = &schedule.groups[k].nodes();
+        if work.options.trace {
+            let decision = laid_out(work, (k, nodes), &order, (&new, &own));
+            work.decide(decision);
+        }
+        work.layouts.arrays.extend(nodes.iter().map(|at| (*at, order.clone())));
+        work.layouts.launches.insert(k, order);
+        (plan, own) = (other, new);
+    }
+    Ok(())
+}
+
+/// Whether anything is read with its axes in another order: without that every array lies as its
+/// readers go.
+fn crosses(dag: &Dag) -> bool {
+    dag.ids().any(|at| {
+        let Some(read) = dag.node(at).read() else { return false };
+        let by = read.ix.iter().map(|ix| (0..dag.shape(at).len()).rev().find(|k| ix.mentions(*k)));
+        !by.is_sorted()
+    })
+}
+
+fn laid_out(
+    work: &Work,
+    (k, nodes): (usize, &[NodeId]),
+    order: &[usize],
+    (new, own): (&PlanCost, &PlanCost),
+) -> Decision {
+    let names: Vec<String> = nodes.iter().map(|at| label(&work.dag, *at)).collect();
+    let axes: Vec<String> = order.iter().map(|axis| (axis + 1).to_string()).collect();
+    let text = format!(
+        "k{k} writes {} with the axes in the order {}, in which it is read: all launches take {} \
+         by the model, not {}",
+        names.join(" and "),
+        axes.join(" "),
+        time(new.us),
+        time(own.us)
+    );
+    let whole = |cost: &PlanCost| Cost { flops: cost.flops, bytes: cost.bytes, ns: cost.us * 1e3 };
+    let about =
+        About { at: nodes[0], what: "place", reason: "order", row: "own:settle", switch: "settle" };
+    let (a, b) = (
+        Choice { name: "as-read", cost: whole(new) },
+        Choice { name: "as-written", cost: whole(own) },
+    );
+    Decision::forced(about, a, b, WhyNot::Dearer, text)
+}
