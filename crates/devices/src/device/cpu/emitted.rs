@@ -375,7 +375,7 @@ fn through(segment: &Segment, aside: &mut Aside, n: usize) -> bool {
     suspect == 0
 }
 
-/// What n elements give may be written twice: no output is read, none is past the caches.
+/// True where n elements may be written twice: no output is read, none goes past the caches.
 fn apart(segment: &Segment, aside: &Aside, n: usize) -> bool {
     let tape = &segment.code.tape;
     let (ins, outs) = aside.words[HEAD..].split_at(tape.ins.len());

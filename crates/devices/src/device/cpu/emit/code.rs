@@ -383,7 +383,10 @@ impl<'a> Loop<'a> {
     fn step(&mut self, registers: usize) -> Done {
         let far = (registers * self.lanes.count) as i32;
         self.put(Instruction::with2(Code::Add_rm64_imm32, INDEX, far))?;
-        self.put(Instruction::with2(Code::Cmp_r64_rm64, INDEX, at(TABLE, 0)))
+        self.put(match self.shares {
+            1 => Instruction::with2(Code::Cmp_r64_rm64, INDEX, at(TABLE, 0)),
+            _ => Instruction::with2(Code::Cmp_r64_rm64, INDEX, SPARE),
+        })
     }
 
     /// A jump out of the turns.

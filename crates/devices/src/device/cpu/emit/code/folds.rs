@@ -8,16 +8,22 @@
 //!
 //! AVX2 has too few registers for all of them. There the loop is taken several times, each for a
 //! *share* of the partials and the elements that belong to these, which lie side by side; so every
-//! element is read once, and a partial meets its elements in their order. Where not even that
-//! leaves room there is one turn, which finds its partials in memory by its place.
+//! element is read once, and a partial meets its elements in their order. Shares take turns after
+//! each stretch of `STRETCH` elements: memory streams on as if these came one after the other (over
+//! 8192 elements of two inputs from far a second share added a quarter of the time). Where not even
+//! shares leave room there is one turn, which finds its partials in memory by its place.
 
 use super::super::forms;
 use super::super::tape::{Act, Bin, Id, PARTIALS};
-use super::{CONSTS, Done, INDEX, Last, Loop, NoCode, TABLE, WORD, at};
+use super::{CONSTS, Done, INDEX, Last, Loop, NoCode, POINTERS, SPARE, TABLE, WORD, at};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 /// Bytes of a jump.
 const JUMP: usize = 6;
+/// Elements of which each share takes its own before the next ones come.
+const STRETCH: i32 = 256;
+/// The bits of an element's place that say which partial is its.
+const WITHIN: i32 = PARTIALS as i32 - 1;
 /// Turns of a share, the most first.
 const SHARES: [usize; 3] = [8, 4, 2];
 
@@ -27,7 +33,9 @@ impl Loop<'_> {
     pub(super) fn share(&mut self, room: usize) {
         let only = |act: &Act| matches!(act, Act::Make(_) | Act::Suspect(_) | Act::Fold(..));
         let folds = self.tape.acts.iter().filter(|act| matches!(act, Act::Fold(..))).count();
-        if self.lanes.bits() || folds == 0 || !self.tape.acts.iter().all(only) {
+        let pointers = self.tape.ins.len() + self.tape.outs.len();
+        let free = pointers <= POINTERS.len() && self.tape.acts.iter().all(only);
+        if self.lanes.bits() || folds == 0 || !free {
             return;
         }
         let all = PARTIALS / self.lanes.count;
@@ -41,30 +49,43 @@ impl Loop<'_> {
         self.turns * self.shares * self.lanes.count == PARTIALS
     }
 
-    /// The loop once for each share of the partial results, from the first element of each on.
+    /// The loop, or of each stretch of elements once for each share of the partial results.
     pub(super) fn of_shares(&mut self, round: &[u8]) -> Done {
-        let first = CONSTS;
-        if self.shares > 1 {
-            self.put(Instruction::with2(Code::Xor_r32_rm32, WORD, WORD))?;
+        use Code::*;
+        // The first element of a share, and the end of the stretch.
+        let (first, end, count) = (CONSTS, SPARE, at(TABLE, 0));
+        let shared = self.shares > 1;
+        let mut begins = self.bytes;
+        if shared {
+            let none = Register::None;
+            let after = MemoryOperand::new(first, none, 1, STRETCH.into(), 1, false, none);
+            self.put(Instruction::with2(Xor_r32_rm32, WORD, WORD))?;
+            begins = self.bytes;
+            self.put(Instruction::with2(Lea_r64_m, end, after))?;
+            self.put(Instruction::with2(Cmp_r64_rm64, end, count))?;
+            self.put(Instruction::with2(Cmova_r64_rm64, end, count))?;
         }
         let again = self.bytes;
         self.partials(true)?;
-        if self.shares > 1 {
-            self.put(Instruction::with2(Code::Mov_r64_rm64, INDEX, first))?;
-            self.put(Instruction::with2(Code::Cmp_r64_rm64, INDEX, at(TABLE, 0)))?;
+        if shared {
+            self.put(Instruction::with2(Mov_r64_rm64, INDEX, first))?;
+            self.put(Instruction::with2(Cmp_r64_rm64, INDEX, end))?;
             let behind = self.bytes + JUMP + round.len();
-            self.put(Instruction::with_branch(Code::Jae_rel32_64, behind as u64))?;
+            self.put(Instruction::with_branch(Jae_rel32_64, behind as u64))?;
         }
         for byte in round {
             self.encoder.write_u8(*byte);
         }
         self.bytes += round.len();
         self.partials(false)?;
-        if self.shares > 1 {
+        if shared {
             let share = (self.turns * self.lanes.count) as i32;
-            self.put(Instruction::with2(Code::Add_rm64_imm32, first, share))?;
-            self.put(Instruction::with2(Code::Cmp_rm64_imm32, first, PARTIALS as i32))?;
-            self.put(Instruction::with_branch(Code::Jb_rel32_64, again as u64))?;
+            self.put(Instruction::with2(Add_rm64_imm32, first, share))?;
+            self.put(Instruction::with2(Test_rm32_imm32, WORD, WITHIN))?;
+            self.put(Instruction::with_branch(Jne_rel32_64, again as u64))?;
+            self.put(Instruction::with2(Add_rm64_imm32, first, STRETCH - PARTIALS as i32))?;
+            self.put(Instruction::with2(Cmp_r64_rm64, first, count))?;
+            self.put(Instruction::with_branch(Jb_rel32_64, begins as u64))?;
         }
         Ok(())
     }
@@ -75,7 +96,12 @@ impl Loop<'_> {
             Act::Fold(slot, _, id) => Some((slot, id, self.sums[slot as usize]?)),
             _ => None,
         });
-        for (slot, id, first) in folds.collect::<Vec<_>>() {
+        let folds: Vec<_> = folds.collect();
+        if self.shares > 1 {
+            self.put(Instruction::with2(Code::Mov_r32_rm32, Register::ECX, WORD))?;
+            self.put(Instruction::with2(Code::And_rm32_imm32, Register::ECX, WITHIN))?;
+        }
+        for (slot, id, first) in folds {
             let (load, store) = forms::moves(self.size(id), self.lanes);
             for turn in 0..self.turns {
                 let (own, there) = (first + turn as u8, self.partial(slot as usize, id, turn)?);
@@ -99,15 +125,14 @@ impl Loop<'_> {
             (true, _) => {
                 let (size, none) = (u32::from(far != 0), Register::None);
                 let (scale, far) = (item as u32, far as i64);
-                return Ok(MemoryOperand::new(base, CONSTS, scale, far, size, false, none));
+                return Ok(MemoryOperand::new(base, INDEX, scale, far, size, false, none));
             }
             (false, _) => {}
         }
         // The word is the lower half of a register, and the upper one is 0.
-        let (within, which) = (PARTIALS as i32 - 1, CONSTS);
         self.put(Instruction::with2(Code::Mov_r32_rm32, WORD, Register::ECX))?;
-        self.put(Instruction::with2(Code::And_rm32_imm32, WORD, within))?;
-        Ok(MemoryOperand::new(base, which, item as u32, 0, 0, false, Register::None))
+        self.put(Instruction::with2(Code::And_rm32_imm32, WORD, WITHIN))?;
+        Ok(MemoryOperand::new(base, CONSTS, item as u32, 0, 0, false, Register::None))
     }
 
     /// A register's elements, each into one of the output's.
