@@ -195,8 +195,12 @@ impl Eval<'_> {
 fn room(x: Option<&Array>, y: &Array) -> u64 {
     const LEAST: u64 = 256 << 20;
     const TIMES: u64 = 64;
-    let bytes = |a: &Array| a.pieces().map_or(a.len(), |r| r.flat().len()) as u64 * 8;
     LEAST.max(TIMES * (bytes(y) + x.map_or(0, bytes)))
+}
+
+/// Bytes of an array's items as numbers, those of its pieces if it has some.
+fn bytes(a: &Array) -> u64 {
+    a.pieces().map_or(a.len(), |r| r.flat().len()) as u64 * 8
 }
 
 impl Eval<'_> {

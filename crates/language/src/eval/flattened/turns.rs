@@ -14,7 +14,7 @@
 
 use super::body::{Call, Flow};
 use super::sent::{Event, changed_by};
-use super::{Cells, Flat, Steps as Ways, refuse, room};
+use super::{Cells, Flat, Steps as Ways, bytes, refuse};
 use crate::eval::operators::reduce::stretch;
 use crate::eval::run::{At, Eval};
 use crate::eval::steps::Slot;
@@ -36,7 +36,10 @@ const DEEP: usize = 3;
 const MOST: usize = 1 << 22;
 /// Turns that run together for each that the loop has behind it, and at most: a turn that fails
 /// takes those around it with it.
-const AHEAD: (usize, usize) = (8, 1 << 16);
+const AHEAD: (usize, usize) = (8, 1 << 14);
+/// Bytes that turns together may take beside what is there: so many, and so many times the arrays
+/// that the loop reads. A turn that needs more has the machine to itself.
+const ROOM: (u64, u64) = (2 << 20, 2);
 
 /// The steps of a loop as they are run for all turns.
 pub(super) struct Plan<'a> {
@@ -155,7 +158,7 @@ impl Eval<'_> {
         let (ast, home) = (at.ast.clone(), self.st.here.clone());
         let closure = Rc::new(Closure { ast, dfn: DfnId(0), env: None, home, lines: None });
         let this = Rc::new(Func::Dfn(closure.clone()));
-        let lowered = self.cx.budget().lowered(room(lists.get(1), &lists[0]));
+        let lowered = self.cx.budget().lowered(self.room_of_turns(at, &plan, &lists));
         let (refused, depth) = (self.cx.sys.refused.take(), self.st.depth);
         let mut changes = Vec::new();
         let made = self.attempt_together(|ev| {
@@ -195,6 +198,18 @@ impl Eval<'_> {
             Slot::None | Slot::Selected(_) => {}
         }
         Ok(true)
+    }
+
+    /// The bytes that turns together may take.
+    fn room_of_turns(&self, at: At<'_>, plan: &Plan, lists: &[Array]) -> u64 {
+        let mut read: Vec<Sym> = plan.codes.values().flat_map(|(_, syms)| syms.clone()).collect();
+        read.sort_unstable();
+        read.dedup();
+        let own = read.iter().filter_map(|sym| match self.lookup(at, *sym) {
+            Some(Value::Array(a)) => Some(bytes(&a)),
+            _ => None,
+        });
+        ROOM.0 + ROOM.1 * (own.sum::<u64>() + lists.iter().map(bytes).sum::<u64>())
     }
 
     /// The steps of a loop, and what they do with names. None: one of them does more than is known
