@@ -156,7 +156,7 @@ impl Model<'_> {
         let one = self.products[usize::from(factors.narrow)];
         let (lines, all) = ((rows + columns) as f64, rows as f64 * columns as f64);
         (tiled && rows >= FEW && columns >= FEW && deep >= LEAST)
-            .then(|| (all * one + lines * PACK_NS) * deep as f64)
+            .then_some((all * one + lines * PACK_NS) * deep as f64)
     }
 
     /// One point's steps, and what is folded or stored there.
