@@ -10,10 +10,12 @@
 
 use crate::support::{Heard, session};
 use aplomb_compiler::pass::{NoClock, Options, PIPELINE, SWITCHES, compile, price};
+use aplomb_ground::error::Kind;
 use aplomb_ground::protocol::Request;
 use aplomb_ground::trace::{DecisionRecord, PlanCost, Trace};
 use aplomb_kernel::session::Session;
 use aplomb_plans::plan::Plan;
+use aplomb_plans::plan::cpu::ASK_US;
 use aplomb_values::dag::Recorded;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,9 +24,6 @@ use std::rc::Rc;
 
 /// A plan may take so many times the other one's time.
 const MOST: f64 = 1.5;
-
-/// Microseconds of a plan that never leaves the CPU.
-const ASK_US: f64 = 40.0;
 
 /// A program or workload, the kind of decision there that costs more than the other way, and why.
 const KNOWN: &[(&str, &str, &str)] = &[
@@ -242,12 +241,17 @@ struct Switched {
 
 impl Switched {
     fn look(&mut self, id: &str, recorded: &Recorded, own: &Options) {
+        // None: without sharing it is a tree beyond the limit.
         let planned = |options: &Options| -> Option<PlanCost> {
             let mut options = options.clone();
             options.trace = false;
-            Some(price(&compile(recorded, &options, &mut NoClock).ok()?.plan))
+            match compile(recorded, &options, &mut NoClock) {
+                Ok(compiled) => Some(price(&compiled.plan)),
+                Err(e) if e.kind() == Kind::Limit => None,
+                Err(e) => panic!("{id}: {e}"),
+            }
         };
-        let Some(with) = planned(own) else { return };
+        let with = planned(own).expect("a plan");
         let names = PIPELINE.iter().map(|p| p.name).chain(SWITCHES.iter().map(|s| s.name));
         for name in names {
             let mut options = own.clone();

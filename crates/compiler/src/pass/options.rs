@@ -342,7 +342,7 @@ impl Options {
         PIPELINE.iter().map(|p| p.name).filter(|name| !self.is_off(name)).collect()
     }
 
-    /// Whether costs decide what is stored, and a whole plan that is cheaper goes first.
+    /// True where costs decide what is stored: then a whole plan that is cheaper goes first.
     pub(super) fn settles(&self) -> bool {
         let rule = self.policies().recompute;
         matches!(rule, Recompute::Light | Recompute::Cost) && !self.is_strict()

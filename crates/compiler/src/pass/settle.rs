@@ -20,6 +20,7 @@ use super::work::Work;
 use super::{find, price, sketch};
 use aplomb_ground::error::{Result, time};
 use aplomb_ground::trace::PlanCost;
+use aplomb_plans::plan::cpu::ASK_US;
 use aplomb_plans::plan::layout::{axes, laid};
 use aplomb_plans::plan::{Plan, product};
 use aplomb_values::array::Shape;
@@ -38,8 +39,6 @@ const BYTE_NS: f64 = 0.03;
 const FLOP_NS: f64 = 0.04;
 /// Plans that are tried, at most.
 const MOST: usize = 64;
-/// Microseconds of a plan that never leaves the CPU.
-const ASK_US: f64 = 40.0;
 /// Points of a map whose arrays are worth another order.
 const LARGE: u64 = 1024;
 
@@ -138,7 +137,7 @@ fn cost(work: &Work, schedule: &Schedule) -> Result<PlanCost> {
     Ok(price::of(&sketch::whole(&work.dag, &work.roots, schedule)?))
 }
 
-/// Whether a plan is cheaper on one device and no dearer on the other.
+/// True of a plan that is cheaper on one device and no dearer on the other.
 fn is_cheaper(new: &PlanCost, own: &PlanCost) -> bool {
     let falls = |a: f64, b: f64| a < b * (1.0 - GAIN);
     let rises = |a: f64, b: f64| a > b * (1.0 + GAIN);
@@ -219,8 +218,12 @@ fn candidates(work: &Work, schedule: &Schedule) -> Vec<(Flip, f64)> {
     all
 }
 
+/// The cost of a whole plan, as that of a choice.
+fn whole(cost: &PlanCost) -> Cost {
+    Cost { flops: cost.flops, bytes: cost.bytes, ns: cost.us * 1e3 }
+}
+
 fn chosen(work: &Work, flip: Flip, new: &PlanCost, own: &PlanCost) -> Decision {
-    let whole = |cost: &PlanCost| Cost { flops: cost.flops, bytes: cost.bytes, ns: cost.us * 1e3 };
     let (what, names, says) = match flip.way {
         Way::Store => ("keep", ["materialise", "inline"], "is stored"),
         Way::Inline => ("inline", ["inline", "materialise"], "is computed where it is read"),
@@ -276,7 +279,7 @@ fn lay(work: &mut Work) -> Result<()> {
     Ok(())
 }
 
-/// Whether anything is read with its axes in another order: without that every array lies as its
+/// True where something is read with its axes in another order: else every array lies as its
 /// readers go.
 fn crosses(dag: &Dag) -> bool {
     dag.ids().any(|at| {
@@ -302,7 +305,6 @@ fn laid_out(
         time(new.us),
         time(own.us)
     );
-    let whole = |cost: &PlanCost| Cost { flops: cost.flops, bytes: cost.bytes, ns: cost.us * 1e3 };
     let about =
         About { at: nodes[0], what: "place", reason: "order", row: "own:settle", switch: "settle" };
     let (a, b) = (

@@ -74,6 +74,9 @@ pub const LEAST: usize = 8;
 /// Reading, computing and packing an item of an operand of a product.
 const PACK_NS: f64 = 2.0;
 
+/// Microseconds of a plan below which nobody asks whether there is a GPU.
+pub const ASK_US: f64 = 40.0;
+
 /// A CPU as estimates see it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Machine {
@@ -93,7 +96,7 @@ impl Machine {
 
     /// The time of a launch of the plan on one thread.
     pub fn time(&self, plan: &Plan, launch: &Launch) -> Time {
-        Model { plan, registers: self.registers, products: self.products }.launch(launch)
+        Model { plan, machine: *self }.launch(launch)
     }
 }
 
@@ -118,8 +121,7 @@ impl Time {
 
 struct Model<'a> {
     plan: &'a Plan,
-    registers: Option<f64>,
-    products: [f64; 2],
+    machine: Machine,
 }
 
 impl Model<'_> {
@@ -153,7 +155,7 @@ impl Model<'_> {
             }
             _ => false,
         };
-        let one = self.products[usize::from(factors.narrow)];
+        let one = self.machine.products[usize::from(factors.narrow)];
         let (lines, all) = ((rows + columns) as f64, rows as f64 * columns as f64);
         (tiled && rows >= FEW && columns >= FEW && deep >= LEAST)
             .then_some((all * one + lines * PACK_NS) * deep as f64)
@@ -163,7 +165,7 @@ impl Model<'_> {
     fn steps(&self, launch: &Launch, steps: &[Step], domain: &[usize]) -> f64 {
         let wide = |s: &Step| !matches!(s.what, What::Const(_) | What::Index { .. });
         let widest = steps.iter().filter(|s| wide(s)).map(|s| s.dtype.size()).max();
-        let part = match (self.registers, widest) {
+        let part = match (self.machine.registers, widest) {
             (Some(registers), Some(bytes)) => registers * bytes.max(NARROWEST) as f64 / 8.0,
             (Some(_), None) | (None, _) => 1.0,
         };
@@ -188,7 +190,7 @@ impl Model<'_> {
 
     fn operation(&self, op: Op, part: f64) -> f64 {
         let ns = Effort::of(op).ns;
-        match self.registers {
+        match self.machine.registers {
             Some(_) if ns <= ONE => INSTRUCTION * part,
             Some(_) => SEQUENCE * ns * part,
             None => ns,
@@ -216,7 +218,7 @@ impl Model<'_> {
             What::Loop { .. } => ROUNDS * own,
             What::Arg(_) | What::Const(_) | What::Reduced(_) | What::State { .. } => own,
             What::Select { .. } | What::Index { .. } | What::Guard { .. } | What::Part { .. } => {
-                if self.registers.is_some() {
+                if self.machine.registers.is_some() {
                     2.0 * INSTRUCTION * part
                 } else {
                     own

@@ -5,18 +5,6 @@
 
 use aplomb_values::dag::NodeId;
 
-impl Way {
-    /// The way that takes it back.
-    fn back(self) -> Way {
-        match self {
-            Way::Store => Way::Inline,
-            Way::Inline => Way::Store,
-            Way::Apart => Way::Together,
-            Way::Together => Way::Apart,
-        }
-    }
-}
-
 /// The other way of a choice about a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
@@ -28,6 +16,18 @@ pub enum Way {
     Apart,
     /// One launch with others of its domain, though they share nothing.
     Together,
+}
+
+impl Way {
+    /// The way that takes it back.
+    fn back(self) -> Way {
+        match self {
+            Way::Store => Way::Inline,
+            Way::Inline => Way::Store,
+            Way::Apart => Way::Together,
+            Way::Together => Way::Apart,
+        }
+    }
 }
 
 /// A choice about a node.
@@ -52,8 +52,8 @@ impl Flips {
         Some(self)
     }
 
-    /// These choices with one of them made the other way: one that made it so is taken back. None:
-    /// there is no room.
+    /// Choices with one more made the other way: one that made it so is taken back. None: there is
+    /// no room.
     pub fn with(self, flip: Flip) -> Option<Flips> {
         let undone = Some(Flip { way: flip.way.back(), ..flip });
         if !self.0.contains(&undone) {

@@ -391,8 +391,7 @@ fn apart(segment: &Segment, aside: &Aside, n: usize) -> bool {
 /// The last elements of n as one round, of which the first were made before. What was suspect.
 fn last(segment: &Segment, aside: &mut Aside, n: usize) -> u64 {
     let (tape, lanes) = (&segment.code.tape, segment.code.lanes);
-    let types = tape.ins.iter().copied().chain(tape.outs.iter().map(|out| Some(out.dtype)));
-    for (at, dtype) in aside.words[HEAD..].iter_mut().zip(types) {
+    for (at, dtype) in aside.words[HEAD..].iter_mut().zip(tape.types()) {
         *at += dtype.map_or(0, |dtype| ((n - lanes) * dtype.size()) as u64);
     }
     aside.words[0] = lanes as u64;
@@ -406,14 +405,13 @@ fn rest(segment: &Segment, aside: &mut Aside, from: usize, n: usize) -> u64 {
     let tape = &segment.code.tape;
     let all = tape.ins.len() + tape.outs.len();
     let laid = tape.acts.iter().any(|act| matches!(act, Act::Onto(..)));
-    let types = || tape.ins.iter().copied().chain(tape.outs.iter().map(|out| Some(out.dtype)));
     if aside.rest.len() < all {
         aside.rest.extend(repeat_n(Line::EMPTY, all - aside.rest.len()));
     }
     let mut words = std::mem::take(&mut aside.rest_words);
     words.clear();
     words.extend([segment.code.lanes as u64, aside.words[1]]);
-    for (k, dtype) in types().enumerate() {
+    for (k, dtype) in tape.types().enumerate() {
         let line = aside.rest[k].0.as_mut_ptr();
         words.push(line as u64);
         if let Some(dtype) = dtype {

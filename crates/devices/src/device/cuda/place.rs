@@ -7,6 +7,7 @@
 
 use crate::device::cpu;
 use aplomb_plans::kir::{self, TileSize};
+pub use aplomb_plans::plan::cpu::ASK_US;
 use aplomb_plans::plan::{From, Launch, Plan};
 
 const ANSWER_US: f64 = 10.0;
@@ -15,8 +16,6 @@ const TRANSFER_PER_US: f64 = 1.2e4;
 /// Compiling: a program, and each kernel in it.
 const PROGRAM_US: f64 = 20e3;
 const KERNEL_US: f64 = 15e3;
-/// Below this nobody asks whether there is a GPU.
-pub const ASK_US: f64 = 40.0;
 
 /// Each launch on the GPU, its data there.
 pub fn gpu_us(plan: &Plan) -> &[f64] {

@@ -378,7 +378,7 @@ impl Flat<'_, '_> {
         }
     }
 
-    /// Whether turns of a loop change a name, which then has only what a turn gave it.
+    /// True of a name that turns of a loop change: it has only what a turn gave it.
     fn bars(&self, sym: Sym) -> bool {
         self.turns.as_ref().is_some_and(|turns| turns.changes(sym))
     }

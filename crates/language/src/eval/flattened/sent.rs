@@ -31,7 +31,7 @@ pub(super) struct Event {
 }
 
 enum Sent {
-    /// Its items, or itself as an item.
+    /// Items of it, or itself as an item.
     Joined { whole: bool },
     /// `r op←e`
     By(Op),

@@ -1,6 +1,6 @@
 //! The turns of a `:For` together: each step of the loop for all turns that are left.
 //!
-//! What a turn gives a name is mostly read in that turn alone, and what the loop is for it puts
+//! Values that a turn gives a name are mostly read in it alone, and what the loop is for it puts
 //! behind a name (`r,←w`), adds to one (`s+←≢w`), or puts at places (`r[i]←+/x[i;]`). Such turns do
 //! not see each other: they are the cells of a flattened run, a condition parts them, and a name
 //! has in each the value that the turn gave it. An inner loop over items has a cell for each of its
@@ -66,7 +66,7 @@ pub(super) struct Turns {
 
 /// A loop under way, for all of its turns.
 struct Block {
-    /// Its first step, by which what it sends is told from what others do.
+    /// The first step of it, by which what it sends is told from what others do.
     first: usize,
     /// The number of levels in which its turns are the cells.
     level: usize,
@@ -79,7 +79,7 @@ struct Block {
 struct Around {
     /// The step where it stands.
     step: usize,
-    /// Those that come to it; None: all.
+    /// The turns around that come to it; None: all.
     here: Option<Rc<[u32]>>,
     /// The one of these that each of its turns is in.
     of: Rc<[u32]>,
@@ -108,7 +108,7 @@ impl Version {
 }
 
 impl Turns {
-    /// Whether a name is changed by some turn, so that only what this turn gave it may be read.
+    /// True of a name that some turn changes: only what this turn gave it may be read.
     pub(super) fn changes(&self, sym: Sym) -> bool {
         self.written.contains(&sym)
     }

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 /// The first places of the items of a list.
 pub struct Index {
-    /// So many are in it.
+    /// The number of items that are in it.
     upto: usize,
     places: HashMap<i64, u32>,
 }
@@ -27,7 +27,7 @@ fn whole(x: f64) -> Option<i64> {
     (k as f64 == x && k.unsigned_abs() < 1 << 31).then_some(k)
 }
 
-/// Whether an instruction changes items of a list that are there.
+/// True of an instruction that changes items of a list that are there.
 fn rewrites(step: &Do, list: u16) -> bool {
     match step {
         Do::SetItem { of, .. } | Do::SetKnown { of, .. } | Do::Cut { of, .. } => *of == list,

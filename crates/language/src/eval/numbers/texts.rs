@@ -26,12 +26,12 @@ pub struct Texts {
     numbers: HashMap<(bool, Box<[char]>), u32>,
 }
 
-/// Whether an array is a text: characters, at most a vector of them.
+/// True of an array that is a text: characters, at most a vector of them.
 pub fn is_text(a: &Array) -> bool {
     a.is_char() && a.is_plain() && a.rank() <= 1 && a.len() <= LONGEST
 }
 
-/// Whether the items of a nested vector are texts.
+/// True of a nested vector whose items are texts.
 pub fn are_texts(a: &Array) -> bool {
     if a.is_uniform() || a.rank() != 1 {
         return false;

@@ -204,7 +204,7 @@ impl<'a> Loop<'a> {
         self.tape.nodes[id as usize]
     }
 
-    /// It is a bit a lane, in a register for masks.
+    /// True of a mask of a bit a lane, which has a register for masks.
     fn is_bits(&self, id: Id) -> bool {
         self.lanes.bits() && self.node(id).kind() == Kind::Mask
     }
@@ -550,23 +550,22 @@ impl<'a> Loop<'a> {
     /// A last operand: a constant that has no register may be one in memory, and so may what is
     /// read here for the last time.
     fn last(&mut self, id: Id, now: usize) -> Done<Last> {
-        let place = self.places[id as usize];
-        match (self.node(id), place.register) {
-            (Expr::Const(slot, kind), None) if self.lanes.bits() && self.lanes.bytes(kind) >= 4 => {
+        let (node, place) = (self.node(id), self.places[id as usize]);
+        let there = match node {
+            _ if place.register.is_some() => None,
+            Expr::Const(slot, kind) if self.lanes.bits() => {
                 let (none, far) = (Register::None, slot as usize * 8);
                 let size = u32::from(far != 0);
                 let at = MemoryOperand::new(CONSTS, none, 1, far as i64, size, true, none);
-                Ok(Last::At(at))
+                (self.lanes.bytes(kind) >= 4).then_some(at)
             }
-            (Expr::Const(..), None) if !self.lanes.bits() => match self.at_home(Home::Const(id)) {
-                Some(at) => Ok(Last::At(at)),
-                None => Ok(Last::In(self.vector(id, now)?)),
-            },
-            (_, None) if !self.lanes.bits() && self.dies(id, now) => match place.slot {
-                Some(slot) => Ok(Last::At(self.slot(slot))),
-                None => Ok(Last::In(self.vector(id, now)?)),
-            },
-            _ => Ok(Last::In(self.vector(id, now)?)),
+            Expr::Const(..) => self.at_home(Home::Const(id)),
+            _ if self.lanes.bits() || !self.dies(id, now) => None,
+            _ => place.slot.map(|slot| self.slot(slot)),
+        };
+        match there {
+            Some(at) => Ok(Last::At(at)),
+            None => Ok(Last::In(self.vector(id, now)?)),
         }
     }
 

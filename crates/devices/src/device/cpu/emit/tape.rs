@@ -164,6 +164,13 @@ pub struct Tape {
     pub turns: Turns,
 }
 
+impl Tape {
+    /// The items of all inputs, then of all outputs, as the table of a call has them.
+    pub fn types(&self) -> impl Iterator<Item = Option<DType>> + '_ {
+        self.ins.iter().copied().chain(self.outs.iter().map(|out| Some(out.dtype)))
+    }
+}
+
 /// The rounds that elements take in registers, of a tape that is a round of a loop: as many as
 /// `count`, where it is not 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

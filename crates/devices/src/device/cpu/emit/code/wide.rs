@@ -93,10 +93,15 @@ impl Loop<'_> {
         self.put(Instruction::with2(Code::VEX_Vpmovsxdq_ymm_xmmm128, full, half))
     }
 
+    /// The upper half of a register into another.
+    fn upper(&mut self, of: Register, to: Register) -> Done {
+        self.put(Instruction::with3(Code::VEX_Vextractf128_xmmm128_ymm_imm8, to, of, 1))
+    }
+
     /// A mask for lanes that are half as wide.
     fn halved(&mut self, mask: Register, to: Register) -> Done {
         let (half, to) = (sized(mask, Size::Xmm), sized(to, Size::Xmm));
-        self.put(Instruction::with3(Code::VEX_Vextractf128_xmmm128_ymm_imm8, to, mask, 1))?;
+        self.upper(mask, to)?;
         self.four(Code::VEX_Vshufps_xmm_xmm_xmmm128_imm8, to, half, Last::In(to), 0x88)
     }
 
@@ -257,7 +262,7 @@ impl Loop<'_> {
     /// A mask of i16 as bytes, in half of another register.
     fn halved_words(&mut self, mask: Register, to: Register) -> Done {
         let (half, to) = (sized(mask, Size::Xmm), sized(to, Size::Xmm));
-        self.put(Instruction::with3(Code::VEX_Vextractf128_xmmm128_ymm_imm8, to, mask, 1))?;
+        self.upper(mask, to)?;
         self.three(Code::VEX_Vpacksswb_xmm_xmm_xmmm128, to, half, Last::In(to))
     }
 
@@ -351,8 +356,7 @@ impl Loop<'_> {
             16 => self.halved_words(mask, to)?,
             _ => {
                 let low = sized(mask, Size::Xmm);
-                let high = VEX_Vextractf128_xmmm128_ymm_imm8;
-                self.put(Instruction::with3(high, half, mask, 1))?;
+                self.upper(mask, half)?;
                 self.three(VEX_Vpackssdw_xmm_xmm_xmmm128, half, low, Last::In(half))?;
                 self.three(VEX_Vpacksswb_xmm_xmm_xmmm128, half, half, Last::In(half))?;
             }
@@ -381,8 +385,7 @@ impl Loop<'_> {
         }
         self.three(VEX_Vpshufb_ymm_ymm_ymmm256, aside, from, Last::At(there))?;
         if to_bytes {
-            let far = VEX_Vextractf128_xmmm128_ymm_imm8;
-            self.put(Instruction::with3(far, high, aside, 1))?;
+            self.upper(aside, high)?;
             self.three(VEX_Vpunpckldq_xmm_xmm_xmmm128, half, half, Last::In(high))?;
             return Ok((VEX_Vmovq_xmmm64_xmm, half));
         }

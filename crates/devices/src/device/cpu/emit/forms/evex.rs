@@ -4,7 +4,7 @@ use super::super::lanes::{Kind, Lanes, Size};
 use super::super::tape::Bin;
 use iced_x86::Code;
 
-/// Of four codes that of a width: bytes, i16, i32 in a whole register, i32 in half of one.
+/// The code of a width, of four: bytes, i16, i32 in a whole register, i32 in half of one.
 fn by_width(lanes: Lanes, all: [Code; 4]) -> Code {
     match lanes.count {
         64 => all[0],
@@ -14,7 +14,7 @@ fn by_width(lanes: Lanes, all: [Code; 4]) -> Code {
     }
 }
 
-/// Of two codes that of f32 in a whole register or half of one.
+/// The code of f32 in a whole register or in half of one, of these two.
 fn by_half(lanes: Lanes, all: [Code; 2]) -> Code {
     all[usize::from(lanes.count == 8)]
 }
