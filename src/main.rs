@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use aplomb_devices::memory::Counting;
+use aplomb_devices::memory::{self, Counting};
 use std::process::ExitCode;
 
 /// The allocator of the program counts: a request is bounded in all that it makes.
@@ -10,5 +10,6 @@ use std::process::ExitCode;
 static HEAP: Counting = Counting::new();
 
 fn main() -> ExitCode {
+    memory::keep_ends();
     aplomb::cli::main(|| HEAP.taken())
 }

@@ -1,7 +1,7 @@
 //! The step that computes what a gather reads where it is read: `(2×A)[I]` gathers from A.
 //!
 //! A gather by the grade of what it reads is a sort, which moves no places: `X[⍋X]`, and row by row
-//! `{⍵[⍋⍵]}⍤1⊢M`.
+//! `{⍵[⍋⍵]}⍤1⊢M`. Of a sort only what is read is looked for.
 //!
 //! Row: ACL-19. A gather is inlined while it reads no more than there is. Part of push-down. A map
 //! that only the gather reads, and that has a value for all values, changes places with it; what is
@@ -10,12 +10,18 @@
 use super::lets;
 use super::work::Work;
 use aplomb_values::dag::ix::Ix;
-use aplomb_values::dag::{Along, Dag, Info, Lib, Node, NodeId, Whole, kinds};
+use aplomb_values::dag::{Along, Dag, Info, Lib, Meta, Node, NodeId, Whole, kinds};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
 /// Maps above each other that are gone through; more are stored.
 const DEEP: usize = 64;
+
+/// A sort this many times as long as what is read of it is cut down.
+const FEW: i64 = 16;
+
+/// The places that readers of a sort take: from and to, both included. None: all, or who knows.
+type Window = Option<(i64, i64)>;
 
 pub fn run(work: &mut Work) {
     let uses = work.dag.uses(&work.roots);
@@ -44,6 +50,81 @@ pub fn run(work: &mut Work) {
     if work.dag.len() > before && !work.lets.is_empty() {
         work.bind(lets::float(&work.dag, &work.roots));
     }
+    select(work);
+}
+
+/// Sorts whose readers take places near each other, a median or the ten greatest, are cut down to
+/// these: what is left out nobody reads, and a device finds a few places of an order in one look at
+/// all numbers or two.
+fn select(work: &mut Work) {
+    let windows = windows(&work.dag, &work.roots);
+    if windows.is_empty() {
+        return;
+    }
+    let (mut made, born) = (BTreeMap::new(), work.pass_now());
+    work.rewrite(|dag, at| {
+        let Node::Transform(kinds::Transform { name, src, read, .. }) = dag.node(at) else {
+            return None;
+        };
+        let (from, to) = *windows.get(src)?;
+        let (name, src, mut read) = (*name, *src, read.clone());
+        let few = *made.entry(src).or_insert_with(|| cut(dag, src, (from, to), born));
+        read.ix[0] = read.ix[0].offset(-from);
+        let node = Node::Transform(kinds::Transform { name, src: few, read, onto: false });
+        let info = Info { from: vec![at], born, ..dag.info(at).clone() };
+        let to = dag.add(node, info);
+        Some(("select", "only these places of the order are read", to))
+    });
+}
+
+/// The sorts of vectors of which some neighbours alone are read.
+fn windows(dag: &Dag, roots: &[NodeId]) -> BTreeMap<NodeId, (i64, i64)> {
+    let mut all: BTreeMap<NodeId, Window> = BTreeMap::new();
+    let live = dag.live(roots);
+    let sort = |at: &NodeId| match dag.node(*at) {
+        Node::Whole(kinds::WholeArrays { what: Whole::Lib { of, rows: false, .. }, .. }) => {
+            of.is_sort()
+        }
+        _ => false,
+    };
+    let mut reads = |of: NodeId, window: Window| {
+        let own = all.entry(of).or_insert(window);
+        *own = own.zip(window).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1)));
+    };
+    roots.iter().filter(|at| sort(at)).for_each(|at| reads(*at, None));
+    for at in dag.ids().filter(|at| live[at.index()]) {
+        let node = dag.node(at);
+        for of in node.inputs().iter().filter(|of| sort(of)) {
+            reads(
+                *of,
+                match node {
+                    Node::Transform(kinds::Transform { read, .. })
+                        if read.tests.is_empty() && dag.elements(at) > 0 =>
+                    {
+                        Some(read.ix[0].range(dag.shape(at)))
+                    }
+                    _ => None,
+                },
+            );
+        }
+    }
+    let few = |(of, window): (NodeId, Window)| {
+        let (from, to) = window?;
+        ((to - from + 1) * FEW <= dag.elements(of) as i64).then_some((of, (from, to)))
+    };
+    all.into_iter().filter_map(few).collect()
+}
+
+/// The part of a sort from one place to another.
+fn cut(dag: &mut Dag, sort: NodeId, (from, to): (i64, i64), born: usize) -> NodeId {
+    let mut node = dag.node(sort).clone();
+    if let Node::Whole(kinds::WholeArrays { what: Whole::Lib { first, .. }, .. }) = &mut node {
+        *first += from as usize;
+    }
+    let info = dag.info(sort).clone();
+    let shape = [(to - from + 1) as usize].as_slice().into();
+    let meta = Meta { shape, ..info.meta };
+    dag.add(node, Info { meta, from: vec![sort], born, ..info })
 }
 
 /// The numbers of a vector, or of each row, in order, where a gather takes them by a grade that
@@ -54,7 +135,7 @@ fn of_own_grade(dag: &mut Dag, at: NodeId, uses: &[u32], born: usize) -> Option<
     };
     let (&[src, places], &[axis]) = (args.as_slice(), along.as_slice()) else { return None };
     let Node::Whole(kinds::WholeArrays {
-        what: Whole::Lib { of, origin: first, ct, rows },
+        what: Whole::Lib { of, origin: first, rows, .. },
         args: graded,
     }) = dag.node(places)
     else {
@@ -80,7 +161,7 @@ fn of_own_grade(dag: &mut Dag, at: NodeId, uses: &[u32], born: usize) -> Option<
     if graded.as_slice() != [src] || !whole || !each || !alone || !from_first {
         return None;
     }
-    let node = Node::whole(Whole::Lib { of: to, origin: *origin, ct: *ct, rows: *rows }, [src]);
+    let node = Node::whole(Whole::sort(to, *rows), [src]);
     let info = Info { from: vec![at], born, ..dag.info(at).clone() };
     Some(dag.add(node, info))
 }

@@ -108,12 +108,20 @@ fn groups_of_whole(y: &Array, budget: &Budget) -> Result<Option<Groups>> {
         let size = (hi - lo + 1) as usize;
         let _held = budget.charge_elements(size, 4)?;
         let mut table = budget.filled(u32::MAX, size)?;
-        let group = |k: usize, next: u32| {
-            let at = &mut table[(items[k].into() - lo) as usize];
-            *at = (*at).min(next);
-            *at
-        };
-        in_order(budget, items.len(), group).map(Some)
+        let mut out = Groups { firsts: Vec::new(), of: budget.room(items.len())? };
+        for (block, part) in items.chunks(LOOK).enumerate() {
+            budget.check()?;
+            let Groups { firsts, of } = &mut out;
+            of.extend(part.iter().enumerate().map(|(k, x)| {
+                let at = &mut table[((*x).into() - lo) as usize];
+                if *at == u32::MAX {
+                    *at = firsts.len() as u32;
+                    firsts.push(block * LOOK + k);
+                }
+                *at
+            }));
+        }
+        Ok(Some(out))
     }
     of_whole!(y, budget, placed)
 }

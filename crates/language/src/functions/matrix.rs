@@ -76,8 +76,15 @@ impl Qr {
     }
 }
 
+/// Numbers that a sum of products takes at once, each into a part of its own.
+const ABREAST: usize = 8;
+
 fn reflect(v: &[f64], column: &mut [f64]) {
-    let dot: f64 = v.iter().zip(&*column).map(|(v, c)| v * c).sum();
+    let mut parts = [0.0; ABREAST];
+    for (v, c) in v.chunks(ABREAST).zip(column.chunks(ABREAST)) {
+        parts.iter_mut().zip(v).zip(c).for_each(|((part, v), c)| *part += v * c);
+    }
+    let dot: f64 = parts.iter().sum();
     column.iter_mut().zip(v).for_each(|(c, v)| *c -= v * dot);
 }
 
@@ -110,18 +117,18 @@ fn divided(
         let b = &b[c * m..(c + 1) * m];
         let mut x = qr.solve(b);
         if m == n && n > 0 {
-            let rest = |x: &[f64]| -> Vec<f64> {
-                (0..m)
-                    .map(|r| (0..n).fold(b[r], |rest, j| (-y[r * n + j]).mul_add(x[j], rest)))
-                    .collect()
+            let rest = |x: &[f64], r: usize| {
+                let row = y[r * n..(r + 1) * n].iter().zip(x);
+                row.fold(b[r], |rest, (y, x)| (-y).mul_add(*x, rest))
             };
-            let more = qr.solve(&rest(&x));
+            let left: Vec<f64> = (0..m).map(|r| rest(&x, r)).collect();
+            let more = qr.solve(&left);
             x.iter_mut().zip(more).for_each(|(x, more)| *x += more);
             // Fewer digits that solve it without a rest are the solution: ⌹ of whole numbers shows
             // whole numbers.
             let step = 2f64.powi((norm(&x).log2() as i32).clamp(-900, 900) - 40);
             let short: Vec<f64> = x.iter().map(|x| (x / step).round() * step).collect();
-            if rest(&short).iter().all(|r| *r == 0.0) {
+            if (0..m).all(|r| rest(&short, r) == 0.0) {
                 x = short;
             }
         }

@@ -3,6 +3,7 @@
 
 pub mod amend;
 pub mod cells;
+pub mod find;
 pub mod groups;
 pub mod join;
 pub mod made;

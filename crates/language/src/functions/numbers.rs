@@ -208,7 +208,8 @@ fn digits_of(x: &Array, y: &Array) -> Result<Counts> {
     }
 }
 
-/// `X⊥Y` of cells: Horner's rule as operations on all of them. None: cell by cell.
+/// `X⊥Y` of cells, or of many columns: Horner's rule as operations on all of them. None: one by
+/// one.
 fn decode_framed(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array>> {
     let (_, _, n) = digits_of(x, y)?;
     if !is_short(x, y, n) {
@@ -234,13 +235,23 @@ fn encode_by_steps(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array
     if radices.iter().skip(1).any(|&r| r == 0.0) {
         return Ok(None);
     }
+    // A quotient of whole numbers is rounded down, not what is left divided: so it stays one.
+    let whole = y.dtype().is_integer() && radices.iter().all(|r| *r > 0.0 && *r == r.trunc());
     let (mut digits, mut rest) = (Vec::with_capacity(radices.len()), y.clone());
     for (k, &radix) in radices.iter().enumerate().rev() {
         let by = Array::num(radix);
         let digit = cx.map2(Op::Residue, &by, &rest)?;
         if k > 0 {
-            let left = cx.map2(Op::Sub, &rest, &digit)?;
-            rest = cx.map2(Op::Div, &left, &by)?;
+            rest = match whole {
+                true => {
+                    let part = cx.map2(Op::Div, &rest, &by)?;
+                    cx.map1(Op::Floor, &part)?
+                }
+                false => {
+                    let left = cx.map2(Op::Sub, &rest, &digit)?;
+                    cx.map2(Op::Div, &left, &by)?
+                }
+            };
         }
         digits.push(digit);
     }
@@ -267,6 +278,12 @@ pub fn decode(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arra
             Some(made) => Ok(made),
             None => cx.over_cells('⊥', &[x, y], |cx, a| decode(cx, &a[0], &a[1], None)),
         };
+    }
+    if y.len() > SMALL
+        && y.rank() > 1
+        && let Some(made) = decode_framed(cx, x, y)?
+    {
+        return Ok(made);
     }
     let complex = complex_pair(cx, x, y)?;
     let (last, first, n) = digits_of(x, y)?;

@@ -190,7 +190,8 @@ fn array_hash(a: &Array) -> u64 {
     h
 }
 
-fn key_equal(a: &Key, b: &Key, ct: f64) -> bool {
+/// Whether two keys are equal under the tolerance `ct`.
+pub fn key_equal(a: &Key, b: &Key, ct: f64) -> bool {
     match (a, b) {
         (Key::Num(x), Key::Num(y)) => same(*x, *y, ct),
         (Key::Complex(x), Key::Complex(y)) => complex::same(*x, *y, ct),
@@ -581,6 +582,9 @@ pub fn interval(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Ar
     if y.shape()[y.rank() - cell..] != x.shape()[1..] {
         return Err(length("the cells of X and Y differ in length"));
     }
+    if let Some(made) = interval_of_numbers(cx, &x, &y)? {
+        return Ok(made);
+    }
     let frame = y.shape()[..y.rank() - cell].to_vec();
     let (bounds, wanted) = (cell_arrays(cx, &x, cell)?, cell_arrays(cx, &y, cell)?);
     if bounds.windows(2).any(|w| super::order::compare(&w[0], &w[1]).is_gt()) {
@@ -592,6 +596,45 @@ pub fn interval(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Ar
     };
     let places = cx.budget().each(wanted.iter().map(place))?;
     Array::numbers(frame.as_slice(), places, cx.budget())
+}
+
+/// Numbers whose places are looked for side by side: a step of one waits for nothing of another.
+const ABREAST: usize = 8;
+
+/// The same for real numbers among the numbers of a vector. Which half a number lies in moves its
+/// place by a product, not by a branch, so that all numbers of a group take the same steps. None:
+/// there are others, or ones that have no order, or the vector does not ascend.
+fn interval_of_numbers(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array>> {
+    let real = |a: &Array| a.is_uniform() && a.dtype().is_number() && !a.is_complex();
+    if x.rank() != 1 || x.is_empty() || !real(x) || !real(y) {
+        return Ok(None);
+    }
+    let (bounds, mut places) =
+        (cx.numbers(x, "the left argument of ⍸")?, cx.numbers(y, "the right argument of ⍸")?);
+    let ascends = bounds.windows(2).all(|pair| pair[0] <= pair[1]) && !bounds[0].is_nan();
+    if !ascends || places.iter().any(|v| v.is_nan()) {
+        return Ok(None);
+    }
+    let before = cx.sys.settings.io - 1.0;
+    for stretch in places.chunks_mut(ABREAST << 10) {
+        cx.budget().check()?;
+        for group in stretch.chunks_mut(ABREAST) {
+            let mut wanted = [0.0; ABREAST];
+            wanted[..group.len()].copy_from_slice(group);
+            let (mut at, mut left) = ([0; ABREAST], bounds.len());
+            while left > 0 {
+                let half = left.div_ceil(2);
+                for (at, v) in at.iter_mut().zip(wanted) {
+                    *at += half * usize::from(bounds[*at + half - 1] <= v);
+                }
+                left -= half;
+            }
+            for (place, at) in group.iter_mut().zip(at) {
+                *place = at as f64 + before;
+            }
+        }
+    }
+    Array::numbers(y.shape(), places, cx.budget()).map(Some)
 }
 
 /// The cells of the given rank as arrays.
@@ -608,7 +651,7 @@ pub fn cell_arrays(cx: &mut Cx<'_>, a: &Array, rank: usize) -> Result<Vec<Array>
 
 /// Items that are equal only to themselves, whatever ⎕CT: characters, and whole numbers that are
 /// not too large. None: there are others.
-fn exact(a: &Array, budget: &Budget) -> Result<Option<Vec<i64>>> {
+pub fn exact(a: &Array, budget: &Budget) -> Result<Option<Vec<i64>>> {
     /// No whole number here is a character's.
     const CHARACTERS: i64 = 1 << 40;
     let plain = a.is_uniform() && a.frame().is_none() && !a.is_complex();
@@ -631,84 +674,4 @@ fn exact(a: &Array, budget: &Budget) -> Result<Option<Vec<i64>>> {
         out.push(x as i64);
     }
     Ok(Some(out))
-}
-
-/// The places where a pattern begins, as 0 and 1, in one pass: where it fails after some items, its
-/// longest beginning that also ends there goes on (Knuth, Morris and Pratt 1977).
-fn found_at(cx: &mut Cx<'_>, pattern: &[i64], items: &[i64]) -> Result<Array> {
-    let mut out = cx.budget().filled(0.0, items.len())?;
-    let mut ticks = cx.budget().ticks();
-    if pattern.is_empty() {
-        out.fill(1.0);
-        return cx.vector(out);
-    }
-    // For each beginning of the pattern: how much of it ends there again.
-    let mut again = cx.budget().filled(0usize, pattern.len())?;
-    let mut so_far = 0;
-    for k in 1..pattern.len() {
-        ticks.tick()?;
-        while so_far > 0 && pattern[k] != pattern[so_far] {
-            so_far = again[so_far - 1];
-        }
-        so_far += usize::from(pattern[k] == pattern[so_far]);
-        again[k] = so_far;
-    }
-    so_far = 0;
-    for (k, item) in items.iter().enumerate() {
-        ticks.tick()?;
-        while so_far > 0 && *item != pattern[so_far] {
-            so_far = again[so_far - 1];
-        }
-        so_far += usize::from(*item == pattern[so_far]);
-        if so_far == pattern.len() {
-            out[k + 1 - pattern.len()] = 1.0;
-            so_far = again[so_far - 1];
-        }
-    }
-    cx.vector(out)
-}
-
-/// `X⍷Y`: where X begins in Y.
-pub fn find(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array> {
-    let (x, y) = (cx.ready(x, "search")?, cx.ready(y, "search")?);
-    if x.rank() < 2
-        && y.rank() == 1
-        && let (Some(pattern), Some(items)) = (exact(&x, cx.budget())?, exact(&y, cx.budget())?)
-    {
-        return found_at(cx, &pattern, &items);
-    }
-    let mut out = cx.budget().filled(0.0, y.len())?;
-    if x.rank() > y.rank() || y.is_empty() {
-        return Array::numbers(y.shape(), out, cx.budget());
-    }
-    let lead = y.rank() - x.rank();
-    let pattern: Vec<usize> =
-        std::iter::repeat_n(1, lead).chain(x.shape().iter().copied()).collect();
-    let (have, want) = (keys(cx, &y, 0)?, keys(cx, &x, 0)?);
-    let ct = ct_of(cx, &x, &y);
-    let strides = aplomb_values::array::strides(y.shape());
-    let mut place = vec![0; y.rank()];
-    let mut ticks = cx.budget().ticks();
-    for (k, o) in out.iter_mut().enumerate() {
-        ticks.tick()?;
-        if place.iter().zip(&pattern).zip(y.shape()).all(|((p, m), n)| p + m <= *n) {
-            let mut inner = vec![0; pattern.len()];
-            let mut fits = true;
-            for w in &want {
-                ticks.tick()?;
-                let at = k + inner.iter().zip(&strides).map(|(i, s)| i * s).sum::<usize>();
-                aplomb_values::array::advance(&mut inner, &pattern);
-                if !key_equal(&have[at], w, ct) {
-                    fits = false;
-                    break;
-                }
-            }
-            *o = f64::from(u8::from(fits));
-        }
-        aplomb_values::array::advance(&mut place, y.shape());
-    }
-    if lead > y.rank() {
-        return Err(length("X is larger than Y"));
-    }
-    Array::numbers(y.shape(), out, cx.budget())
 }

@@ -3,7 +3,7 @@
 use super::Class::{Cells, Host, Points, Structural};
 use super::Does::{Execute, One, Two};
 use super::{NONE, Prim, Role, SAME, Side, function, meaning, with_axis};
-use crate::functions::{matrix, numbers, order, parts, search, select, shape, text};
+use crate::functions::{find, matrix, numbers, order, parts, search, select, shape, text};
 use aplomb_ground::error::Kind::{Domain, Index, Length, Rank, Syntax};
 
 pub static ROWS: &[Prim] = &[
@@ -166,7 +166,7 @@ pub static ROWS: &[Prim] = &[
             NONE,
             ("'an'⍷'banana'", "0 1 0 1 0 0"),
             Cells,
-            Two(search::find),
+            Two(find::find),
         ),
     ),
     function(

@@ -26,8 +26,8 @@ impl Lowering<'_> {
                 let spots = (read, &along[..], *origin);
                 self.serial_scatter(finish, spots, *combine)
             }
-            Whole::Lib { of, origin, ct, rows } => {
-                self.serial_library(finish, *of, (*origin, *ct), *rows)
+            Whole::Lib { of, origin, ct, rows, first } => {
+                self.serial_library(finish, *of, (*origin, *ct), (*rows, *first))
             }
         }
     }
@@ -201,7 +201,7 @@ impl Lowering<'_> {
         finish: &Finish,
         of: Lib,
         (origin, ct): (f64, f64),
-        rows: bool,
+        (rows, first): (bool, usize),
     ) -> Result<Vec<Stmt>> {
         let launch = self.launch;
         let from = launch.held(finish, 0)?;
@@ -239,6 +239,10 @@ impl Lowering<'_> {
                 format!("numbers[o - o % {cells} + order[o]]")
             }
             Lib::GradeUp | Lib::GradeDown => "(double)order[o]".to_string(),
+            Lib::SortUp | Lib::SortDown if first > 0 => {
+                let first = self.number('m', Type::I64, first as f64);
+                format!("numbers[order[o + {first}]]")
+            }
             Lib::SortUp | Lib::SortDown => "numbers[order[o]]".to_string(),
             Lib::IndexOf | Lib::Member => {
                 let y = self.item(launch.held(finish, 1)?, "o")?;

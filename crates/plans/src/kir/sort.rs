@@ -82,14 +82,15 @@ impl Sorted {
 }
 
 impl Lowering<'_> {
-    /// `rows`: each row by itself. All numbers are sorted together, then, as the sort leaves equal
-    /// keys in their order, by the rows that they stand in.
+    /// `rows`: each row by itself. `first`: the place in the order of the first result. All numbers
+    /// are sorted together, then, as the sort leaves equal keys in their order, by the rows that
+    /// they stand in.
     pub(super) fn library(
         &mut self,
         finish: &Finish,
         of: Lib,
         (origin, ct): (f64, f64),
-        rows: bool,
+        (rows, first): (bool, usize),
     ) -> Result<()> {
         let launch = self.launch;
         let from = launch.held(finish, 0)?;
@@ -133,7 +134,11 @@ impl Lowering<'_> {
             Lib::SortUp | Lib::SortDown => {
                 self.items_of(sorted);
                 let x = self.buffer(from, false)?.to_string();
-                line.push(self.let_("u0", Type::U32, format!("{}[o]", sorted.items())));
+                let place = match first {
+                    0 => "o".to_string(),
+                    _ => format!("o + {}", self.number('m', Type::U32, first as f64)),
+                };
+                line.push(self.let_("u0", Type::U32, format!("{}[{place}]", sorted.items())));
                 format!("{x}[u0]")
             }
             Lib::IndexOf | Lib::Member => {

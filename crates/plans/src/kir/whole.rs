@@ -43,8 +43,8 @@ impl Lowering<'_> {
             }
             Whole::Segmented { op } => return self.segments(finish, *op),
             Whole::Scatter { .. } => return self.scatter(finish),
-            Whole::Lib { of, origin, ct, rows } => {
-                return self.library(finish, *of, (*origin, *ct), *rows);
+            Whole::Lib { of, origin, ct, rows, first } => {
+                return self.library(finish, *of, (*origin, *ct), (*rows, *first));
             }
         };
         let points = finish.shape.iter().map(|n| *n as u64).product();

@@ -65,6 +65,8 @@ const PICKED: f64 = 0.2;
 const NEAR: f64 = 0.8;
 /// A comparison of a sort; a step of a search by table.
 const SORTED: f64 = 1.5;
+/// A number among which some neighbours in the order are looked for: it is looked at twice.
+const NEIGHBOURS: f64 = 2.5;
 const SOUGHT: f64 = 15.0;
 
 /// Lines of an operand of a product below which it is a fold like others, and products to a sum.
@@ -287,6 +289,9 @@ impl Model<'_> {
                 // A few are looked for in the list itself.
                 let (list, sought) = (held(0), held(1));
                 (SOUGHT * (sought + list)).min(INSTRUCTION * list * sought.max(1.0))
+            }
+            Whole::Lib { of, .. } if of.is_sort() && elements(&finish.shape) < held(0) as usize => {
+                NEIGHBOURS * held(0)
             }
             Whole::Lib { rows, .. } => {
                 let n = held(0);

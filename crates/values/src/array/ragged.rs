@@ -57,9 +57,27 @@ impl Ragged {
             ends.extend(parts.iter().map(|part| part.end as u32));
             return Ok(Ragged::new(y.clone(), ends));
         }
-        let mut runs: Vec<(&dyn Storage, Range<usize>)> = budget.room(parts.len())?;
-        runs.extend(parts.iter().map(|part| (held, part.clone())));
-        Ragged::of_runs(&runs, budget)
+        Ragged::of_ranges(held, parts.len(), || parts.iter().cloned(), budget)
+    }
+
+    /// So many ranges of one buffer, whatever their order. None as for `new`. Errors: WS FULL.
+    fn of_ranges<I: Iterator<Item = Range<usize>>>(
+        held: &dyn Storage,
+        count: usize,
+        ranges: impl Fn() -> I,
+        budget: &Budget,
+    ) -> Result<Option<Ragged>> {
+        let (mut ends, mut end) = (budget.room(count)?, 0usize);
+        for range in ranges() {
+            end = end.saturating_add(range.len());
+            ends.push(end as u32);
+        }
+        if u32::try_from(end).is_err() {
+            return Ok(None);
+        }
+        let made = Buf::ranges(held, end, ranges(), budget)?;
+        let flat = made.map(|made| Array::dense([end].as_slice(), Arc::new(made)));
+        Ok(flat.and_then(|flat| Ragged::new(flat, ends)))
     }
 
     /// All pieces one behind the other.
@@ -95,9 +113,8 @@ impl Ragged {
     /// The pieces at these places. None: they hold too much. Errors: WS FULL.
     pub fn taken(&self, places: &[u32], budget: &Budget) -> Result<Option<Ragged>> {
         let Some(held) = storage(&self.flat) else { return Ok(None) };
-        let mut runs = budget.room(places.len())?;
-        runs.extend(places.iter().map(|&k| (held, self.range(k as usize))));
-        Ragged::of_runs(&runs, budget)
+        let ranges = || places.iter().map(|&k| self.range(k as usize));
+        Ragged::of_ranges(held, places.len(), ranges, budget)
     }
 
     /// All pieces of several, one behind the other, if their types agree. Errors: WS FULL.

@@ -444,6 +444,37 @@ impl Buf {
         Ok(Some(Buf { items, _charge: Some(charge) }))
     }
 
+    /// The items of ranges, which are so many in all, unless they are complex. Errors: WS FULL.
+    pub fn ranges(
+        storage: &dyn Storage,
+        n: usize,
+        ranges: impl Iterator<Item = Range<usize>>,
+        budget: &Budget,
+    ) -> aplomb_ground::error::Result<Option<Buf>> {
+        fn taken<T: Copy>(
+            items: &[T],
+            n: usize,
+            ranges: impl Iterator<Item = Range<usize>>,
+            budget: &Budget,
+        ) -> aplomb_ground::error::Result<Vec<T>> {
+            let mut out = budget.room(n)?;
+            ranges.for_each(|range| out.extend_from_slice(&items[range]));
+            Ok(out)
+        }
+        let items = match storage.view() {
+            View::Bool(v) => Vecs::Bool(taken(v, n, ranges, budget)?),
+            View::I8(v) => Vecs::I8(taken(v, n, ranges, budget)?),
+            View::I16(v) => Vecs::I16(taken(v, n, ranges, budget)?),
+            View::I32(v) => Vecs::I32(taken(v, n, ranges, budget)?),
+            View::F32(v) => Vecs::F32(taken(v, n, ranges, budget)?),
+            View::F64(v) => Vecs::F64(taken(v, n, ranges, budget)?),
+            View::Char(v) => Vecs::Char(taken(v, n, ranges, budget)?),
+            View::Complex(_) => return Ok(None),
+        };
+        let charge = budget.charge_elements(n, storage.dtype().size())?;
+        Ok(Some(Buf { items, _charge: Some(charge) }))
+    }
+
     /// The number of items.
     pub fn items_held(&self) -> usize {
         self.view().len()

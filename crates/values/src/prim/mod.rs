@@ -1,6 +1,7 @@
-//! The meaning of operations: scalar functions (`scalar`, by rows of `op`), folds, scans, moves,
-//! and what takes whole arrays (`whole`, `library`).
+//! The meaning of operations: scalar functions (`scalar`, by rows of `op`), folds, of groups too
+//! (`keyed`), scans, moves, and what takes whole arrays (`whole`, `library`).
 
+pub mod keyed;
 pub mod library;
 pub mod moves;
 pub mod op;

@@ -76,14 +76,17 @@ pub fn run(
             }
             out
         }
-        Whole::Lib { of, origin, ct, rows } => {
+        Whole::Lib { of, origin, ct, rows, first } => {
             let mut out = if *rows {
                 args[0].rows().flat_map(|row| library(*of, &[row], *ct)).collect()
             } else {
                 library(*of, args, *ct)
             };
-            // Numbers in order are no places.
-            if !of.is_sort() {
+            // Numbers in order are no places, and only some may be wanted.
+            if of.is_sort() {
+                out.drain(..first);
+                out.truncate(elements(shape));
+            } else {
                 out.iter_mut().for_each(|k| *k += origin);
             }
             out

@@ -15,6 +15,13 @@ use std::iter::repeat_n;
 /// Lines of an input of a chunk.
 const CHUNK_LINES: usize = CHUNK * 8 / Line::BYTES;
 
+impl Segment {
+    /// Elements that a loop's rounds are taken of at once.
+    pub fn at_once(&self) -> usize {
+        self.code.lanes * self.code.tape.turns.beside()
+    }
+}
+
 impl Frame {
     /// Elements start…start+n; false: suspect, and the machine must take them again.
     pub fn emitted(&mut self, env: &Env, parts: &Parts, start: usize, n: usize) -> bool {
@@ -179,14 +186,18 @@ impl Frame {
         fine
     }
 
-    /// `TURNS` rounds of a loop on the first n elements of its registers, which hold as many more
-    /// as fill a register of the machine. False: something is suspect.
+    /// Some rounds of a loop on the first n elements of its registers, which hold as many more as
+    /// are taken at once. False: something is suspect.
     pub fn turned(&mut self, env: &Env, segment: &Segment, n: usize, done: usize) -> bool {
-        let lanes = segment.code.lanes;
-        let whole = n.next_multiple_of(lanes);
+        let (lanes, beside) = (segment.code.lanes, segment.code.tape.turns.beside());
+        let whole = n.next_multiple_of(segment.at_once());
         let mut aside = std::mem::take(&mut self.aside);
         let fed = self.feeds(env, segment, &mut aside, 0, whole);
         aside.words[0] = whole as u64;
+        // Each copy of the tape begins a register farther on.
+        for at in HEAD..HEAD + segment.feeds.len() * (beside - 1) {
+            aside.words.push(aside.words[at] + (lanes * size_of::<f64>()) as u64);
+        }
         if segment.code.tape.turns.until.is_some() {
             aside.words.push(self.own(done) as u64);
         }

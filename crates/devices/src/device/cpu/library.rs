@@ -7,44 +7,83 @@
 //! | grade of cells of several numbers | 8 bytes of the first number's key and 8 of place, compared | – |
 //! | sort of whole numbers and characters | keys of 4 bytes, by their digits | 15 ms |
 //! | sort of other numbers | keys of 8 bytes; with NaN or ¯0, whose keys tell less than they do, by grade | 35 ms |
+//! | a few neighbours of a sort | see `select`; else as all | 5 ms |
 //! | search | see `lookup` | |
 
 use super::convert::{Source, with_type};
-use super::share::Ran;
-use super::sorting::{Keyed, by_digits, sorted};
-use super::{Cpu, DeviceError, RunCtx, lookup};
+use super::share::{Ran, STRETCH, each_unit, stretch};
+use super::sorting::{Bits, Keyed, by_digits, sorted};
+use super::{Cpu, DeviceError, RunCtx, lookup, select};
 use aplomb_values::array::{DType, elements};
 use aplomb_values::dag::Lib;
 use aplomb_values::prim::library::{Cell, Grading, found_place, order_key, ordered, shares_key};
 use aplomb_values::prim::whole::Given;
+use std::cmp::Ordering;
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// A function that puts a number at a place of the result.
 type Put<'a> = &'a (dyn Fn(usize, f64) + Sync);
 
-/// A result of n from operands as they lie in memory. None: it takes numbers.
+/// All of a number of items in order; `put` gets those at the places that are wanted.
+fn ordered_at<T: Copy + Send + Sync>(
+    cpu: &mut Cpu,
+    ctx: &RunCtx,
+    (n, wanted): (usize, &Range<usize>),
+    item: &(impl Fn(usize) -> T + Sync),
+    sort: &(impl Fn(&mut [T], &mut [T], &dyn Fn() -> bool) + Sync),
+    order: &(impl Fn(&T, &T) -> Ordering + Sync),
+    put: &(impl Fn(usize, &T) + Sync),
+) -> Ran {
+    sorted(cpu, ctx, n, item, sort, order, &|k, item| {
+        if wanted.contains(&k) {
+            put(k - wanted.start, item);
+        }
+    })
+}
+
+/// Keys in order at the places that are wanted: few of them are looked for, else all are sorted.
+fn keys_at<T: Bits>(
+    cpu: &mut Cpu,
+    ctx: &RunCtx,
+    (n, wanted): (usize, &Range<usize>),
+    key: &(impl Fn(usize) -> T + Sync),
+    put: &(impl Fn(usize, &T) + Sync),
+) -> Ran {
+    match select::few(cpu, ctx, (n, wanted), key, put)? {
+        Some(threads) => Ok(threads),
+        None => ordered_at(cpu, ctx, (n, wanted), key, &by_digits, &T::cmp, put),
+    }
+}
+
+/// Results from operands as they lie in memory, a sort's at the places that are wanted of it. None:
+/// it takes numbers.
 pub fn narrow(
     cpu: &mut Cpu,
     ctx: &RunCtx,
     (of, ct): (Lib, f64),
     given: &[Source],
-    n: usize,
+    wanted: Range<usize>,
     put: Put,
 ) -> Option<Ran> {
+    let n = wanted.len();
     match (of, given) {
         (Lib::IndexOf | Lib::Member, &[have, want]) if want.len == n => {
             let found = |k, first| put(k, found_place(of, first, have.len));
             lookup::narrow(cpu, ctx, (have, want), ct, &found)
         }
         (Lib::GradeUp | Lib::GradeDown | Lib::SortUp | Lib::SortDown, &[all])
-            if all.len == n
-                && u32::try_from(n).is_ok()
+            if (all.len == n || of.is_sort() && wanted.end <= all.len)
+                && u32::try_from(all.len).is_ok()
                 && (all.dtype.is_integer() || all.dtype == DType::Char) =>
         {
+            let n = all.len;
             let (all, flip) = (Whole(all), if of.is_down() { u32::MAX } else { 0 });
             let key = |k: usize| all.key(k) ^ flip;
             Some(if of.is_sort() {
                 let put = |k, key: &u32| put(k, f64::from((key ^ flip ^ SIGN) as i32));
-                sorted(cpu, ctx, n, &key, &by_digits, &u32::cmp, &put)
+                keys_at(cpu, ctx, (n, &wanted), &key, &put)
             } else {
                 let cell = |k: usize| Placed(u64::from(key(k)) << 32 | k as u64);
                 let put = |k, cell: &Placed| put(k, f64::from(cell.0 as u32));
@@ -99,23 +138,41 @@ impl Keyed for Cell {
 }
 
 /// Numbers in order whose keys tell all of them.
-fn sort(cpu: &mut Cpu, ctx: &RunCtx, items: &[f64], down: bool, put: Put) -> Ran {
+fn sort(
+    cpu: &mut Cpu,
+    ctx: &RunCtx,
+    (items, wanted): (&[f64], &Range<usize>),
+    down: bool,
+    put: Put,
+) -> Ran {
     let flip = if down { u64::MAX } else { 0 };
     let key = |k: usize| order_key(items[k]) ^ flip;
     let put = |k, key: &u64| put(k, ordered(key ^ flip));
-    sorted(cpu, ctx, items.len(), &key, &by_digits, &u64::cmp, &put)
+    keys_at(cpu, ctx, (items.len(), wanted), &key, &put)
 }
 
-/// A result of n.
+/// Whether a number is another than its key says.
+fn some_share_a_key(cpu: &mut Cpu, ctx: &RunCtx, items: &[f64]) -> Result<bool, DeviceError> {
+    let (n, some) = (items.len(), AtomicBool::new(false));
+    each_unit(&mut cpu.threads, n.div_ceil(STRETCH), n > STRETCH, ctx, &|k, _| {
+        if items[stretch(k, n)].iter().fold(false, |some, x| some | shares_key(x)) {
+            some.store(true, Relaxed);
+        }
+    })?;
+    Ok(some.into_inner())
+}
+
+/// The results at the places that are wanted: all, or some of a sort.
 pub fn run(
     cpu: &mut Cpu,
     ctx: &RunCtx,
     of: Lib,
     ct: f64,
     given: &[Given],
-    n: usize,
+    wanted: Range<usize>,
     put: Put,
 ) -> Ran {
+    let n = wanted.len();
     if given.iter().any(|g| g.items.len() != elements(g.shape)) {
         return Err(DeviceError::Broken(
             "a function of the library has an operand of another size".into(),
@@ -136,13 +193,14 @@ pub fn run(
                 sorted(cpu, ctx, n, &cell, &sort, &order, &put)
             }
         }
-        (Lib::SortUp | Lib::SortDown, [all]) if all.items.len() == n => {
-            if !all.items.iter().any(shares_key) {
-                return sort(cpu, ctx, all.items, of.is_down(), put);
+        (Lib::SortUp | Lib::SortDown, [all]) if wanted.end <= all.items.len() => {
+            if !some_share_a_key(cpu, ctx, all.items)? {
+                return sort(cpu, ctx, (all.items, &wanted), of.is_down(), put);
             }
             let grading = Grading::new(*all, of.is_down());
             let put = |k, cell: &Cell| put(k, all.items[cell.at()]);
-            sorted(cpu, ctx, n, &|k| grading.cell(k), &by_digits, &Cell::cmp, &put)
+            let (of, cell) = ((all.items.len(), &wanted), |k| grading.cell(k));
+            ordered_at(cpu, ctx, of, &cell, &by_digits, &Cell::cmp, &put)
         }
         (Lib::IndexOf | Lib::Member, [have, want]) if want.items.len() == n => {
             lookup::by_hash(cpu, ctx, have.items, want.items, ct, &|k, first| {
@@ -178,7 +236,7 @@ mod tests {
     ) -> Result<Vec<f64>, DeviceError> {
         let out: Vec<Mutex<f64>> = (0..n).map(|_| Mutex::new(f64::NAN)).collect();
         let mut cpu = Cpu::with(Isa::best(), threads);
-        run(&mut cpu, ctx, of, ct, given, n, &|k, x| *out[k].lock().unwrap() = x)?;
+        run(&mut cpu, ctx, of, ct, given, 0..n, &|k, x| *out[k].lock().unwrap() = x)?;
         Ok(out.into_iter().map(|x| x.into_inner().unwrap()).collect())
     }
 
@@ -188,7 +246,7 @@ mod tests {
             Lib::IndexOf | Lib::Member => given[1].shape,
         };
         let wanted = whole::run(
-            &Whole::Lib { of, origin: 0.0, ct, rows: false },
+            &Whole::Lib { of, origin: 0.0, ct, rows: false, first: 0 },
             given,
             shape,
             DType::I32,
@@ -303,7 +361,7 @@ mod tests {
             assert_eq!(on(2, of, 0.0, args, items.len(), &ctx), Err(DeviceError::Interrupted));
             interrupt.clear();
             assert!(matches!(
-                on(2, of, 0.0, args, items.len() - 1, &ctx),
+                on(2, of, 0.0, args, items.len() + 1, &ctx),
                 Err(DeviceError::Broken(_))
             ));
             assert_eq!((small.used(), large.used()), (0, 0));

@@ -38,6 +38,7 @@ mod rows;
 mod running;
 mod scan;
 mod scatter;
+mod select;
 mod share;
 mod singles;
 mod sorting;

@@ -2,7 +2,7 @@
 //!
 //! | a round | strategy |
 //! |---|---|
-//! | is one emitted loop | several rounds of a register's elements at once, states in registers |
+//! | is one emitted loop | several rounds of some registers' elements at once, states in registers |
 //! | anything else, and the last few | pieces of a chunk that stay in L1, instruction by instruction |
 //! | is suspect somewhere | with care, one element after another by the scalar meaning |
 //!
@@ -10,7 +10,7 @@
 
 use super::Fault;
 use super::chunk::{CHUNK, Env, Frame, number};
-use super::emit::{Round, TURNS};
+use super::emit::Round;
 use super::program::{Inst, Rounds, Turn};
 use aplomb_values::prim::scalar::Fail;
 
@@ -74,15 +74,16 @@ impl Frame {
             let mut round = 0;
             while round < rounds.body.count {
                 let before = round;
-                let many = many.filter(|_| round + TURNS as u32 <= rounds.body.count);
-                round += if many.is_some() { TURNS as u32 } else { 1 };
+                let turns = many.map_or(1, |many| many.code.tape.turns.count as u32);
+                let many = many.filter(|_| round + turns <= rounds.body.count);
+                round += if many.is_some() { turns } else { 1 };
                 // The run ends as interrupted: nobody looks at its values.
                 if before / LOOK != round / LOOK && env.stop.is_set() {
                     self.inner = Some(inner);
                     return true;
                 }
                 if let Some(many) = many {
-                    inner.fill_up(rounds.given.len(), m);
+                    inner.fill_up(rounds.given.len(), m, many.at_once());
                     if !inner.turned(&inside, many, m, done) {
                         fine = false;
                         break;
@@ -143,12 +144,12 @@ impl Frame {
         unsafe { std::ptr::copy(from, to, m) };
     }
 
-    /// The last element of the first registers again and again, up to a whole line.
-    fn fill_up(&mut self, regs: usize, m: usize) {
+    /// The last element of the first registers again and again, up to a multiple of so many.
+    fn fill_up(&mut self, regs: usize, m: usize, many: usize) {
         for reg in 0..regs {
             let own = self.at[reg].cast_mut();
             // SAFETY: it is a register of this frame, which holds whole lines.
-            (m..m.next_multiple_of(8)).for_each(|j| unsafe { *own.add(j) = *own.add(m - 1) });
+            (m..m.next_multiple_of(many)).for_each(|j| unsafe { *own.add(j) = *own.add(m - 1) });
         }
     }
 

@@ -94,7 +94,7 @@ fn one_by_one(cpu: &mut Cpu, ctx: &RunCtx, rows: Rows, count: usize, to: &To) ->
         let own = |x: f64| if rows.of.is_sort() { x } else { x + origin };
         // SAFETY: the results of a row are written once each.
         let put = |k: usize, x: f64| unsafe { *to.at(row * n + k) = own(x) };
-        threads = library::run(cpu, ctx, rows.of, 0.0, &[given], n, &put)?.max(threads);
+        threads = library::run(cpu, ctx, rows.of, 0.0, &[given], 0..n, &put)?.max(threads);
     }
     Ok(threads)
 }
@@ -334,7 +334,7 @@ mod tests {
                     (0..rows * width).map(|_| some[at + dice.roll(kinds - at)]).collect();
                 let shape = [rows, width];
                 for of in [Lib::GradeUp, Lib::GradeDown, Lib::SortUp, Lib::SortDown] {
-                    let what = Whole::Lib { of, origin: 1.0, ct: 0.0, rows: true };
+                    let what = Whole::Lib { of, origin: 1.0, ct: 0.0, rows: true, first: 0 };
                     let given = [Given { items: &items, shape: &shape }];
                     let wanted = whole::run(&what, &given, &shape, DType::F64, &mut |_, _| ());
                     for isa in Isa::available() {

@@ -31,6 +31,12 @@ pub trait Keyed: Copy + Ord + Send + Sync {
     fn digit(&self, byte: usize) -> usize;
 }
 
+/// A key of bits alone.
+pub trait Bits: Keyed {
+    const LEAST: Self;
+    const MOST: Self;
+}
+
 macro_rules! keyed {
     ($($t:ty),*) => {
         $(impl Keyed for $t {
@@ -40,6 +46,11 @@ macro_rules! keyed {
             fn digit(&self, byte: usize) -> usize {
                 usize::from((*self >> (8 * byte)) as u8)
             }
+        }
+
+        impl Bits for $t {
+            const LEAST: $t = <$t>::MIN;
+            const MOST: $t = <$t>::MAX;
         })*
     };
 }
@@ -158,7 +169,7 @@ fn merge<T: Copy>(a: &[T], b: &[T], to: &mut [T], order: &impl Fn(&T, &T) -> Ord
 }
 
 /// Items in memory of the pool, which is aligned for them and always holds something.
-struct Room<T> {
+pub struct Room<T> {
     at: *mut T,
     _of: PoolBuffer,
     _items: PhantomData<T>,
@@ -168,7 +179,7 @@ struct Room<T> {
 unsafe impl<T: Sync> Sync for Room<T> {}
 
 impl<T> Room<T> {
-    fn new(cpu: &Cpu, n: usize, ctx: &RunCtx) -> Result<Room<T>, DeviceError> {
+    pub fn new(cpu: &Cpu, n: usize, ctx: &RunCtx) -> Result<Room<T>, DeviceError> {
         let words = n.saturating_mul(size_of::<T>()).div_ceil(size_of::<f64>());
         let mut of = cpu.pool.buffer(DType::F64, words, ctx.budget).map_err(DeviceError::Oom)?;
         Ok(Room { at: of.as_mut_ptr().cast(), _of: of, _items: PhantomData })
@@ -176,13 +187,13 @@ impl<T> Room<T> {
 
     /// Safety: the range lies in it, and nobody else reads or writes it meanwhile.
     #[allow(clippy::mut_from_ref)]
-    unsafe fn part(&self, range: Range<usize>) -> &mut [T] {
+    pub unsafe fn part(&self, range: Range<usize>) -> &mut [T] {
         // SAFETY: as the function's.
         unsafe { std::slice::from_raw_parts_mut(self.at.add(range.start), range.len()) }
     }
 
     /// Safety: the range lies in it, and nobody writes it meanwhile.
-    unsafe fn all(&self, range: Range<usize>) -> &[T] {
+    pub unsafe fn all(&self, range: Range<usize>) -> &[T] {
         // SAFETY: as the function's.
         unsafe { std::slice::from_raw_parts(self.at.add(range.start), range.len()) }
     }

@@ -77,7 +77,7 @@ pub fn run(
     }
     let mut result = make(cpu, elements(&finish.shape))?;
     let to = result.as_mut_ptr().cast::<f64>();
-    if let Whole::Lib { of, origin, ct, rows } = finish.what {
+    if let Whole::Lib { of, origin, ct, rows, first } = finish.what {
         let sources: Vec<Source> = operands.iter().map(|o| o.source).collect();
         let n = elements(&finish.shape);
         let to = Numbers(to);
@@ -91,7 +91,8 @@ pub fn run(
             tally.threads = ran?.max(tally.threads);
             return Ok(Finals { values: vec![result], tally });
         }
-        if let Some(ran) = library::narrow(cpu, ctx, (of, ct), &sources, n, &put) {
+        let wanted = first..first + n;
+        if let Some(ran) = library::narrow(cpu, ctx, (of, ct), &sources, wanted, &put) {
             tally.threads = ran?.max(tally.threads);
             return Ok(Finals { values: vec![result], tally });
         }
@@ -311,9 +312,9 @@ impl Parts<'_> {
                 scatter::Into { what, fed: &given[1..], shape, to: self.to, fail: &fail }
                     .run(cpu, ctx)
             }
-            Whole::Lib { of, origin, ct, .. } => {
+            Whole::Lib { of, origin, ct, first, .. } => {
                 let own = |k, x| put(k, if of.is_sort() { x } else { x + origin });
-                library::run(cpu, ctx, *of, *ct, given, n, &own)
+                library::run(cpu, ctx, *of, *ct, given, *first..first + n, &own)
             }
         }
     }

@@ -209,7 +209,7 @@ impl Cx<'_> {
                 a.settled()
             });
         }
-        let what = Whole::Lib { of, origin, ct, rows: false };
+        let what = Whole::Lib { of, origin, ct, rows: false, first: 0 };
         self.cell(Node::whole(what, own), shape, (dtype, range)).map(Some)
     }
 
@@ -220,7 +220,7 @@ impl Cx<'_> {
             return Ok(None);
         }
         let origin = self.sys.settings.io;
-        let what = Whole::Lib { of, origin, ct: 0.0, rows: true };
+        let what = Whole::Lib { of, origin, ct: 0.0, rows: true, first: 0 };
         let (shape, of) = (node.shape().into(), self.places_of(last as f64 - 1.0));
         self.cell(Node::whole(what, [node.settled()]), shape, of).map(Some)
     }

@@ -13,11 +13,15 @@ use crate::functions::groups::{Groups, groups};
 use crate::functions::shape::{Axis, reshaped};
 use crate::functions::{cells, of_its_type};
 use aplomb_ground::error::{Result, length};
-use aplomb_values::array::{Array, DType, Ragged, Shape, elements, storage};
+use aplomb_values::array::{Array, DType, Ragged, Shape, View, elements, storage};
+use aplomb_values::prim::keyed::{self, Keyed};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce;
 use std::rc::Rc;
 use std::sync::Arc;
+
+/// Values between two looks at the interrupt.
+const LOOK: usize = 1 << 14;
 
 /// The question of a dfn to a group, where no call is needed.
 #[derive(Clone, Copy, PartialEq)]
@@ -266,6 +270,10 @@ fn grouped(cx: &Cx<'_>, values: &Array, of: &[u32], ends: &[u32]) -> Result<Opti
 /// bits, or one fold fails.
 fn folds(cx: &mut Cx<'_>, op: Op, values: &Array, of: &[u32], n: usize) -> Result<Option<Array>> {
     let plain = values.dtype().is_number() && values.dtype() != DType::F32;
+    let mixed = if plain { in_one_walk(cx, op, values, of, n)? } else { None };
+    if mixed.is_some() {
+        return Ok(mixed);
+    }
     let ends = ends_of(cx, of, n)?;
     let Some(flat) = grouped(cx, values, of, &ends)?.filter(|_| plain) else { return Ok(None) };
     let mut parts = cx.budget().room(n)?;
@@ -283,10 +291,44 @@ fn folds(cx: &mut Cx<'_>, op: Op, values: &Array, of: &[u32], n: usize) -> Resul
         };
         out.push(sum);
     }
-    match values.dtype() {
-        DType::F64 => Array::floats([n].as_slice(), out, cx.budget()).map(Some),
-        _ => Array::numbers([n].as_slice(), out, cx.budget()).map(Some),
+    folded_to(cx, values.dtype(), out).map(Some)
+}
+
+/// Folds of values of a type.
+fn folded_to(cx: &Cx<'_>, dtype: DType, out: Vec<f64>) -> Result<Array> {
+    let shape = [out.len()];
+    match dtype {
+        DType::F64 => Array::floats(shape.as_slice(), out, cx.budget()),
+        _ => Array::numbers(shape.as_slice(), out, cx.budget()),
     }
+}
+
+/// The folds of so few groups that their partials are kept while the values are gone through once,
+/// in their own type. None: there are more, or values that are not there yet, or one fold fails.
+fn in_one_walk(cx: &Cx<'_>, op: Op, values: &Array, of: &[u32], n: usize) -> Result<Option<Array>> {
+    let Some(held) = storage(values).filter(|_| n <= keyed::MOST && values.rank() == 1) else {
+        return Ok(None);
+    };
+    let budget = cx.budget();
+    let _held = budget.charge_elements(keyed::bytes(n), 1)?;
+    let Some(mut keyed) = Keyed::new(op, n, budget)? else { return Ok(None) };
+    macro_rules! walk {
+        ($items:expr) => {
+            for (items, of) in $items.chunks(LOOK).zip(of.chunks(LOOK)) {
+                budget.check()?;
+                keyed.take(items, of);
+            }
+        };
+    }
+    match held.view() {
+        View::F64(items) => walk!(items),
+        View::Bool(items) => walk!(items),
+        View::I8(items) => walk!(items),
+        View::I16(items) => walk!(items),
+        View::I32(items) => walk!(items),
+        _ => return Ok(None),
+    }
+    keyed.ends().map(|out| folded_to(cx, values.dtype(), out)).transpose()
 }
 
 fn counted(

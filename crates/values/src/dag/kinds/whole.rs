@@ -60,6 +60,9 @@ pub enum Whole {
         /// Each row along the last axis is put in order by itself, not the major cells; no search
         /// does.
         rows: bool,
+        /// The place in the order of the first result, from 0 on; of a sort of a vector alone it is
+        /// another than 0, whose result then is as many neighbours as its shape says.
+        first: usize,
     },
 }
 
@@ -115,6 +118,11 @@ impl Lib {
 }
 
 impl Whole {
+    /// All numbers in order, or those of each row.
+    pub fn sort(of: Lib, rows: bool) -> Whole {
+        Whole::Lib { of, origin: 0.0, ct: 0.0, rows, first: 0 }
+    }
+
     /// The trace's name of the kind.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -164,7 +172,8 @@ impl Whole {
                 Some((op, _)) => format!("[]{}←", op.glyph()),
                 None => "[]←".into(),
             },
-            Whole::Lib { of, rows: false, .. } => of.glyph().into(),
+            Whole::Lib { of, rows: false, first: 0, .. } => of.glyph().into(),
+            Whole::Lib { of, rows: false, first, .. } => format!("{first}↓{}", of.glyph()),
             Whole::Lib { of, rows: true, .. } => format!("{}⍤1", of.glyph()),
         }
     }
@@ -286,8 +295,11 @@ impl InDag for WholeArrays<NodeId> {
             Whole::Lib { of: Lib::GradeUp | Lib::GradeDown, .. } => {
                 args.len() == 1 && of(0).first() == shape.first()
             }
-            Whole::Lib { of: Lib::SortUp | Lib::SortDown, .. } => {
-                args.len() == 1 && of(0) == shape && shape.len() == 1
+            Whole::Lib { of: Lib::SortUp | Lib::SortDown, first, .. } => {
+                args.len() == 1
+                    && of(0).len() == 1
+                    && shape.len() == 1
+                    && first.checked_add(shape[0]).is_some_and(|end| end <= of(0)[0])
             }
             Whole::Lib { .. } => args.len() == 2 && of(0).len() == 1 && of(1) == shape,
         };

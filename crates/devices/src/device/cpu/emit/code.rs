@@ -73,6 +73,11 @@ pub fn code(tape: &Tape) -> Done<Vec<u8>> {
     Ok(loops.encoder.take_buffer())
 }
 
+/// Whether registers hold all that stays in them beside the values of a round.
+pub fn holds(tape: &Tape) -> bool {
+    Loop::new(tape).hoist().is_ok()
+}
+
 /// The place of a value.
 #[derive(Clone, Copy, Default)]
 struct Place {
@@ -381,7 +386,7 @@ impl<'a> Loop<'a> {
 
     /// On to the elements so many registers away, and whether there are some.
     fn step(&mut self, registers: usize) -> Done {
-        let far = (registers * self.lanes.count) as i32;
+        let far = (registers * self.lanes.count * self.tape.turns.beside()) as i32;
         self.put(Instruction::with2(Code::Add_rm64_imm32, INDEX, far))?;
         self.put(match self.shares {
             1 => Instruction::with2(Code::Cmp_r64_rm64, INDEX, at(TABLE, 0)),

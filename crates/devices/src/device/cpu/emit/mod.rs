@@ -5,6 +5,7 @@
 //! | `segments` | a program of the chunk VM → parts, and a tape for each that has lanes |
 //! | `record` | an operation → typed steps of a tape |
 //! | `exact` | one beside a known number → fewer steps |
+//! | `beside` | a round of a loop → the same for several registers' elements |
 //! | `builder` | steps → a finished `tape`: its lanes, its constants beside it |
 //! | `lanes` | types and counts of values → registers |
 //! | `forms`, `code` | a tape → instructions of AVX-512 or AVX2 |
@@ -25,6 +26,7 @@
 //! Not here: folds beside stores.
 
 mod aside;
+mod beside;
 mod builder;
 mod code;
 mod exact;
@@ -43,7 +45,6 @@ pub use code::HEAD;
 pub use pages::Pages;
 pub use registry::{Registry, When};
 pub use segments::{
-    Counter, Feed, Goal, Part, Parts, Round, Segment, Summer, TURNS, parts, rows, sums, tests,
-    truths,
+    Counter, Feed, Goal, Part, Parts, Round, Segment, Summer, parts, rows, sums, tests, truths,
 };
 pub use tape::{Act, Bin, Kind, PARTIALS, broadcast};

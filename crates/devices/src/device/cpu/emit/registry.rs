@@ -27,7 +27,7 @@ pub struct Loop {
     /// Elements may be made twice, if none of their results is read: they are stored, and no store
     /// is one of whole lines.
     pub again: bool,
-    /// The items of its inputs and outputs.
+    /// Its tape, which may be several of the tape that was asked for (`beside`).
     pub tape: Tape,
 }
 
@@ -116,11 +116,12 @@ impl Registry {
         if codes.len() >= KEPT {
             codes.clear();
         }
-        let pages = code(&tape).ok().and_then(|bytes| Pages::new(&bytes));
+        let own = tape.beside();
+        let pages = code(&own).ok().and_then(|bytes| Pages::new(&bytes));
         let stored = |act: &Act| matches!(act, Act::Make(_) | Act::Suspect(_) | Act::Store(..));
-        let again = tape.acts.iter().all(stored) && tape.outs.iter().all(|out| !out.stream);
-        let lanes = tape.lanes.count;
-        let code = pages.map(|pages| Arc::new(Loop { pages, lanes, again, tape: tape.clone() }));
+        let again = own.acts.iter().all(stored) && own.outs.iter().all(|out| !out.stream);
+        let lanes = own.lanes.count;
+        let code = pages.map(|pages| Arc::new(Loop { pages, lanes, again, tape: own }));
         let known = match &code {
             Some(code) => Known::Code(code.clone()),
             None => Known::None,

@@ -86,12 +86,12 @@ pub struct Parts {
 /// A round of a loop.
 pub struct Round {
     pub one: Parts,
-    /// `TURNS` rounds at once, whose states are registers: the first of the program's.
+    /// Several rounds at once, whose states are registers: the first of the program's.
     pub many: Option<Segment>,
 }
 
-/// Rounds that an element takes in registers before the next one does.
-pub const TURNS: usize = 8;
+/// Rounds that an element takes in registers before the next one does, at least.
+const TURNS: usize = 8;
 
 /// A value of the open tape in a register.
 #[derive(Clone, Copy)]
@@ -651,7 +651,8 @@ impl Cutter<'_> {
             self.tape.output(Out { dtype: DType::F64, stream: false });
         }
         self.tape.turn(turns);
-        Some(())
+        // An input that is no register of the chunk may lie anywhere.
+        self.feeds.iter().all(|feed| matches!(feed, Feed::Register(_))).then_some(())
     }
 
     /// The segment with its code.

@@ -84,6 +84,28 @@ impl Expr {
         }
     }
 
+    /// The same of other values.
+    pub fn of(self, to: impl Fn(Id) -> Id) -> Expr {
+        match self {
+            Expr::In(..) | Expr::Const(..) | Expr::Never | Expr::Always => self,
+            Expr::Sqrt(kind, a) => Expr::Sqrt(kind, to(a)),
+            Expr::Floor(kind, a) => Expr::Floor(kind, to(a)),
+            Expr::Shift(kind, left, a, by) => Expr::Shift(kind, left, to(a), by),
+            Expr::NotFinite(kind, a) => Expr::NotFinite(kind, to(a)),
+            Expr::Not(a) => Expr::Not(to(a)),
+            Expr::Turn(from, kind, a) => Expr::Turn(from, kind, to(a)),
+            Expr::Bin(op, kind, a, b) => Expr::Bin(op, kind, to(a), to(b)),
+            Expr::Checked(op, a, b) => Expr::Checked(op, to(a), to(b)),
+            Expr::Cmp(op, kind, a, b) => Expr::Cmp(op, kind, to(a), to(b)),
+            Expr::BitSet(a, b) => Expr::BitSet(to(a), to(b)),
+            Expr::Both(a, b) => Expr::Both(to(a), to(b)),
+            Expr::Either(a, b) => Expr::Either(to(a), to(b)),
+            Expr::Differ(a, b) => Expr::Differ(to(a), to(b)),
+            Expr::Fma(kind, a, b, c) => Expr::Fma(kind, to(a), to(b), to(c)),
+            Expr::Blend(kind, a, b, c) => Expr::Blend(kind, to(a), to(b), to(c)),
+        }
+    }
+
     /// The values that it is made of.
     pub fn operands(self) -> impl Iterator<Item = Id> {
         let some = match self {
@@ -180,9 +202,17 @@ pub struct Turns {
     pub next: Vec<(Id, Id)>,
     /// Whether a round is an element's last, and the number 1, which the first output then is.
     pub until: Option<(Id, Id)>,
+    /// Registers of elements that take a round side by side (`beside`), where there are more than
+    /// one. Inputs and states of the first come first, then those of the second.
+    pub copies: usize,
 }
 
 impl Turns {
+    /// Registers of elements that are taken at once.
+    pub fn beside(&self) -> usize {
+        self.copies.max(1)
+    }
+
     /// The values that the end of a round reads.
     pub fn operands(&self) -> impl Iterator<Item = Id> + '_ {
         self.next.iter().map(|(_, next)| *next).chain(self.until.map(|(until, _)| until))

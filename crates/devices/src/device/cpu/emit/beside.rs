@@ -1,0 +1,81 @@
+//! Rounds of several registers' elements side by side.
+//!
+//! A round waits for the one before it. Elements of one register alone would leave the machine idle
+//! meanwhile; those of several take turns, which wait for nothing of each other. A tape of a short
+//! round is therefore written down several times, each copy with inputs of its own.
+
+use super::code::holds;
+use super::tape::{Act, Expr, Id, Tape};
+use std::ops::RangeInclusive;
+
+/// Copies beside each other, at most: the machine adds and multiplies in four steps.
+const COPIES: usize = 4;
+/// Acts of all rounds that one call takes in registers.
+const ACTS: usize = 256;
+/// Rounds of such a call.
+const ROUNDS: RangeInclusive<usize> = 8..=32;
+
+impl Tape {
+    /// A round of a loop that has no end but its count, as often beside itself as there is room,
+    /// and with more rounds a call the shorter it is. Others are as they were.
+    pub fn beside(&self) -> Tape {
+        if self.turns.count == 0 || self.turns.until.is_some() {
+            return self.clone();
+        }
+        let makes = |act: &&Act| match act {
+            Act::Make(id) => !matches!(self.nodes[*id as usize], Expr::In(..) | Expr::Const(..)),
+            _ => true,
+        };
+        let acts = self.acts.iter().filter(makes).count();
+        let most = (ACTS / 8 / acts).clamp(1, COPIES);
+        let mut tape = self.clone();
+        tape.turns.copies = 1;
+        for copies in (2..=most).rev() {
+            let own = self.copied(copies);
+            if holds(&own) {
+                tape = own;
+                tape.turns.copies = copies;
+                break;
+            }
+        }
+        let all = acts * tape.turns.copies;
+        tape.turns.count = (ACTS / all).clamp(*ROUNDS.start(), *ROUNDS.end());
+        tape
+    }
+
+    /// Its nodes and acts so many times; constants, which are alike in all, once.
+    fn copied(&self, copies: usize) -> Tape {
+        let ins = self.ins.len() as u32;
+        let mut nodes: Vec<Expr> = Vec::new();
+        let mut places: Vec<Vec<Id>> = (0..copies).map(|_| Vec::new()).collect();
+        for node in &self.nodes {
+            for copy in 0..copies {
+                let own = match *node {
+                    Expr::Const(..) if copy > 0 => {
+                        let first = nodes.len() as Id - 1;
+                        places[copy].push(first);
+                        continue;
+                    }
+                    Expr::In(slot, kind) => Expr::In(copy as u32 * ins + slot, kind),
+                    node => node.of(|a| places[copy][a as usize]),
+                };
+                places[copy].push(nodes.len() as Id);
+                nodes.push(own);
+            }
+        }
+        let place = |id: Id, copy: usize| places[copy][id as usize];
+        let mut acts = Vec::new();
+        for act in &self.acts {
+            match *act {
+                Act::Make(id) => acts.extend((0..copies).map(|k| Act::Make(place(id, k)))),
+                Act::Suspect(id) => acts.extend((0..copies).map(|k| Act::Suspect(place(id, k)))),
+                act => acts.push(act),
+            }
+        }
+        let mut turns = self.turns.clone();
+        let of = |k: usize| turns.next.iter().map(move |(s, n)| (place(*s, k), place(*n, k)));
+        turns.next = (0..copies).flat_map(of).collect();
+        let ins = (0..copies).flat_map(|_| self.ins.iter().copied()).collect();
+        Tape { nodes, acts, ins, turns, outs: self.outs.clone(), lanes: self.lanes }
+    }
+}
