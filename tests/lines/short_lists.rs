@@ -120,7 +120,7 @@ fn recursions_on_lists_give_what_values_give() {
     let (mut fast, mut slow) = (session(), session());
     slow.options().switch("numbers", false).expect("a switch");
     let (mut values, mut errors) = (0, 0);
-    for k in 0..scaled(700) {
+    for k in 0..scaled(160) {
         let seed = 91_000_000 + k as u64;
         let mut dice = Dice(seed);
         let f = recursion(&mut dice);

@@ -282,8 +282,8 @@ fn run_pieces(cx: &mut Cx<'_>, all: &Ragged, shape: &[usize]) -> Result<Option<A
     Ok(Ragged::new(flat, ends).map(|made| made.items(shape)))
 }
 
-/// The numbers that the words of each text are, 0 for others; with `valid` whether each is one: what
-/// ⎕VFI tells of it. None: they are too many. Errors: WS FULL, INTERRUPT.
+/// The numbers that the words of each text are, 0 for others; with `valid` whether each is one:
+/// what ⎕VFI tells of it. None: they are too many. Errors: WS FULL, INTERRUPT.
 pub fn verified(cx: &mut Cx<'_>, all: &Ragged, valid: bool) -> Result<Option<Ragged>> {
     let Some(View::Char(v)) = storage(all.flat()).map(|s| s.view()) else { return Ok(None) };
     let mut out: Vec<f64> = cx.budget().room(v.len() / 2 + 1)?;

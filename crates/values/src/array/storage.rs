@@ -131,13 +131,13 @@ impl Line {
         budget: &Budget,
     ) -> aplomb_ground::error::Result<Vec<T>> {
         let mut out = budget.room(self.n)?;
-        out.resize(self.before, fill);
+        out.extend(std::iter::repeat_n(fill, self.before));
         let stretch = &items[self.stretch.clone()];
         match self.step {
             1 => out.extend_from_slice(stretch),
             _ => out.extend(stretch.iter().rev()),
         }
-        out.resize(self.n, fill);
+        out.extend(std::iter::repeat_n(fill, self.n - out.len()));
         Ok(out)
     }
 }

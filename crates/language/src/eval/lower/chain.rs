@@ -8,7 +8,7 @@
 use crate::eval::cx::{Cx, SMALL};
 use crate::eval::scope::is_final;
 use aplomb_ground::error::{Kind, Result};
-use aplomb_values::array::{Array, DType, Ragged, advance, elements, storage};
+use aplomb_values::array::{Array, DType, Ragged, Shape, advance, elements, storage};
 use aplomb_values::dag::{Cell, Node, Read};
 use aplomb_values::prim::moves::Move;
 use std::ops::Range;
@@ -57,7 +57,7 @@ impl Cx<'_> {
 
     /// A few items of whole numbers that are counted from one on.
     fn counted(&self, m: &Move, read: &Read, first: f64) -> Result<Array> {
-        let mut place = vec![0; m.shape.len()];
+        let mut place: Shape = m.shape.iter().map(|_| 0).collect();
         let places = (0..elements(&m.shape)).map(|_| {
             let item = read.ix[0].at(&place) as f64 + first;
             advance(&mut place, &m.shape);

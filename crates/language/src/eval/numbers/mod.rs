@@ -200,7 +200,10 @@ impl Eval<'_> {
     /// The program of a recursion on values of these forms, or on lists where they are vectors: the
     /// lists where it is known on them.
     fn program_on(&mut self, f: &Rc<Func>, given: Forms) -> Option<(Rc<Program>, Forms)> {
-        let list = |form: &Form| form.as_list().unwrap_or_else(|| form.clone());
+        let list = |form: &Form| match form.as_list() {
+            Some(list) => list,
+            None => form.clone(),
+        };
         let listed: Forms = (given.0.as_ref().map(list), list(&given.1));
         let is_known = |made: &mut Made| made.program.is_some();
         let mut forms = vec![given, listed];

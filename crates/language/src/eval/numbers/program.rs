@@ -48,7 +48,10 @@ impl Program {
     /// Names of a loop that items are put before, and of which nothing else is asked, lie from
     /// their end: there an item more moves no other.
     pub fn turns_names(&mut self) {
-        let before = |step: &Do, list: u16| matches!(step, Do::List(OnList::Prepend { slot, .. }, _) if *slot == list);
+        let before = |step: &Do, list: u16| match step {
+            Do::List(OnList::Prepend { slot, .. }, _) => *slot == list,
+            _ => false,
+        };
         for name in self.names.iter_mut().filter(|name| name.rank == 1 && name.changes) {
             let steps = || self.code.iter().flat_map(|f| &f.steps);
             let others = |step: &Do| step.mentions(name.slot) && !before(step, name.slot);

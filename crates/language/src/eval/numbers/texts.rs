@@ -79,7 +79,7 @@ impl Texts {
         if let Some(number) = self.numbers.get(&key) {
             return Some((f64::from(*number), false));
         }
-        let chars = key.1.to_vec();
+        let chars = budget.each(key.1.iter().copied()).ok()?;
         let text = Array::chars([chars.len()].as_slice(), chars, budget).ok()?;
         let number = self.texts.len() as u32;
         self.texts.push(text);

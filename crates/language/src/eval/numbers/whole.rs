@@ -151,11 +151,11 @@ impl Machine {
                 let items = self.items(own(of));
                 let kept = size.min(items.len());
                 if n < 0 {
-                    out.resize(size - kept, fill);
+                    fill_up(&mut out, size - kept, fill);
                     out.extend_from_slice(&items[items.len() - kept..]);
                 } else {
                     out.extend_from_slice(&items[..kept]);
-                    out.resize(size, fill);
+                    fill_up(&mut out, size, fill);
                 }
                 self.fills(own(into), out);
             }
@@ -172,11 +172,11 @@ impl Machine {
                 let mut out = self.emptied(own(into), size, budget)?;
                 let kept = size.min(range.len());
                 if n < 0 {
-                    out.resize(size - kept, fill);
+                    fill_up(&mut out, size - kept, fill);
                     self.lists[of as usize].copy(range.end - kept..range.end, &mut out)?;
                 } else {
                     self.lists[of as usize].copy(range.start..range.start + kept, &mut out)?;
-                    out.resize(size, fill);
+                    fill_up(&mut out, size, fill);
                 }
                 self.fills(own(into), out);
             }
@@ -184,7 +184,7 @@ impl Machine {
                 let n = usize::try_from(near_integer(self.read(base, n), ct)?).ok()?;
                 let mut out = self.emptied(own(into), n, budget)?;
                 match of {
-                    Many::One(y) => out.resize(n, self.read(base, y)),
+                    Many::One(y) => fill_up(&mut out, n, self.read(base, y)),
                     Many::All(of) => {
                         let items = &self.own[own(of)];
                         (n == 0 || !items.is_empty()).then_some(())?;
@@ -440,7 +440,7 @@ impl Machine {
         };
         let (left, right) = (x.map_or(src(y), src), src(y));
         if n >= FEW {
-            out.resize(n, 0.0);
+            fill_up(&mut out, n, 0.0);
             if host.apply(op, self.ct, left, right, &mut out) {
                 return Some(out);
             }
@@ -495,7 +495,7 @@ impl Machine {
         let (items, mask) = (self.items(of), self.items(by));
         // Each item is written, wanted or not: no branch hangs on a mask.
         if all == n && mask.iter().all(|x| *x == 0.0 || *x == 1.0) {
-            out.resize(n, 0.0);
+            fill_up(&mut out, n, 0.0);
             let mut at = 0;
             for (x, item) in mask.iter().zip(items) {
                 out[at] = *item;
@@ -525,4 +525,9 @@ impl Machine {
 /// Some where so many items are compared with as many others: more of them take another way.
 fn is_short(m: usize, n: usize) -> Option<()> {
     (m.saturating_mul(n) <= SEARCHED).then_some(())
+}
+
+/// As many items as there is room for, the last of them all the same.
+fn fill_up(out: &mut Vec<f64>, n: usize, fill: f64) {
+    out.extend(std::iter::repeat_n(fill, n.saturating_sub(out.len())));
 }
