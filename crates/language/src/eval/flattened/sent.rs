@@ -200,6 +200,16 @@ impl Flat<'_, '_> {
         self.ev.cx.ready(&list, "loop")
     }
 
+    /// Whole numbers in the narrowest type, as they are where turn after turn puts some behind
+    /// others.
+    fn narrowest(&self, a: Array) -> Result<Array> {
+        if !a.dtype().is_integer() || a.dtype() == DType::Bool {
+            return Ok(a);
+        }
+        let budget = self.ev.cx.budget();
+        Array::numbers(a.shape(), a.ready_numbers(budget)?, budget)
+    }
+
     /// `r⍪←e` of a matrix, by rows.
     fn rows_below(
         &mut self,
@@ -226,6 +236,7 @@ impl Flat<'_, '_> {
         }
         let n = list.len();
         let flat = self.items_in_all(&list)?;
+        let flat = self.narrowest(flat)?;
         if !plain(&flat) || flat.is_char() != old.is_char() {
             return refuse("rows of another type are put below a matrix");
         }
@@ -258,6 +269,7 @@ impl Flat<'_, '_> {
         if flat.is_empty() || odd(&flat) {
             return refuse("nothing is put behind a name");
         }
+        let flat = self.narrowest(flat)?;
         let new = catenate_last(&mut self.ev.cx, old, &flat, None)?;
         self.ev.cx.ready(&new, "loop")
     }

@@ -5,6 +5,8 @@
 
 use super::code::{Body, Maker, Place};
 use super::form::{Class, Form};
+use crate::eval::cx::SMALL;
+use crate::eval::value::Value;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scan;
 use aplomb_values::registers::{Arg, Do, Many, OnList};
@@ -26,12 +28,19 @@ impl Maker<'_, '_> {
         }
     }
 
+    /// True of a list of the program that has more items now than are worth copying.
+    fn is_large(&self, of: u16) -> bool {
+        let name = self.program.names.iter().find(|name| name.rank > 0 && name.slot == of);
+        let held = name.and_then(|name| self.ev.lookup(name.scope.at(), name.sym));
+        matches!(held, Some(Value::Array(a)) if a.len() > SMALL)
+    }
+
     /// The items of a vector as a list of the call's own.
     pub(super) fn items_of(&mut self, body: &mut Body, y: &Place) -> Option<(u16, Class)> {
         match y {
             Place::Vector(of) | Place::TurnedVector(of) => {
                 let class = self.classes[*of as usize];
-                (class != Class::Text).then_some(())?;
+                (class != Class::Text && !self.is_large(*of)).then_some(())?;
                 let list = body.listed(class, |into| OnList::Fixed { into, of: Some(*of) })?;
                 let Place::List(list, _) = list else { return None };
                 match y {

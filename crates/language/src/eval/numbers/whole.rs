@@ -10,6 +10,7 @@
 
 use super::machine::{LOOK, Machine};
 use super::program::{List, Program};
+use crate::eval::cx::SMALL;
 use crate::eval::host::Host;
 use crate::eval::system::case_of;
 use crate::functions::numbers::{draw, under};
@@ -372,6 +373,8 @@ impl Machine {
             }
             OnList::Fixed { into, of } => {
                 let n = of.map_or(0, |of| self.lists[of as usize].len());
+                // What is done to all items of a longer one is worth a launch.
+                (n <= SMALL).then_some(())?;
                 let mut out = self.emptied(own(into), n, budget)?;
                 if let Some(of) = of {
                     self.lists[of as usize].copy(0..n, &mut out)?;
