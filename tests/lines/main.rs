@@ -42,6 +42,7 @@ mod reflexes;
 mod rows;
 mod seeds;
 mod seeds_compiler;
+mod short_lists;
 mod spellings;
 mod stories;
 mod tiles;

@@ -161,7 +161,7 @@ fn sentences_say_that_a_node_is_written_where_it_is() {
 #[test]
 fn equal_evaluations_and_launches_are_told_once() {
     let mut s = session();
-    let line = "{s←(3|r)/r←⍳9 ⋄ ⍵+≢s}⍣60⊢1 2";
+    let line = "{s←(3|r)/r←⍳9 ⋄ ⍵+≢⊃⊂s}⍣60⊢1 2";
     let told = traced(&mut s, &[line]);
     let all: u64 = told.segments.iter().map(|s| s.times()).sum();
     assert!(told.segments.len() <= 5 && all >= 120, "{} of {all}", told.segments.len());

@@ -1,9 +1,10 @@
 //! Random loops over words, rows, texts and numbers: their turns together = one after the other.
 //! Values, errors with their places, and what the names hold then.
 
-use crate::support::{Dice, scaled, session};
+use crate::support::{Dice, Heard, scaled, session};
 use aplomb_ground::error::Kind;
 use aplomb_ground::limits::Budget;
+use aplomb_ground::protocol::Request;
 use aplomb_kernel::session::Session;
 
 /// The names that loops read.
@@ -279,4 +280,21 @@ fn texts_in_registers_are_texts() {
         if wanted.is_ok() { values += 1 } else { errors += 1 }
     }
     assert!(values > errors, "{values} values, {errors} errors");
+}
+
+/// Turns that run together are no launch: they are told with their place and their reason.
+#[test]
+fn turns_that_run_together_are_told() {
+    let mut s = session();
+    s.core().set_followed(true);
+    let f = "⎕FX 'r←f x;i' 'r←⍬' ':For i :In x' 'r,←⊂i,i' ':EndFor'";
+    let code = format!("k←{f} ⋄ z←f 5000⍴'the' 'fox' 'a'");
+    let request = Request::Execute { code, name: "loop".into(), silent: false };
+    s.handle(request, &mut Heard::default());
+    let stories = s.core().take_stories();
+    let mut told = stories.iter().flat_map(|t| &t.diagnostics);
+    let is =
+        |d: &&aplomb_ground::trace::Diagnostic| d.text.contains("turns of a loop ran together");
+    let row = told.find(is).expect("a row of the loop");
+    assert!(row.code == "W-interpreted" && row.ms.is_some() && row.text.contains(":For i :In x"));
 }

@@ -117,22 +117,102 @@ pub enum OnList {
     Set { into: u16, of: u16, at: Arg, op: Option<Op>, y: Arg },
     /// `into ←` a program's list, or none.
     Fixed { into: u16, of: Option<u16> },
+    /// `into ← x op y`, or `op y`, of all items.
+    Map { op: Op, into: u16, x: Option<Many>, y: Many },
+    /// The register `into ← op/of`
+    Fold { op: Op, into: u16, of: u16 },
+    /// `into ← op\\of`
+    Scan { op: Op, into: u16, of: u16 },
+    /// `into ← 2op/of`; `turned`: each item is the right argument.
+    Pairs { op: Op, into: u16, of: u16, turned: bool },
+    /// `into ← by/of`
+    Select { into: u16, of: u16, by: Many },
+    /// `into ← n↑of`
+    Take { into: u16, of: u16, n: Arg, fill: f64 },
+    /// `into ← take↑from↓of` of a program's list.
+    Part { into: u16, of: u16, from: Arg, take: Option<Arg>, fill: f64 },
+    /// `into ← n⍴of`
+    Cycle { into: u16, of: Many, n: Arg },
+    /// `into ← ⍳n`
+    Iota { into: u16, n: Arg },
+    /// `into ← ⍸of`
+    Where { into: u16, of: u16 },
+    /// `into ← of[at]`; `program`: the list is the program's.
+    At { into: u16, of: u16, at: u16, program: bool },
+    /// `into ← ⍋of`, or `⍒of`
+    Grade { into: u16, of: u16, down: bool },
+    /// The register `into ←` the place of y from 0 on, or the length.
+    Place { into: u16, of: u16, y: Arg },
+    /// `into ← of⍳y`, or with `is` `y∊of`
+    Places { into: u16, of: u16, y: u16, is: bool },
+    /// `into ← of~y`
+    Without { into: u16, of: u16, y: u16 },
+    /// `into ← ∪of`
+    Unique { into: u16, of: u16 },
+    /// The register `into ← of≡with`
+    Same { into: u16, of: u16, with: u16 },
+    /// The register `into ← ?n`
+    Roll { into: u16, n: Arg },
+    /// A program's list becomes that of the call.
+    Name { slot: u16, of: u16 },
+    /// The items behind those of a program's list.
+    Append { slot: u16, of: u16 },
+    /// An item before those of a program's list.
+    Prepend { slot: u16, y: Arg },
+    /// The register `into ←` the number of the text that the list is.
+    Intern { into: u16, of: u16 },
+    /// `into ←` the characters of the text of a number.
+    Spell { into: u16, y: Arg },
+    /// `into ← ⍕y` of a number.
+    Digits { into: u16, y: Arg },
+    /// The register `into ← to⎕C y`
+    Case { into: u16, y: Arg, to: i8 },
 }
 
 impl OnList {
-    /// The list that may be changed in its place, and another one that is read.
-    fn reads(self) -> (Option<u16>, Option<u16>) {
+    /// The list that may be changed in its place, and others that are read.
+    fn reads(self) -> (Option<u16>, [Option<u16>; 2]) {
+        let list = |many: Many| match many {
+            Many::One(_) => None,
+            Many::All(of) => Some(of),
+        };
         match self {
-            OnList::Item { of, .. } | OnList::End { of, .. } | OnList::Tally { of, .. } => {
-                (None, Some(of))
-            }
-            OnList::Both { of, with, .. } => (Some(of), Some(with)),
+            OnList::Item { of, .. }
+            | OnList::End { of, .. }
+            | OnList::Tally { of, .. }
+            | OnList::Fold { of, .. }
+            | OnList::Scan { of, .. }
+            | OnList::Pairs { of, .. }
+            | OnList::Where { of, .. }
+            | OnList::Take { of, .. }
+            | OnList::Grade { of, .. }
+            | OnList::Place { of, .. }
+            | OnList::Unique { of, .. }
+            | OnList::Name { of, .. }
+            | OnList::Intern { of, .. }
+            | OnList::Append { of, .. } => (None, [Some(of), None]),
+            OnList::Both { of, with, .. } => (Some(of), [Some(with), None]),
             OnList::Join { of, .. }
             | OnList::Drop { of, .. }
             | OnList::Turn { of, .. }
             | OnList::Reverse { of, .. }
-            | OnList::Set { of, .. } => (Some(of), None),
-            OnList::Fixed { .. } => (None, None),
+            | OnList::Set { of, .. } => (Some(of), [None, None]),
+            OnList::Fixed { .. }
+            | OnList::Iota { .. }
+            | OnList::Roll { .. }
+            | OnList::Part { .. }
+            | OnList::Prepend { .. }
+            | OnList::Spell { .. }
+            | OnList::Digits { .. }
+            | OnList::Case { .. } => (None, [None, None]),
+            OnList::Map { x, y, .. } => (None, [x.and_then(list), list(y)]),
+            OnList::Select { of, by, .. } => (None, [Some(of), list(by)]),
+            OnList::Cycle { of, .. } => (None, [list(of), None]),
+            OnList::At { of, at, program, .. } => (None, [Some(at), (!program).then_some(of)]),
+            OnList::Places { of, y, .. } | OnList::Without { of, y, .. } => {
+                (None, [Some(of), Some(y)])
+            }
+            OnList::Same { of, with, .. } => (None, [Some(of), Some(with)]),
         }
     }
 }
@@ -219,12 +299,51 @@ impl Do {
         )
     }
 
+    /// Whether it reads or changes a list of the program.
+    pub fn mentions(&self, list: u16) -> bool {
+        let many = |many: &Many| *many == Many::All(list);
+        match self {
+            Do::Find { of, .. }
+            | Do::Cut { of, .. }
+            | Do::Item { of, .. }
+            | Do::SetItem { of, .. }
+            | Do::Tally { of, .. }
+            | Do::Columns { of, .. }
+            | Do::Append { of, .. }
+            | Do::Place { of, .. }
+            | Do::Known { of, .. }
+            | Do::SetKnown { of, .. }
+            | Do::Next { of, .. }
+            | Do::List(OnList::Part { of, .. } | OnList::At { of, program: true, .. }, _) => {
+                *of == list
+            }
+            Do::List(OnList::Fixed { of, .. }, _) => *of == Some(list),
+            Do::List(
+                OnList::Name { slot, .. }
+                | OnList::Append { slot, .. }
+                | OnList::Prepend { slot, .. },
+                _,
+            ) => *slot == list,
+            Do::All(on) => match on {
+                OnAll::Map { into, x, y, .. } => {
+                    *into == list || x.as_ref().is_some_and(many) || many(y)
+                }
+                OnAll::Fold { of, .. } => *of == list,
+                OnAll::Copy { into, of }
+                | OnAll::Take { into, of }
+                | OnAll::Line { into, of, .. } => *into == list || *of == list,
+                OnAll::SetLine { of, y, .. } => *of == list || many(y),
+            },
+            _ => false,
+        }
+    }
+
     fn reads_list(&self, list: u16) -> bool {
         match self {
             Do::PassList(of, _) => *of == list,
             Do::List(on, _) => {
-                let (a, b) = on.reads();
-                a == Some(list) || b == Some(list)
+                let (a, others) = on.reads();
+                a == Some(list) || others.contains(&Some(list))
             }
             _ => false,
         }
@@ -255,7 +374,7 @@ impl Function {
         for k in 0..self.steps.len() {
             let list = match &self.steps[k] {
                 Do::PassList(of, _) => Some(*of),
-                Do::List(on, _) => on.reads().0.filter(|of| on.reads().1 != Some(*of)),
+                Do::List(on, _) => on.reads().0.filter(|of| !on.reads().1.contains(&Some(*of))),
                 _ => None,
             };
             let is_last = list.is_some_and(|list| self.is_last(k, list));

@@ -60,6 +60,8 @@ struct Inside {
 
 /// Turns of a loop before it is tried in registers.
 const HOT: usize = 32;
+/// The same of a loop over items that has at least so many before it: they pay for the reading.
+const EARLY: (usize, usize) = (8, 64);
 
 /// The turns of a loop.
 struct Turns {
@@ -341,10 +343,20 @@ impl Eval<'_> {
     /// registers; after as many turns in vain, again after eight times as many.
     fn again(&mut self, at: At<'_>, steps: &Steps, walk: &mut Walk, jump: usize) -> Result<()> {
         let k = walk.turn(steps, jump, self.cx.host.interrupt());
-        if walk.turns[k].work < walk.turns[k].tried_at {
+        let (first, turns) = (walk.at, &walk.turns[k]);
+        let left = match steps.steps[first].act {
+            Act::Next { slot, .. } => walk.slots[slot].turns(),
+            _ => (0, 0),
+        };
+        let left = left.1.saturating_sub(left.0);
+        let early = turns.tried_at == HOT
+            && match turns.work {
+                1 => self.st.programs.knows_loop(at.ast, (first, jump + 1)),
+                work => work == EARLY.0 && left >= EARLY.1,
+            };
+        if turns.work < turns.tried_at && !early {
             return Ok(());
         }
-        let first = walk.at;
         let way = walk.way.as_ref().and_then(|(own, rounds)| match own {
             Loop::Items(slot) => Some((Outermost::Items(*slot), rounds)),
             Loop::Until(own) if *own.end() == jump => {
@@ -356,7 +368,8 @@ impl Eval<'_> {
         if !self.loop_by_numbers(at, steps, (first, jump + 1), ends, allowance, way)?
             && !self.turns_together(at, steps, first, &mut walk.slots)?
         {
-            walk.turns[k].tried_at = walk.turns[k].tried_at.saturating_mul(8);
+            let tried_at = &mut walk.turns[k].tried_at;
+            *tried_at = if early { *tried_at } else { tried_at.saturating_mul(8) };
             return Ok(());
         }
         // An inner loop that begins again is known to fit.

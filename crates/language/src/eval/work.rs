@@ -16,6 +16,8 @@ enum Of {
     Elements(usize),
     /// The calls and turns since it began.
     Calls,
+    /// Turns of a loop.
+    Turns(usize),
     /// The world outside, where it was used since; else elements.
     World(usize),
 }
@@ -45,6 +47,8 @@ pub mod why {
     pub const PREFIXES: &str = "each prefix needs the one before";
     /// Of calls and turns.
     pub const TURNS: &str = "each waits for the one before";
+    /// Of turns of a loop that run together.
+    pub const TOGETHER: &str = "turns of a loop ran together, a step at a time";
     /// Of what the host does.
     pub const HOST: &str = "the host does it";
 }
@@ -74,6 +78,12 @@ impl Cx<'_> {
         let much = match of {
             Of::Elements(n) => Much::Elements(n),
             Of::Calls => Much::Calls(self.sys.calls - calls),
+            // Few of them are the statement's.
+            Of::Turns(n) if n < SMALL => {
+                self.sys.calls = self.sys.calls.saturating_add(n);
+                return;
+            }
+            Of::Turns(n) => Much::Calls(n),
             Of::World(n) if n > least => Much::Elements(n),
             Of::World(_) => match self.sys.used.take() {
                 Some(what) => Much::World(what),
@@ -86,6 +96,11 @@ impl Cx<'_> {
             let own = (self.host.untold() - begun).max(0.0);
             self.host.interpreted(&place, much, why, own);
         }
+    }
+
+    /// Begins the work of turns that run together.
+    pub fn begin_turns(&self, place: Place, n: usize) -> Work {
+        self.work(place, Of::Turns(n), why::TOGETHER)
     }
 
     /// Begins a statement's work; it is told if calls and turns enough are left to it.

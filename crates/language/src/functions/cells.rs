@@ -5,7 +5,7 @@ use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, index, length, untraced};
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::{
-    Array, Buf, Complex64, Data, Shape, View, around, checked_elements, elements,
+    Array, Buf, Complex64, DType, Data, Shape, View, around, checked_elements, elements,
 };
 use aplomb_values::dag::Node;
 use aplomb_values::dag::kinds;
@@ -35,8 +35,9 @@ pub fn join(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
     joined(cx, parts, axis)
 }
 
-/// Items of a stretch that is worth its place in a list.
+/// Items of a stretch that is worth its place in a list, and stretches that are, however short.
 const LONG: usize = 64;
+const FEW: usize = 8;
 
 /// Parts that are pending catenations along the axis as their own parts: what is copied here needs
 /// no buffer before.
@@ -64,8 +65,10 @@ pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
     let parts: Vec<Array> = parts.iter().map(Array::settled).collect();
     let outer = elements(&shape[..axis]);
     let filled: Vec<&Array> = parts.iter().filter(|p| !p.is_empty()).collect();
-    // Long stretches of one type are copied as they are.
-    if outer.saturating_mul(filled.len()).saturating_mul(LONG) <= n {
+    // Stretches of one type, long or few, are copied as they are. Few integers may be narrower.
+    let stretches = outer.saturating_mul(filled.len());
+    let is_narrowest = |p: &&Array| !p.dtype().is_integer() || p.dtype() == DType::Bool;
+    if stretches <= FEW && filled.iter().all(is_narrowest) || stretches.saturating_mul(LONG) <= n {
         let mut all = Vec::with_capacity(outer * filled.len());
         for o in 0..outer {
             all.extend(filled.iter().filter_map(|p| {

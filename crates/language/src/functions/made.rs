@@ -4,6 +4,7 @@
 use super::groups::runs;
 use super::search::{first_places, found};
 use crate::eval::cx::Cx;
+use crate::eval::system::number_of_word;
 use crate::syntax::numerals;
 use crate::table::Prim;
 use aplomb_ground::error::Result;
@@ -279,4 +280,33 @@ fn run_pieces(cx: &mut Cx<'_>, all: &Ragged, shape: &[usize]) -> Result<Option<A
     }
     let flat = Array::numbers([out.len()].as_slice(), out, cx.budget())?;
     Ok(Ragged::new(flat, ends).map(|made| made.items(shape)))
+}
+
+/// The numbers that the words of each text are, 0 for others; with `valid` whether each is one:
+/// what ⎕VFI tells of it. None: they are too many. Errors: WS FULL, INTERRUPT.
+pub fn verified(cx: &mut Cx<'_>, all: &Ragged, valid: bool) -> Result<Option<Ragged>> {
+    let Some(View::Char(v)) = storage(all.flat()).map(|s| s.view()) else { return Ok(None) };
+    let mut out: Vec<f64> = cx.budget().room(v.len() / 2 + 1)?;
+    let mut ends: Vec<u32> = cx.budget().room(all.count())?;
+    let mut ticks = cx.budget().ticks();
+    for k in 0..all.count() {
+        ticks.tick()?;
+        for word in v[all.range(k)].split(|c| *c == ' ').filter(|word| !word.is_empty()) {
+            ticks.tick()?;
+            let mut number = None;
+            // What is a number of some other kind is read as a line is.
+            if !numerals(word, |x| number = Some(x)) {
+                number = number_of_word(&word.iter().collect::<String>());
+            }
+            cx.budget().widen(&mut out, 1)?;
+            out.push(match (valid, number) {
+                (true, number) => f64::from(u8::from(number.is_some())),
+                (false, number) => number.map_or(0.0, |x| x),
+            });
+        }
+        let Ok(end) = u32::try_from(out.len()) else { return Ok(None) };
+        ends.push(end);
+    }
+    let flat = Array::numbers([out.len()].as_slice(), out, cx.budget())?;
+    Ok(Ragged::new(flat, ends))
 }

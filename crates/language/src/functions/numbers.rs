@@ -17,7 +17,7 @@ use std::collections::HashMap;
 /// Draws between two looks at the interrupt.
 const STRETCH: usize = 1 << 16;
 
-fn draw(seed: u64, k: u64) -> u64 {
+pub(crate) fn draw(seed: u64, k: u64) -> u64 {
     let mut z = seed.wrapping_add((k + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -30,13 +30,13 @@ fn unit(z: u64) -> f64 {
 }
 
 /// A number in 0 … n-1 of a draw.
-fn under(z: u64, n: u64) -> u64 {
+pub(crate) fn under(z: u64, n: u64) -> u64 {
     ((u128::from(z) * u128::from(n)) >> 64) as u64
 }
 
 impl Cx<'_> {
     /// The seed, and the number of the next draw.
-    fn generator(&mut self) -> (u64, u64) {
+    pub(crate) fn generator(&mut self) -> (u64, u64) {
         self.effect("?");
         let settings = &mut self.sys.settings;
         if settings.seed == 0 {

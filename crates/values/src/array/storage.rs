@@ -115,6 +115,33 @@ fn one_kind<'a, T: Copy + 'a>(
     Ok(out)
 }
 
+/// A stretch of items, forwards or from its end, between fills.
+struct Line {
+    stretch: Range<usize>,
+    step: i64,
+    before: usize,
+    n: usize,
+}
+
+impl Line {
+    fn of<T: Copy>(
+        &self,
+        items: &[T],
+        fill: T,
+        budget: &Budget,
+    ) -> aplomb_ground::error::Result<Vec<T>> {
+        let mut out = budget.room(self.n)?;
+        out.extend(std::iter::repeat_n(fill, self.before));
+        let stretch = &items[self.stretch.clone()];
+        match self.step {
+            1 => out.extend_from_slice(stretch),
+            _ => out.extend(stretch.iter().rev()),
+        }
+        out.extend(std::iter::repeat_n(fill, self.n - out.len()));
+        Ok(out)
+    }
+}
+
 /// Items behind others, in room that is charged when it is taken. Errors: WS FULL.
 fn grow<T>(
     own: &mut Vec<T>,
@@ -384,6 +411,30 @@ impl Buf {
             DType::Complex | DType::Nested => return Ok(None),
         };
         let charge = budget.charge_elements(n, dtype.size())?;
+        Ok(Some(Buf { items, _charge: Some(charge) }))
+    }
+
+    /// A stretch of a buffer between fills of 0 or blank: `step` is 1, or ¯1 from its end. None: it
+    /// is complex. Errors: WS FULL.
+    pub fn between(
+        storage: &dyn Storage,
+        (stretch, step): (Range<usize>, i64),
+        (before, after): (usize, usize),
+        budget: &Budget,
+    ) -> aplomb_ground::error::Result<Option<Buf>> {
+        let n = before.saturating_add(stretch.len()).saturating_add(after);
+        let line = Line { stretch, step, before, n };
+        let items = match storage.view() {
+            View::Bool(v) => Vecs::Bool(line.of(v, 0, budget)?),
+            View::I8(v) => Vecs::I8(line.of(v, 0, budget)?),
+            View::I16(v) => Vecs::I16(line.of(v, 0, budget)?),
+            View::I32(v) => Vecs::I32(line.of(v, 0, budget)?),
+            View::F32(v) => Vecs::F32(line.of(v, 0.0, budget)?),
+            View::F64(v) => Vecs::F64(line.of(v, 0.0, budget)?),
+            View::Char(v) => Vecs::Char(line.of(v, ' ', budget)?),
+            View::Complex(_) => return Ok(None),
+        };
+        let charge = budget.charge_elements(n, storage.dtype().size())?;
         Ok(Some(Buf { items, _charge: Some(charge) }))
     }
 

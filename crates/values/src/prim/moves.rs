@@ -7,7 +7,7 @@ use crate::array::{
     Array, Buf, Complex64, Data, Items, Ragged, Shape, View, advance, checked_elements, elements,
     storage, strides,
 };
-use crate::dag::ix::{Ix, linear};
+use crate::dag::ix::{Atom, Ix, linear};
 use crate::dag::{Along, Read, Test};
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;
@@ -117,13 +117,56 @@ impl Move {
         (mine == unit_free(linear(&places, to, to))).then(|| self.shape.clone())
     }
 
+    /// A vector that is one stretch of another, forwards or from its end, between fills of 0 or
+    /// blank: what takes, drops, turns round and cuts are. None: it is another move.
+    fn stretch(&self, a: &Array, n: usize, budget: &Budget) -> Result<Option<Array>> {
+        let (Data::Dense(held), 1) = (a.data(), self.shape.len()) else { return Ok(None) };
+        let of_axis = |ix: &Ix| match ix.terms[..] {
+            [] => Some(0),
+            [(k, Atom::Axis(0))] => Some(k),
+            _ => None,
+        };
+        let (mut from, mut to) = (0, n as i64);
+        for test in &self.read.tests {
+            let blank = test.fill == if a.is_char() { f64::from(u32::from(' ')) } else { 0.0 };
+            // The places where the index is from `lo` on and below `hi`.
+            let (lo, hi) = match of_axis(&test.ix) {
+                Some(1) => (test.lo - test.ix.c, test.hi - test.ix.c),
+                Some(-1) => (test.ix.c - test.hi + 1, test.ix.c - test.lo + 1),
+                _ => return Ok(None),
+            };
+            if !blank {
+                return Ok(None);
+            }
+            (from, to) = (from.max(lo), to.min(hi));
+        }
+        let (from, to) = if from < to { (from as usize, to as usize) } else { (0, 0) };
+        let offset = linear(&self.read.ix, a.shape(), &self.shape);
+        let (count, first) = ((to - from) as i64, offset.c);
+        let (stretch, step) = match of_axis(&offset) {
+            _ if count == 0 => (0..0, 1),
+            Some(1) => (first + from as i64..first + to as i64, 1),
+            Some(-1) => (first - to as i64 + 1..first - from as i64 + 1, -1),
+            _ => return Ok(None),
+        };
+        if stretch.start < 0 || stretch.end > a.len() as i64 {
+            return Ok(None);
+        }
+        let stretch = (stretch.start as usize..stretch.end as usize, step);
+        let made = Buf::between(&**held, stretch, (from, n - to), budget)?;
+        Ok(made.map(|made| Array::dense(self.shape.clone(), Arc::new(made))))
+    }
+
     /// Runs it now. Errors: WS FULL, LIMIT.
     pub fn run(&self, a: &Array, budget: &Budget) -> Result<Array> {
         let n = checked_elements(&self.shape)?;
+        let a = a.settled();
+        if let Some(made) = self.stretch(&a, n, budget)? {
+            return Ok(made);
+        }
         // The places come first, and a bomb is a bomb before they are laid out.
         let mut places: Vec<Result<usize, f64>> = budget.room(n)?;
         let _held = budget.charge_elements(n, size_of::<Result<usize, f64>>())?;
-        let a = a.settled();
         let from = a.shape();
         let offset = linear(&self.read.ix, from, &self.shape);
         let mut place = vec![0usize; self.shape.len()];

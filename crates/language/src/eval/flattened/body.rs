@@ -195,7 +195,12 @@ impl Flat<'_, '_> {
             if k < done {
                 continue;
             }
-            if let Some((z, steps)) = self.enclosed(call, one, &mut stack, &ins[k + 1..])? {
+            let behind = &ins[k + 1..];
+            let several = match self.verified(one, &mut stack, behind)? {
+                None => self.enclosed(call, one, &mut stack, behind)?,
+                several => several,
+            };
+            if let Some((z, steps)) = several {
                 stack.push(z);
                 done = k + 1 + steps;
                 continue;

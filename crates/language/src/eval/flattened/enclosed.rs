@@ -14,7 +14,7 @@ use aplomb_values::array::Array;
 use std::rc::Rc;
 
 /// The glyph of a primitive that a step calls.
-fn called(ins: &Ins, dyadic: bool) -> Option<char> {
+pub(super) fn called(ins: &Ins, dyadic: bool) -> Option<char> {
     match (&ins.what, dyadic) {
         (Do::Monad(FExpr::Prim(p)), false) | (Do::Dyad(FExpr::Prim(p)), true) => Some(p.glyph),
         _ => None,
@@ -127,7 +127,7 @@ impl Flat<'_, '_> {
     }
 
     /// The cells on top of the stack as a ready vector. None: they are the same in all.
-    fn top(&mut self, stack: &[Cells]) -> Result<Option<Array>> {
+    pub(super) fn top(&mut self, stack: &[Cells]) -> Result<Option<Array>> {
         let Some(top @ Cells::Each(..)) = stack.last() else { return Ok(None) };
         let Cells::Each(a, _) = self.here(top)? else { return Ok(None) };
         self.ev.cx.ready_outer(&a).map(Some)

@@ -26,6 +26,7 @@ mod parts;
 mod running;
 mod sent;
 mod turns;
+mod verified;
 
 use super::operators::reduce::stretch;
 use super::run::Eval;

@@ -7,7 +7,7 @@ use super::body::Call;
 use super::{Cells, Flat, refuse};
 use crate::eval::run::At;
 use crate::eval::value::Value;
-use crate::functions::join::catenate_last;
+use crate::functions::join::{catenate_first, catenate_last};
 use crate::syntax::ast::Sym;
 use crate::syntax::resolve::{Do, FExpr, Ins};
 use crate::table::Prim;
@@ -33,6 +33,8 @@ pub(super) struct Event {
 enum Sent {
     /// Items of it, or itself as an item.
     Joined { whole: bool },
+    /// A row of a matrix.
+    Below,
     /// `r op←e`
     By(Op),
     /// `r[i;j]←e`, `r[i;j]op←e`
@@ -52,7 +54,7 @@ pub(super) fn changed_by(code: &[Ins]) -> Option<Sym> {
     let (last, before) = code.split_last()?;
     match &last.what {
         Do::Modify(sym, f) => prim(f).map(|_| *sym),
-        Do::Append(sym, joins) => (joins.glyph == ',').then_some(*sym),
+        Do::Append(sym, joins) => matches!(joins.glyph, ',' | '⍪').then_some(*sym),
         Do::AssignIndex { sym, f, .. } => match f {
             None => Some(*sym),
             Some(f) => prim(f).and_then(|p| p.scalar(true)).map(|_| *sym),
@@ -87,8 +89,10 @@ impl Flat<'_, '_> {
         let is_enclosed = matches!(before.last().map(|one| &one.what),
             Some(Do::Monad(f)) if prim(f).is_some_and(|p| p.glyph == '⊂'));
         let (what, upto) = match &last.what {
+            Do::Append(_, joins) if joins.glyph == '⍪' => (Sent::Below, before.len()),
             Do::Append(..) => (Sent::Joined { whole: is_enclosed }, before.len()),
             Do::Modify(_, f) => match prim(f) {
+                Some(p) if p.glyph == '⍪' => (Sent::Below, before.len()),
                 Some(p) if p.glyph == ',' => (Sent::Joined { whole: is_enclosed }, before.len()),
                 Some(p) => (scalar(p)?, before.len()),
                 None => return refuse("a name is changed by another function"),
@@ -174,9 +178,71 @@ impl Flat<'_, '_> {
         let order: Vec<(usize, usize)> = order.into_iter().map(|(_, _, e, k)| (e, k)).collect();
         match events[0].what {
             Sent::Joined { whole } => self.joined_behind(&old, events, &order, whole),
+            Sent::Below => self.rows_below(&old, events, &order),
             Sent::By(_) => self.changed_by_each(&old, events, &order),
             Sent::Put { .. } => self.put_at(old, events, &order),
         }
+    }
+
+    /// The items of all events in the order of the turns.
+    fn in_order(&mut self, events: &[&Event], order: &[(usize, usize)]) -> Result<Array> {
+        if let [one] = events {
+            return Ok(one.list.clone());
+        }
+        let all = self.caught_up(events.iter().map(|e| e.list.clone()).collect())?;
+        let mut before = vec![0];
+        for e in events {
+            before.push(before[before.len() - 1] + e.list.len());
+        }
+        let mut places = self.ev.cx.budget().room(order.len())?;
+        places.extend(order.iter().map(|&(e, k)| (before[e] + k) as u32));
+        let list = self.taken(&all, &places)?;
+        self.ev.cx.ready(&list, "loop")
+    }
+
+    /// Whole numbers in the narrowest type, as they are where turn after turn puts some behind
+    /// others.
+    fn narrowest(&self, a: Array) -> Result<Array> {
+        if !a.dtype().is_integer() || a.dtype() == DType::Bool {
+            return Ok(a);
+        }
+        let budget = self.ev.cx.budget();
+        Array::numbers(a.shape(), a.ready_numbers(budget)?, budget)
+    }
+
+    /// `r⍪←e` of a matrix, by rows.
+    fn rows_below(
+        &mut self,
+        old: &Array,
+        events: &[&Event],
+        order: &[(usize, usize)],
+    ) -> Result<Array> {
+        let fits = events.iter().all(|e| matches!(e.what, Sent::Below));
+        let &[_, columns] = old.shape() else {
+            return refuse("rows are put below what is no matrix");
+        };
+        let plain = |a: &Array| a.is_plain() && a.dtype() != DType::F32 && !a.is_complex();
+        if !fits || columns == 0 || !plain(old) {
+            return refuse("a name is changed in several ways");
+        }
+        let list = self.in_order(events, order)?;
+        let as_long = match (list.pieces(), list.split()) {
+            (Some(all), _) => (0..all.count()).all(|k| all.range(k).len() == columns),
+            (None, Some(rows)) => rows.cell() == [columns],
+            (None, None) => false,
+        };
+        if !as_long {
+            return refuse("rows of other lengths are put below a matrix");
+        }
+        let n = list.len();
+        let flat = self.items_in_all(&list)?;
+        let flat = self.narrowest(flat)?;
+        if !plain(&flat) || flat.is_char() != old.is_char() {
+            return refuse("rows of another type are put below a matrix");
+        }
+        let rows = crate::functions::shape::reshaped(&mut self.ev.cx, &flat, &[n, columns])?;
+        let new = catenate_first(&mut self.ev.cx, old, &rows, None)?;
+        self.ev.cx.ready(&new, "loop")
     }
 
     /// `r,←e`, `r,←⊂e`
@@ -191,20 +257,7 @@ impl Flat<'_, '_> {
         if !events.iter().all(same) || old.rank() > 1 {
             return refuse("a name is changed in several ways");
         }
-        let list = match events {
-            [one] => one.list.clone(),
-            all => {
-                let all_lists = self.caught_up(all.iter().map(|e| e.list.clone()).collect())?;
-                let mut before = vec![0];
-                for e in all {
-                    before.push(before[before.len() - 1] + e.list.len());
-                }
-                let mut places = self.ev.cx.budget().room(order.len())?;
-                places.extend(order.iter().map(|&(e, k)| (before[e] + k) as u32));
-                let list = self.taken(&all_lists, &places)?;
-                self.ev.cx.ready(&list, "loop")?
-            }
-        };
+        let list = self.in_order(events, order)?;
         let odd = |a: &Array| matches!(a.dtype(), DType::F32 | DType::Complex);
         if odd(old) || odd(&list) {
             return refuse("items of another type are put behind a name");
@@ -216,6 +269,7 @@ impl Flat<'_, '_> {
         if flat.is_empty() || odd(&flat) {
             return refuse("nothing is put behind a name");
         }
+        let flat = self.narrowest(flat)?;
         let new = catenate_last(&mut self.ev.cx, old, &flat, None)?;
         self.ev.cx.ready(&new, "loop")
     }

@@ -161,6 +161,7 @@ impl Eval<'_> {
         let lowered = self.cx.budget().lowered(self.room_of_turns(at, &plan, &lists));
         let (refused, depth) = (self.cx.sys.refused.take(), self.st.depth);
         let mut changes = Vec::new();
+        let work = self.cx.begin_turns(steps.steps[from - 1].place(at.ast), n);
         let made = self.attempt_together(|ev| {
             let mut flat = Flat::new(ev, n, Ways::All);
             let written = plan.given.iter().chain(&plan.sent).copied().collect();
@@ -193,6 +194,7 @@ impl Eval<'_> {
         for (sym, a) in changes {
             self.change(at, sym, a)?;
         }
+        self.cx.tell_work(Some(work));
         match &mut slots[*slot] {
             Slot::Items { next, .. } | Slot::Each { next, .. } => *next = done + n,
             Slot::None | Slot::Selected(_) => {}

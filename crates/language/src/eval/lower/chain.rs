@@ -8,7 +8,7 @@
 use crate::eval::cx::{Cx, SMALL};
 use crate::eval::scope::is_final;
 use aplomb_ground::error::{Kind, Result};
-use aplomb_values::array::{Array, DType, Ragged, elements, storage};
+use aplomb_values::array::{Array, DType, Ragged, Shape, advance, elements, storage};
 use aplomb_values::dag::{Cell, Node, Read};
 use aplomb_values::prim::moves::Move;
 use std::ops::Range;
@@ -35,6 +35,12 @@ impl Cx<'_> {
                 return (plain && n <= FEW).then(|| self.looked_up(&src, m, read)).transpose();
             };
             let Some(below) = link(&cell, &read, &m.shape) else {
+                if let Some(first) = cell.node().and_then(|n| n.facts().counts_from())
+                    && n <= FEW
+                    && read.tests.is_empty()
+                {
+                    return self.counted(m, &read, first).map(Some);
+                }
                 let many = self.sys.tape.part_of(&cell).is_multiple_of(PARTS);
                 let whole = if many { self.evaluated(&src)? } else { None };
                 return whole.map(|whole| self.looked_up(&whole, m, read)).transpose();
@@ -47,6 +53,17 @@ impl Cx<'_> {
     /// A move of an array at hand, by the read that the moves between make of its own.
     fn looked_up(&self, of: &Array, m: &Move, read: Read) -> Result<Array> {
         Move { name: m.name, shape: m.shape.clone(), read, onto: false }.run(of, self.budget())
+    }
+
+    /// A few items of whole numbers that are counted from one on.
+    fn counted(&self, m: &Move, read: &Read, first: f64) -> Result<Array> {
+        let mut place: Shape = m.shape.iter().map(|_| 0).collect();
+        let places = (0..elements(&m.shape)).map(|_| {
+            let item = read.ix[0].at(&place) as f64 + first;
+            advance(&mut place, &m.shape);
+            item
+        });
+        Array::numbers(m.shape.clone(), places.collect(), self.budget())
     }
 
     /// A pending array's value ahead of those who may ask for it. None: it has none here, or it

@@ -4,14 +4,14 @@
 use super::Scope;
 use super::ahead::Side;
 use super::code::{Body, Maker, Place, Step};
-use super::form::Form;
+use super::form::{Class, Form};
 use crate::eval::env::Frame;
 use crate::eval::value::{self, Func, Oper};
 use crate::syntax::ast::Sym;
 use crate::syntax::resolve::{FExpr, OpExpr, Operand};
 use crate::syntax::token::Word;
 use crate::table::Prim;
-use aplomb_values::registers::{Arg, Do, Function};
+use aplomb_values::registers::{Arg, Do, Function, OnList};
 use std::rc::Rc;
 
 /// Functions of one program, at most.
@@ -119,7 +119,10 @@ impl Maker<'_, '_> {
     /// A function gives a value of this form. None: it gave another one.
     pub(super) fn gave(&mut self, k: usize, form: &Form) -> Option<()> {
         match &self.known[k].gives {
-            Some(known) => (known == form).then_some(()),
+            Some(known) => {
+                self.is_uneven |= known != form && known.as_list() == form.as_list();
+                (self.known[k].gives.as_ref() == Some(form)).then_some(())
+            }
             None => {
                 self.known[k].gives = Some(form.clone());
                 Some(())
@@ -192,10 +195,34 @@ impl Maker<'_, '_> {
                 let g = self.primitive(body, g)?;
                 return self.fold(body, g, y).map(Step::Gives);
             }
+            FExpr::Op1(OpExpr::Prim(p), g) if matches!(p.glyph, '\\' | '⍀') && x.is_none() => {
+                let Operand::F(g) = &**g else { return None };
+                let op = self.primitive(body, g)?.scalar(true)?;
+                return self.scan_items(body, op, &y).map(Step::Gives);
+            }
             _ => {}
+        }
+        if let (FExpr::System(row), Place::Char(c)) = (f, &y)
+            && row.name == "C"
+        {
+            return self.case(body, x.as_ref(), *c).map(Step::Gives);
         }
         let f = self.known(body, f)?;
         self.call_known(body, &f, x, y, last)
+    }
+
+    /// `x⎕C c` of a character.
+    fn case(&mut self, body: &mut Body, x: Option<&Place>, y: Arg) -> Option<Place> {
+        let to = match x {
+            None => -3,
+            Some(x) => match self.known_number(x)? {
+                1.0 => 1,
+                -1.0 => -1,
+                -3.0 => -3,
+                _ => return None,
+            },
+        };
+        body.made(Class::Char, |into| Do::List(OnList::Case { into, y, to }, false))
     }
 
     /// The function that an expression is now.
@@ -238,12 +265,33 @@ impl Maker<'_, '_> {
                 let Func::Prim(g) = &**g else { return None };
                 self.fold(body, g, y).map(Step::Gives)
             }
+            Func::Op1(Oper::Prim(p), value::Operand::F(g)) if matches!(p.glyph, '/' | '⌿') => {
+                let (g, turned) = match &**g {
+                    Func::Op1(Oper::Prim(p), value::Operand::F(g)) if p.glyph == '⍨' => (g, true),
+                    _ => (g, false),
+                };
+                let Func::Prim(g) = &**g else { return None };
+                let op = g.scalar(true)?;
+                self.pairs_of_items(body, (op, turned), &x?, &y).map(Step::Gives)
+            }
+            Func::Op1(Oper::Prim(p), value::Operand::F(g))
+                if matches!(p.glyph, '\\' | '⍀') && x.is_none() =>
+            {
+                let Func::Prim(g) = &**g else { return None };
+                self.scan_items(body, g.scalar(true)?, &y).map(Step::Gives)
+            }
             Func::Op2(Oper::Prim(p), value::Operand::F(f), value::Operand::F(g))
-                if p.glyph == '.' && body.is_loop() =>
+                if p.glyph == '.' =>
             {
                 let (Func::Prim(f), Func::Prim(g)) = (&**f, &**g) else { return None };
                 let ops = (f.scalar(true)?, g.scalar(true)?);
-                self.product(body, ops, &x?, &y).map(Step::Gives)
+                let (x, begun) = (x?, body.of.steps.len());
+                let made = self.product(body, ops, &x, &y).or_else(|| {
+                    body.of.steps.truncate(begun);
+                    let all = self.map_items(body, ops.1, Some(&x), &y)?;
+                    self.fold_items(body, ops.0, &all)
+                });
+                made.map(Step::Gives)
             }
             _ => self.call_dfn(body, f, x, y, last),
         }
@@ -258,8 +306,12 @@ impl Maker<'_, '_> {
         last: bool,
     ) -> Option<Step> {
         let y = self.whole(body, y)?;
+        let y = self.even(body, y)?;
         let x = match x {
-            Some(x) => Some(self.whole(body, x)?),
+            Some(x) => {
+                let x = self.whole(body, x)?;
+                Some(self.even(body, x)?)
+            }
             None => None,
         };
         let seen = self.seen_by(body, f)?;
@@ -275,6 +327,7 @@ impl Maker<'_, '_> {
         // A vector that is another length in each call has no form.
         let grows = |k: &Known| Rc::ptr_eq(&k.f, f) && k.y != fy && k.y.as_list() == fy.as_list();
         if fy.as_list().is_some() && self.known.iter().any(grows) {
+            self.is_uneven = true;
             return None;
         }
         let env = f.closure()?.env.as_ref();

@@ -5,17 +5,16 @@
 //! the body's own is the place of its value; a guard is a jump over what it guards. Whatever has no
 //! such reading refuses the whole program: there is no half.
 
+use super::Scope;
 use super::ahead::Ahead;
 use super::calls::Known;
 use super::form::{Class, Form, SHORT};
 use super::program::{List, Program};
-use super::texts;
-use super::{Name, Scope};
 use crate::eval::env::Frame;
 use crate::eval::run::Eval;
-use crate::eval::value::{self, Func, Oper, Value};
+use crate::eval::value::{Func, Value};
 use crate::syntax::ast::{Guard, Stmt, Sym};
-use crate::syntax::resolve::{self, Code, FExpr, Gives, Ins, OpExpr, Operand, Pattern};
+use crate::syntax::resolve::{self, Code, FExpr, Gives, Ins, Pattern};
 use aplomb_values::registers::{Arg, Do, Function, OnList};
 
 use aplomb_values::array::Array;
@@ -97,7 +96,11 @@ pub(super) struct Maker<'e, 'h> {
     pub classes: Vec<Class>,
     /// The parts that the first function gets instead of an argument, and their places.
     pub ahead: Option<(Ahead, Rc<[Place]>)>,
-    effects: bool,
+    pub effects: bool,
+    /// Whatever may be a list is one where functions are called and give values.
+    lists: bool,
+    /// A function is called with vectors of several lengths, or gives some.
+    pub is_uneven: bool,
     /// Lists that functions of whole lists fill: nothing else reads them.
     pub made: Vec<u16>,
     /// Lists that are on the stack where a name may get another value: whoever takes one of them
@@ -114,11 +117,19 @@ pub fn program(
     effects: bool,
     ahead: Option<Ahead>,
 ) -> Option<Program> {
-    let mut maker = Maker::new(ev, effects);
-    maker.ahead = ahead.map(|ahead| (ahead, [].into()));
     let outer = f.closure()?.env.as_ref().map(Rc::as_ptr);
-    maker.function(f, x, y, Vec::new(), outer)?;
-    maker.functions()
+    let mut ahead = ahead.map(|ahead| (ahead, [].into()));
+    for lists in [false, true] {
+        let mut maker = Maker::new(ev, effects);
+        (maker.ahead, maker.lists) = (ahead, lists);
+        maker.function(f, x.clone(), y.clone(), Vec::new(), outer)?;
+        if let Some(program) = maker.functions() {
+            return Some(program);
+        }
+        maker.is_uneven.then_some(())?;
+        ahead = maker.ahead;
+    }
+    None
 }
 
 impl<'e, 'h> Maker<'e, 'h> {
@@ -127,16 +138,30 @@ impl<'e, 'h> Maker<'e, 'h> {
         let (known, frames) = (Vec::new(), Vec::new());
         let (literals, classes) = (Vec::new(), Vec::new());
         let (made, held, ahead) = (Vec::new(), Vec::new(), None);
-        Maker { ev, program, known, frames, literals, classes, ahead, effects, made, held }
+        let (lists, is_uneven) = (false, false);
+        Maker {
+            ev,
+            program,
+            known,
+            frames,
+            literals,
+            classes,
+            ahead,
+            effects,
+            lists,
+            is_uneven,
+            made,
+            held,
+        }
     }
 
     /// The program, once all of its functions are read.
-    pub fn functions(mut self) -> Option<Program> {
+    pub fn functions(&mut self) -> Option<Program> {
         self.finish()?;
         if !self.known.is_empty() {
             self.program.gives = Some(self.form_of(0)?);
         }
-        Some(self.program)
+        Some(std::mem::take(&mut self.program))
     }
 
     pub fn statements(&mut self, body: &mut Body, frame: &Rc<Frame>, stmts: &[Stmt]) -> Option<()> {
@@ -216,6 +241,7 @@ impl<'e, 'h> Maker<'e, 'h> {
     /// A value is that of the call.
     fn give(&mut self, body: &mut Body, value: Place) -> Option<()> {
         let value = self.whole(body, value)?;
+        let value = self.even(body, value)?;
         self.gave(body.function?, &value.form()?)?;
         match value {
             Place::Number(z) | Place::Char(z) => body.push(Do::Give(z)),
@@ -223,6 +249,14 @@ impl<'e, 'h> Maker<'e, 'h> {
                 value.pass(body)?;
                 body.push(Do::GivePassed)
             }
+        }
+    }
+
+    /// An argument or a value of a function: where those are uneven, vectors are lists.
+    pub fn even(&mut self, body: &mut Body, y: Place) -> Option<Place> {
+        match self.lists && y.form()?.as_list().is_some() {
+            true => self.as_list(body, &y).map(|(of, class)| Place::List(of, class)),
+            false => Some(y),
         }
     }
 
@@ -293,6 +327,12 @@ impl<'e, 'h> Maker<'e, 'h> {
                 let (x, y) = (stack.pop()?, stack.pop()?);
                 return self.call(body, f, Some(x), y, last);
             }
+            Of::Phrase(joint) => {
+                let (x, y) = (stack.pop()?, stack.pop()?);
+                let resolve::Do::Monad(then) = &joint.then.what else { return None };
+                let first = self.apply(body, joint.prim, Some(x), y)?;
+                return self.call(body, then, None, first, false);
+            }
             Of::Index(present) => match (stack.pop()?, &**present) {
                 (Place::Matrix(of), [true, true]) => {
                     let at = body.place_in(of, stack)?;
@@ -310,7 +350,9 @@ impl<'e, 'h> Maker<'e, 'h> {
                         }
                         return Some(Step::Gives(Place::Tuple(items.into())));
                     }
-                    let at = at.number()?;
+                    let Some(at) = at.number() else {
+                        return self.items_at(body, &base, &at).map(Step::Gives);
+                    };
                     // What is no simple scalar stands in one, which has no form.
                     let item = self.item(body, base, at)?;
                     let scalar = |p: &Place| {
@@ -328,7 +370,11 @@ impl<'e, 'h> Maker<'e, 'h> {
                         *stack.last_mut()? = y.clone();
                         body.name(*sym, y);
                     }
-                    None => self.set(body, *sym, &y)?,
+                    None => {
+                        if self.set(body, *sym, &y)? {
+                            *stack.last_mut()? = self.outer(body, *sym, true)?;
+                        }
+                    }
                 }
                 return Some(Step::Stays);
             }
@@ -472,157 +518,6 @@ impl<'e, 'h> Maker<'e, 'h> {
             place => Some(place),
         }
     }
-
-    /// The place of an outer name.
-    pub fn outer(&mut self, body: &Body, sym: Sym, changes: bool) -> Option<Place> {
-        if changes && (!self.effects || body.seen.iter().any(|(s, _)| *s == sym)) {
-            return None;
-        }
-        let Some(Value::Array(a)) = self.ev.lookup(body.scope.at(), sym) else { return None };
-        let known = self.program.names.iter_mut().find(|n| n.sym == sym && n.class == Class::Text);
-        if let Some(name) = known {
-            name.changes |= changes;
-            return name.place().filter(|_| body.is_loop());
-        }
-        let rank = a.rank();
-        let class = match Class::of(&a) {
-            Some(class) => class,
-            None if body.is_loop() && texts::are_texts(&a) => Class::Text,
-            None => return None,
-        };
-        // One name is one place, from wherever it is seen: calls see the same outer scope only if
-        // they were written in it. A loop sees the names of dfns below its function, too.
-        let below = self.ev.below(sym).is_some();
-        if let Some(name) = self.program.names.iter_mut().find(|n| n.sym == sym) {
-            let (its, here) = (&name.scope, &body.scope);
-            let same = its.around == here.around && !(below && its.is_loop() != here.is_loop());
-            if !same || name.rank != rank || name.class != class {
-                return None;
-            }
-            name.changes |= changes;
-            return name.place();
-        }
-        // What it holds is told before each run.
-        let slot = match rank {
-            0 => self.program.number(0.0)?,
-            _ => self.list(List::EMPTY, class)?,
-        };
-        let name =
-            Name { scope: body.scope.clone(), sym, rank, class, slot, changes, whole: false };
-        let place = name.place()?;
-        self.program.names.push(name);
-        Some(place)
-    }
-
-    /// The place of a name of a loop that holds a text.
-    pub fn outer_text(&mut self, body: &Body, sym: Sym) -> Option<Place> {
-        let known = self.program.names.iter().any(|n| n.sym == sym);
-        let Some(Value::Array(a)) = self.ev.lookup(body.scope.at(), sym) else { return None };
-        let fits = body.is_loop() && self.effects && self.ev.below(sym).is_none();
-        if known || !fits || !texts::is_text(&a) {
-            let place = self.outer(body, sym, true)?;
-            return matches!(place, Place::Text(_)).then_some(place);
-        }
-        let (scope, class) = (body.scope.clone(), Class::Text);
-        let slot = self.program.number(0.0)?;
-        let name = Name { scope, sym, rank: 0, class, slot, changes: true, whole: false };
-        let place = name.place()?;
-        self.program.names.push(name);
-        Some(place)
-    }
-
-    /// An outer name becomes a value of its kind, or as many as it has.
-    fn set(&mut self, body: &mut Body, sym: Sym, y: &Place) -> Option<()> {
-        if let Place::Text(y) = y {
-            let Place::Text(Arg::Fixed(slot)) = self.outer_text(body, sym)? else { return None };
-            return body.push(Do::Set { slot, y: *y });
-        }
-        match self.outer(body, sym, true)? {
-            Place::Text(_) => None,
-            Place::Number(Arg::Fixed(slot)) => {
-                body.push(Do::Set { slot, y: y.scalar(Class::Number)? })
-            }
-            Place::Char(Arg::Fixed(slot)) => body.push(Do::Set { slot, y: y.scalar(Class::Char)? }),
-            name => self.set_all(body, name, y),
-        }
-    }
-
-    /// `a b←` of outer names: an item to each, or all of a scalar.
-    fn spread(&mut self, body: &mut Body, names: &Pattern, y: &Place) -> Option<()> {
-        match names {
-            Pattern::Name(sym) => self.set(body, *sym, y),
-            Pattern::All(names) => {
-                y.outer_list().is_none().then_some(())?;
-                let Some(items) = y.items() else {
-                    return names.iter().try_for_each(|name| self.spread(body, name, y));
-                };
-                (items.len() == names.len()).then_some(())?;
-                let mut each = names.iter().zip(items);
-                each.try_for_each(|(name, item)| self.spread(body, name, item))
-            }
-            Pattern::System(_) | Pattern::Member(_) => None,
-        }
-    }
-
-    /// `x f←y`
-    fn modify(&mut self, body: &mut Body, sym: Sym, f: &FExpr, y: Place) -> Option<()> {
-        let own = body.own(sym);
-        let old = match &own {
-            Some(old) => old.clone(),
-            None => match self.outer(body, sym, true)? {
-                Place::Vector(of) if !self.is_scalar(body, f) => {
-                    return self.change_list(body, of, f, &y);
-                }
-                old => old,
-            },
-        };
-        let Step::Gives(new) = self.call(body, f, Some(old), y, false)? else { return None };
-        match own {
-            Some(_) => body.name(sym, new),
-            None => self.set(body, sym, &new)?,
-        }
-        Some(())
-    }
-
-    /// True of an expression that is a scalar function of two arguments.
-    fn is_scalar(&mut self, body: &Body, f: &FExpr) -> bool {
-        self.primitive(body, f).is_some_and(|p| p.scalar(true).is_some())
-    }
-
-    /// `x,←y`, and `x↓⍨←y`, of an outer name.
-    fn change_list(&mut self, body: &mut Body, of: u16, f: &FExpr, y: &Place) -> Option<()> {
-        if let Some(f) = self.turned(body, f) {
-            let n = self.known_number(y).filter(|_| f == '↓')?;
-            let count = (n.fract() == 0.0 && n.abs() <= 1e4).then_some(n.abs() as u16)?;
-            return body.push(Do::Cut { of, n: count, end: n < 0.0 });
-        }
-        match self.primitive(body, f)?.glyph {
-            ',' => {
-                let class = self.classes[of as usize];
-                let mut append = |y: &Place| body.push(Do::Append { of, y: y.scalar(class)? });
-                match y.items() {
-                    Some(items) => items.iter().try_for_each(append),
-                    None => append(y),
-                }
-            }
-            _ => None,
-        }
-    }
-
-    /// The glyph of the primitive whose arguments `f⍨` exchanges.
-    fn turned(&mut self, body: &Body, f: &FExpr) -> Option<char> {
-        if let FExpr::Op1(OpExpr::Prim(p), f) = f {
-            let ('⍨', Operand::F(f)) = (p.glyph, &**f) else { return None };
-            return self.primitive(body, f).map(|p| p.glyph);
-        }
-        match &*self.known(body, f)? {
-            Func::Op1(Oper::Prim(p), value::Operand::F(f)) if p.glyph == '⍨' => match &**f {
-                Func::Prim(p) => Some(p.glyph),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
 }
 
 impl Body {
@@ -687,7 +582,7 @@ impl Body {
     }
 
     /// The value of the body's own name.
-    fn own(&self, sym: Sym) -> Option<Place> {
+    pub fn own(&self, sym: Sym) -> Option<Place> {
         self.names.iter().find(|(s, _)| *s == sym).map(|(_, y)| y.clone())
     }
 
@@ -708,25 +603,13 @@ impl Body {
         Some(())
     }
 
-    fn name(&mut self, sym: Sym, y: Place) {
+    pub fn name(&mut self, sym: Sym, y: Place) {
         if let Some(frame) = &self.scope.frame {
             frame.set(sym, Value::Array(Array::num(0.0)));
         }
         match self.names.iter_mut().find(|(s, _)| *s == sym) {
             Some(slot) => slot.1 = y,
             None => self.names.push((sym, y)),
-        }
-    }
-}
-
-impl Name {
-    fn place(&self) -> Option<Place> {
-        match self.rank {
-            0 if self.class == Class::Text => Some(Place::Text(Arg::Fixed(self.slot))),
-            0 => Some(Place::one(self.class, Arg::Fixed(self.slot))),
-            1 => Some(Place::Vector(self.slot)),
-            2 => Some(Place::Matrix(self.slot)),
-            _ => None,
         }
     }
 }

@@ -200,6 +200,15 @@ impl Form {
 }
 
 impl Class {
+    /// The item that fills a list; None: no list of a call's own holds texts.
+    pub fn fill(self) -> Option<f64> {
+        match self {
+            Class::Number => Some(0.0),
+            Class::Char => Some(f64::from(u32::from(' '))),
+            Class::Text => None,
+        }
+    }
+
     pub fn scalar(self, x: f64) -> Array {
         match self {
             Class::Number => Array::num(x),

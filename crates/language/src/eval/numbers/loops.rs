@@ -35,6 +35,16 @@ pub struct Loop {
     pub items: Option<Items>,
 }
 
+impl Loop {
+    /// True of a loop whose program says all about it: it calls no function, whose names might be
+    /// others the next time, and knows no texts, which would stay.
+    pub fn stands_alone(&self) -> bool {
+        let program = &self.program;
+        let texts = program.names.iter().any(|name| name.class == Class::Text);
+        program.code.len() == 1 && !texts && program.texts.borrow().is_empty()
+    }
+}
+
 /// The kinds of loops over items.
 #[derive(Clone, Copy)]
 enum Over {
@@ -82,7 +92,9 @@ pub fn read(
     }
     let Reader { mut maker, body, items, .. } = reader;
     maker.program.code[0] = body.of;
-    Some(Loop { program: maker.functions()?, items })
+    let mut program = maker.functions()?;
+    program.turns_names();
+    Some(Loop { program, items })
 }
 
 struct Reader<'e, 'h> {

@@ -6,6 +6,7 @@ use super::found::Index;
 use super::loops::Items;
 use super::native::Native;
 use super::program::{List, Program};
+use super::whole::Memory;
 use crate::eval::cx::Settings;
 use crate::eval::host::Host;
 use aplomb_ground::error::{Kind, Result};
@@ -78,11 +79,13 @@ pub enum Told {
 pub struct Machine {
     pub(super) ct: f64,
     pub(super) io: f64,
+    /// ⎕PP.
+    pub(super) pp: usize,
     /// Constants, then numbers of names.
     pub(super) fixed: Vec<f64>,
     pub(super) lists: Vec<List>,
     pub(super) registers: Vec<f64>,
-    own: Vec<Rc<VecDeque<f64>>>,
+    pub(super) own: Vec<Rc<VecDeque<f64>>>,
     /// Arguments of the next call, or a value that was given.
     pub passed: Values,
     pub(super) waiting: Vec<Waits>,
@@ -93,6 +96,9 @@ pub struct Machine {
     pub(super) native: Native,
     /// The indices of long lists, by the list.
     pub(super) found: Vec<(u16, Option<Index>)>,
+    pub(super) memory: Memory,
+    /// The seed of the generator and the numbers that it gave, where the program draws some.
+    pub(super) generator: Option<(u64, u64)>,
 }
 
 impl Machine {
@@ -100,6 +106,7 @@ impl Machine {
         Machine {
             ct: settings.ct,
             io: settings.io,
+            pp: settings.pp,
             fixed: program.constants.clone(),
             lists: program.lists.clone(),
             registers: Vec::new(),
@@ -111,6 +118,8 @@ impl Machine {
             turns: 0,
             native: Native::default(),
             found: Vec::new(),
+            memory: Memory::default(),
+            generator: None,
         }
     }
 
@@ -296,7 +305,7 @@ impl Machine {
                     }
                 }
                 Do::List(on, last) => {
-                    if self.on_list(on, last, (base, first), budget).is_none() {
+                    if self.on_list(on, last, (base, first), (host, program)).is_none() {
                         return Ok(None);
                     }
                 }
@@ -524,10 +533,10 @@ impl Machine {
         let needs = list.len() + more;
         let copies = Rc::get_mut(&mut list).is_none();
         if copies {
-            budget.has_room((needs * size_of::<f64>()) as u64).ok()?;
+            self.asks(needs * size_of::<f64>(), budget).ok()?;
             self.calls += needs / LOOK;
         } else if needs > list.capacity() {
-            budget.has_room((needs.max(LOOK) * 2 * size_of::<f64>()) as u64).ok()?;
+            self.asks(needs * 2 * size_of::<f64>(), budget).ok()?;
         }
         Some(list)
     }
@@ -538,8 +547,9 @@ impl Machine {
         on: OnList,
         last: bool,
         (base, first): (usize, usize),
-        budget: &Budget,
+        (host, program): (&dyn Host, &Program),
     ) -> Option<()> {
+        let budget = host.budget();
         let own = |machine: &Self, of: u16| machine.own[first + of as usize].clone();
         match on {
             OnList::Item { into, of, at } => {
@@ -611,14 +621,7 @@ impl Machine {
                 *Rc::make_mut(&mut list).get_mut(k)? = new;
                 self.own[first + into as usize] = list;
             }
-            OnList::Fixed { into, of } => {
-                let mut items = VecDeque::new();
-                if let Some(of) = of {
-                    let list = &self.lists[of as usize];
-                    items.extend((0..list.len()).map_while(|k| list.item(k)));
-                }
-                self.own[first + into as usize] = Rc::new(items);
-            }
+            on => self.on_items(on, (base, first), (host, program))?,
         }
         Some(())
     }

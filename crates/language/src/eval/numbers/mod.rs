@@ -22,14 +22,17 @@ mod calls;
 mod code;
 mod form;
 mod found;
+mod lists;
 mod loops;
 mod machine;
+mod names;
 mod native;
 mod program;
 mod runs;
 mod texts;
 mod values;
 mod vectors;
+mod whole;
 
 pub use ahead::Part;
 
@@ -56,7 +59,7 @@ const TRIES: (u8, u8) = (4, 12);
 /// Calls that stand so deep may be a recursion by name.
 const DEEP: usize = 3;
 /// A longer argument of a recursion is not copied into a list.
-const LONG: usize = 1 << 12;
+const LONG: usize = 1 << 16;
 /// Fewer items are called one by one.
 const FEW: usize = 16;
 /// A loop over fewer texts is not worth giving them numbers.
@@ -75,10 +78,18 @@ struct Made {
     refusals: u8,
 }
 
+/// A loop that ran in registers: the next run of its steps begins there.
+struct KnownLoop {
+    ast: Rc<Ast>,
+    steps: (usize, usize),
+    made: Rc<loops::Loop>,
+}
+
 /// The programs that were made last.
 #[derive(Default)]
 pub struct Programs {
     made: Vec<Made>,
+    loops: Vec<KnownLoop>,
     /// The number of calls around a run that ended early: those within it are the evaluator's.
     ended: Option<usize>,
 }
@@ -88,6 +99,28 @@ impl Programs {
     pub fn let_go(&mut self) {
         self.ended = None;
         self.made.retain(|made| made.f.closure().is_some_and(|c| c.env.is_none()));
+    }
+
+    /// The program of the steps of a loop that ran.
+    fn loop_of(&self, ast: &Rc<Ast>, steps: (usize, usize)) -> Option<&Rc<loops::Loop>> {
+        let same = |known: &&KnownLoop| known.steps == steps && Rc::ptr_eq(&known.ast, ast);
+        self.loops.iter().find(same).map(|known| &known.made)
+    }
+
+    /// Keeps the program of a loop that ran.
+    fn keep_loop(&mut self, ast: &Rc<Ast>, steps: (usize, usize), made: &Rc<loops::Loop>) {
+        if !made.stands_alone() || self.loop_of(ast, steps).is_some() {
+            return;
+        }
+        if self.loops.len() >= KEPT {
+            self.loops.remove(0);
+        }
+        self.loops.push(KnownLoop { ast: ast.clone(), steps, made: made.clone() });
+    }
+
+    /// Whether a loop ran in registers before.
+    pub fn knows_loop(&self, ast: &Rc<Ast>, steps: (usize, usize)) -> bool {
+        self.loop_of(ast, steps).is_some()
     }
 
     fn of(&mut self, f: &Rc<Func>, forms: &Forms, effects: bool) -> Option<&mut Made> {
@@ -151,16 +184,41 @@ impl Eval<'_> {
             Some(None) => return Ok(None),
             fx => fx.flatten(),
         };
-        let Some(program) = self.program(f, (fx, fy), false) else { return Ok(None) };
+        let Some((program, forms)) = self.program_on(f, (fx, fy)) else { return Ok(None) };
         let Some(mut machine) = self.machine(&program, &mut 0)? else { return Ok(None) };
-        let made = self.called(&program, &mut machine, x, y)?;
+        let made = self.called(&program, &mut machine, (x, y), &forms)?;
         if made.is_some() {
             // The first call is one, too.
             self.cx.sys.calls = self.cx.sys.calls.saturating_add(1 + machine.calls());
+            self.drew(&machine);
         } else {
             self.st.programs.ended = Some(depth);
         }
         Ok(made)
+    }
+
+    /// The program of a recursion on values of these forms, or on lists where they are vectors: the
+    /// lists where it is known on them.
+    fn program_on(&mut self, f: &Rc<Func>, given: Forms) -> Option<(Rc<Program>, Forms)> {
+        let list = |form: &Form| match form.as_list() {
+            Some(list) => list,
+            None => form.clone(),
+        };
+        let listed: Forms = (given.0.as_ref().map(list), list(&given.1));
+        let is_known = |made: &mut Made| made.program.is_some();
+        let mut forms = vec![given, listed];
+        if self.st.programs.of(f, &forms[1], false).is_some_and(is_known) {
+            forms.swap(0, 1);
+        }
+        forms.dedup();
+        forms.into_iter().find_map(|forms| Some((self.program(f, forms.clone(), false)?, forms)))
+    }
+
+    /// The numbers that a run drew are drawn.
+    fn drew(&mut self, machine: &Machine) {
+        if let Some((_, drawn)) = machine.generator {
+            self.cx.sys.settings.drawn = drawn;
+        }
     }
 
     /// Whether anything runs in registers here: neither where names hold what differs from cell to
@@ -223,6 +281,14 @@ impl Eval<'_> {
         if !self.runs_numbers() {
             return Ok(false);
         }
+        let known = self.st.programs.loop_of(here.ast, (from, to)).cloned();
+        let known = known.filter(|made| here.frame.is_none() && self.is_current(&made.program));
+        if let Some(made) = known
+            && self.goes_by(&made, (&mut *slots, &mut *next), allowance, way)?
+        {
+            return Ok(true);
+        }
+        self.st.programs.loops.retain(|known| !Rc::ptr_eq(&known.ast, here.ast));
         let slot = match &steps.steps[from].act {
             Act::Next { slot, .. } => Some(*slot),
             _ => None,
@@ -233,7 +299,23 @@ impl Eval<'_> {
             _ => false,
         });
         let made = loops::read(self, here, steps, (from, to), texts);
-        let Some(made) = made else { return Ok(false) };
+        let Some(made) = made.map(Rc::new) else { return Ok(false) };
+        let ran = self.goes_by(&made, (slots, next), allowance, way)?;
+        if ran {
+            self.st.programs.keep_loop(here.ast, (from, to), &made);
+        }
+        Ok(ran)
+    }
+
+    /// The turns of a loop by its program. False: names hold something else, and nothing has
+    /// happened. Errors: as `loop_by_numbers`.
+    fn goes_by(
+        &mut self,
+        made: &loops::Loop,
+        (slots, next): (&mut [Slot], &mut usize),
+        allowance: &mut usize,
+        way: Option<(Outermost, &Rounds)>,
+    ) -> Result<bool> {
         let items = match made.items.map(|items| (items, &slots[items.slot])) {
             None => None,
             Some((items, Slot::Items { of, next })) => {
@@ -302,6 +384,10 @@ impl Eval<'_> {
     /// changed has more items than may be copied, of which those that are copied are taken off.
     fn machine(&mut self, program: &Program, allowance: &mut usize) -> Result<Option<Machine>> {
         let mut machine = Machine::new(program, &self.cx.sys.settings);
+        if program.draws {
+            let (seed, next) = self.cx.generator();
+            machine.generator = Some((seed, next - 1));
+        }
         for name in &program.names {
             let Some(Value::Array(a)) = self.lookup(name.scope.at(), name.sym) else {
                 return Ok(None);
@@ -334,7 +420,10 @@ impl Eval<'_> {
                 _ => {
                     let Some(left) = allowance.checked_sub(a.len()) else { return Ok(None) };
                     *allowance = left;
-                    let items = numbers_of(&a, self.cx.budget())?;
+                    let mut items = numbers_of(&a, self.cx.budget())?;
+                    if name.turned {
+                        items.reverse();
+                    }
                     let shape = a.shape().try_into().ok();
                     Some(Held::List(List::Own(items, shape)))
                 }
@@ -351,6 +440,7 @@ impl Eval<'_> {
 
     /// Outer names get what they came to.
     fn give_back(&mut self, program: &Program, machine: Machine) -> Result<()> {
+        self.drew(&machine);
         for (name, held) in machine.changed(program) {
             let texts = program.texts.borrow();
             let a = match held {
@@ -361,7 +451,10 @@ impl Eval<'_> {
                 },
                 Held::Number(x) => name.class.scalar(x),
                 Held::List(List::Shared(a)) => a,
-                Held::List(List::Own(items, shape)) => {
+                Held::List(List::Own(mut items, shape)) => {
+                    if name.turned {
+                        items.reverse();
+                    }
                     let n = [items.len()];
                     let shape = shape.as_ref().map_or(&n[..], |shape| &shape[..]);
                     name.class.array(shape, items, self.cx.budget())?
@@ -434,6 +527,8 @@ pub(super) struct Name {
     changes: bool,
     /// All of its items are taken at once, as floats.
     whole: bool,
+    /// Items are put before its own, and nothing else is done with it: they lie from its end.
+    turned: bool,
 }
 
 #[cfg(test)]
@@ -482,7 +577,7 @@ mod tests {
             "{1+∇⍵}",
             "{⍵=0:1 ⋄ ⎕←⍵ ⋄ ∇⍵-1}",
             "{⍵=0:1 ⋄ a+←1 ⋄ ∇⍵-1}",
-            "{⍵=0:?9 ⋄ ∇⍵-1}",
+            "{⍵=0:?0 ⋄ ∇⍵-1}",
             "{⍵=0:nobody ⋄ ∇⍵-1}",
             "{0::1 ⋄ ∇⍵-1}",
             // Its value does not print.

@@ -9,8 +9,9 @@ use crate::syntax::ast::Sym;
 use aplomb_values::array::Array;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::short::two;
-use aplomb_values::registers::{self, Compiled, Do, Function, SEARCHED};
+use aplomb_values::registers::{self, Compiled, Do, Function, OnList, SEARCHED};
 use std::cell::{OnceCell, RefCell};
+use std::ops::Range;
 use std::rc::Rc;
 
 /// A dfn and what it calls.
@@ -21,6 +22,8 @@ pub struct Program {
     pub gives: Option<Form>,
     /// An error guard stands in it.
     pub is_guarded: bool,
+    /// It draws numbers of the generator.
+    pub draws: bool,
     /// ⎕IO when it was made.
     pub io: f64,
     /// Constants, with a place for the number of each name.
@@ -42,6 +45,29 @@ pub struct Program {
 }
 
 impl Program {
+    /// Names of a loop that items are put before, and of which nothing else is asked, lie from
+    /// their end: there an item more moves no other.
+    pub fn turns_names(&mut self) {
+        let before = |step: &Do, list: u16| match step {
+            Do::List(OnList::Prepend { slot, .. }, _) => *slot == list,
+            _ => false,
+        };
+        for name in self.names.iter_mut().filter(|name| name.rank == 1 && name.changes) {
+            let steps = || self.code.iter().flat_map(|f| &f.steps);
+            let others = |step: &Do| step.mentions(name.slot) && !before(step, name.slot);
+            name.turned = steps().any(|s| before(s, name.slot)) && !steps().any(others);
+        }
+        for name in self.names.iter().filter(|name| name.turned) {
+            for step in self.code.iter_mut().flat_map(|f| &mut f.steps) {
+                if let Do::List(OnList::Prepend { slot, y }, _) = *step
+                    && slot == name.slot
+                {
+                    *step = Do::Append { of: slot, y };
+                }
+            }
+        }
+    }
+
     /// A place for a number. None: there are too many.
     pub fn number(&mut self, x: f64) -> Option<u16> {
         self.constants.push(x);
@@ -129,6 +155,21 @@ impl List {
             List::Own(items, _) => items.get(k).copied(),
             List::Shared(a) => a.number_at(k),
         }
+    }
+
+    /// Some of its items, behind those of a vector. None: they lie otherwise.
+    pub fn copy(&self, range: Range<usize>, out: &mut Vec<f64>) -> Option<()> {
+        match self {
+            List::Own(items, _) => out.extend_from_slice(items.get(range)?),
+            List::Shared(a) => match (a.floats_there(), a.view_there()) {
+                (Some(items), _) => out.extend_from_slice(items.get(range)?),
+                (None, Some(view)) if range.end <= view.len() => {
+                    out.extend(range.map(|k| view.number(k)))
+                }
+                _ => return None,
+            },
+        }
+        Some(())
     }
 
     /// The place of a number, or the length where it is not there. None: there are too many to be

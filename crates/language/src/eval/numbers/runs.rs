@@ -31,12 +31,12 @@ impl Eval<'_> {
         &mut self,
         program: &Program,
         machine: &mut Machine,
-        x: Option<&Array>,
-        y: &Array,
+        (x, y): (Option<&Array>, &Array),
+        (fx, fy): &Forms,
     ) -> Result<Option<Array>> {
-        let take = |a: &Array, into: &mut Values| Form::of(a).and_then(|form| form.take(a, into));
-        if take(y, &mut machine.passed).is_none()
-            || x.is_some_and(|x| take(x, &mut machine.passed).is_none())
+        let passed = &mut machine.passed;
+        if fy.take(y, passed).is_none()
+            || x.zip(fx.as_ref()).is_some_and(|(x, form)| form.take(x, passed).is_none())
         {
             return Ok(None);
         }
@@ -165,7 +165,7 @@ impl Eval<'_> {
                     out.numbers.append(&mut machine.passed.numbers);
                     out.lists.append(&mut machine.passed.lists);
                 }
-                _ if changes => return Ok(None),
+                _ if changes || program.draws => return Ok(None),
                 _ => {
                     missed += 1;
                     if missed > MISSED.0 && missed * MISSED.1 > k {

@@ -47,6 +47,11 @@ pub fn are_texts(a: &Array) -> bool {
 }
 
 impl Texts {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
     /// The number of a text. None: it is no text.
     pub fn number(&mut self, a: &Array) -> Option<f64> {
         if !is_text(a) {
@@ -63,6 +68,28 @@ impl Texts {
             self.texts.push(a.clone());
         }
         Some(f64::from(number))
+    }
+
+    /// The number of a text that was made, by its characters, and whether there was none like it.
+    /// None: there is no room for it, or it is too long.
+    pub fn number_of(&mut self, chars: &[f64], budget: &Budget) -> Option<(f64, bool)> {
+        (chars.len() <= LONGEST).then_some(())?;
+        let text: Option<Box<[char]>> = chars.iter().map(|&c| char::from_u32(c as u32)).collect();
+        let key = (false, text?);
+        if let Some(number) = self.numbers.get(&key) {
+            return Some((f64::from(*number), false));
+        }
+        let chars = budget.each(key.1.iter().copied()).ok()?;
+        let text = Array::chars([chars.len()].as_slice(), chars, budget).ok()?;
+        let number = self.texts.len() as u32;
+        self.texts.push(text);
+        self.numbers.insert(key, number);
+        Some((f64::from(number), true))
+    }
+
+    /// The text of a number.
+    pub fn spelled(&self, number: f64) -> Option<&Array> {
+        self.texts.get(number as usize)
     }
 
     /// The numbers of a vector of texts. None: some item is no text. Errors: WS FULL, INTERRUPT.

@@ -126,7 +126,7 @@ impl Maker<'_, '_> {
     }
 
     /// A vector of scalars of one class, and the class, as a list of the call's own.
-    fn as_list(&mut self, body: &mut Body, y: &Place) -> Option<(u16, Class)> {
+    pub(super) fn as_list(&mut self, body: &mut Body, y: &Place) -> Option<(u16, Class)> {
         match self.whole(body, y.clone())? {
             Place::List(of, class) => Some((of, class)),
             Place::Tuple(items) => {
@@ -152,16 +152,21 @@ impl Maker<'_, '_> {
         x: Option<Place>,
         y: Place,
     ) -> Option<Place> {
-        if let Some(op) = p.scalar(x.is_some()) {
-            return match x {
-                Some(x) => self.two(body, op, &x, &y),
-                None => self.one(body, op, &y),
-            };
-        }
-        match x {
-            Some(x) => self.dyad(body, p.glyph, x, y),
-            None => self.monad(body, p.glyph, y),
-        }
+        let (op, begun) = (p.scalar(x.is_some()), body.of.steps.len());
+        let made = match (op, &x) {
+            (Some(op), Some(x)) => self.two(body, op, x, &y),
+            (Some(op), None) => self.one(body, op, &y),
+            (None, Some(x)) => self.dyad(body, p.glyph, x.clone(), y.clone()),
+            (None, None) => self.monad(body, p.glyph, y.clone()),
+        };
+        made.or_else(|| {
+            // Steps of a way that led nowhere.
+            body.of.steps.truncate(begun);
+            match op {
+                Some(op) => self.map_items(body, op, x.as_ref(), &y),
+                None => self.on_items(body, p.glyph, x.as_ref(), &y),
+            }
+        })
     }
 
     fn one(&mut self, body: &mut Body, op: Op, y: &Place) -> Option<Place> {
@@ -222,9 +227,13 @@ impl Maker<'_, '_> {
         }
         let op = p.scalar(true)?;
         if self.is_long(&y) {
-            return self.fold_all(body, op, &y);
+            let begun = body.of.steps.len();
+            return self.fold_all(body, op, &y).or_else(|| {
+                body.of.steps.truncate(begun);
+                self.fold_items(body, op, &y)
+            });
         }
-        let y = self.short(&y)?;
+        let Some(y) = self.short(&y) else { return self.fold_items(body, op, &y) };
         let items = y.items()?;
         if !op.is_associative() && (op, items.len()) != (Op::Sub, 2) {
             return None;
@@ -349,12 +358,7 @@ impl Maker<'_, '_> {
     }
 
     fn end(&mut self, body: &mut Body, (of, class): (u16, Class), last: bool) -> Option<Place> {
-        let fill = match class {
-            Class::Number => 0.0,
-            Class::Char => f64::from(u32::from(' ')),
-            // No list of a call's own holds texts.
-            Class::Text => return None,
-        };
+        let fill = class.fill()?;
         body.made(class, |into| Do::List(OnList::End { into, of, last, fill }, false))
     }
 
@@ -526,7 +530,13 @@ impl Maker<'_, '_> {
     }
 
     /// A list with one item more.
-    fn joined(&mut self, body: &mut Body, list: &Place, y: &Place, front: bool) -> Option<Place> {
+    pub(super) fn joined(
+        &mut self,
+        body: &mut Body,
+        list: &Place,
+        y: &Place,
+        front: bool,
+    ) -> Option<Place> {
         match (list, y) {
             (Place::List(of, class @ Class::Number), Place::Number(y))
             | (Place::List(of, class @ Class::Char), Place::Char(y)) => {

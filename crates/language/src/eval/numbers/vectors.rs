@@ -127,12 +127,21 @@ impl Maker<'_, '_> {
         self.fold_all(body, f, &all)
     }
 
-    /// The items of a name become those of a value.
-    pub fn set_all(&mut self, body: &mut Body, name: Place, y: &Place) -> Option<()> {
+    /// The items of a name become those of a value. True: the value stands in the name alone.
+    pub fn set_all(&mut self, body: &mut Body, name: Place, y: &Place) -> Option<bool> {
         let class = self.classes[name.outer_list()? as usize];
+        if let (
+            Place::Vector(slot),
+            Place::List(..) | Place::Turned(..) | Place::Tuple(_) | Place::Text(_),
+        ) = (&name, y)
+        {
+            let items = self.items_of(body, y)?;
+            return self.become_items(body, *slot, items);
+        }
         let (into, of) = (self.all(&name, class)?, self.all(y, class)?);
         (into.1 == of.1).then_some(())?;
-        body.push(Do::All(OnAll::Copy { into: into.0, of: of.0 }))
+        body.push(Do::All(OnAll::Copy { into: into.0, of: of.0 }))?;
+        Some(false)
     }
 
     /// A phrase whose value nobody takes is over. If it ends by giving a name what it has made,

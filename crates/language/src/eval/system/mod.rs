@@ -26,6 +26,7 @@ mod xml;
 
 pub use names::is_name;
 pub use regex::Patterns;
+pub use text::{case_of, number as number_of_word};
 
 use super::cx::Cx;
 use super::run::{At, Eval, Outcome};

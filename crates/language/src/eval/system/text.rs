@@ -181,12 +181,21 @@ pub fn folded(c: char) -> char {
     }
 }
 
+/// The case of a character as ⎕C gives it: 1 is upper, ¯1 lower, any other folded.
+pub fn case_of(c: char, to: i8) -> char {
+    match to {
+        1 => mapped(c, true),
+        -1 => mapped(c, false),
+        _ => folded(c),
+    }
+}
+
 fn case(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     let map: fn(char) -> char = match a.x {
         None => folded,
         Some(x) => match ev.cx.one_integer(x, "the left argument of ⎕C")? {
-            1 => |c| mapped(c, true),
-            -1 => |c| mapped(c, false),
+            1 => |c| case_of(c, 1),
+            -1 => |c| case_of(c, -1),
             -3 => folded,
             _ => return Err(domain("the left argument of ⎕C is 1, ¯1 or ¯3")),
         },
