@@ -297,7 +297,8 @@ fn graph(recorded: &Recorded, options: &Options) -> (usize, Vec<String>) {
     (walked, wrong)
 }
 
-/// The same of all that the examples evaluate, and of the workloads at a size that is walked. Equal graphs are walked once.
+/// The same of all that the examples evaluate, and of the workloads at a size that is walked:
+/// equal graphs are walked once.
 #[test]
 fn what_is_told_of_examples_and_workloads_is_what_an_enumeration_counts() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");

@@ -76,8 +76,8 @@ pub(super) fn check_schedule(work: &mut Work) -> Result<(), String> {
 
 /// The check of one pass, of what may not hold later: lets are those of the shared terms, each in
 /// reach of all uses and behind those that it mentions; copies are of what launches read; what is
-/// read anywhere is written; arrays lie as their launches write them; a plan that was settled is not
-/// dearer than the one before.
+/// read anywhere is written; arrays lie as their launches write them; a plan that was settled is
+/// not dearer than the one before.
 pub(super) fn check_pass(work: &mut Work, pass: &str) -> Result<(), String> {
     match pass {
         "prune" | "float" | "bind" => check_sharing(work),
