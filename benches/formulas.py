@@ -69,6 +69,9 @@ class Peer(Everyday):
     def tmv(self, A, V):
         return A.T @ V
 
+    def mvt(self, A, V, W):
+        return A @ V, A.T @ W
+
     def gemm(self, A, B):
         return A @ B
 

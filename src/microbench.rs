@@ -237,3 +237,39 @@ impl Found {
 fn words(list: &[&str]) -> Vec<String> {
     list.iter().map(|w| w.to_string()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// BAS-02, BAS-03, BAS-04: where there is a GPU each point has both figures and the error of
+    /// the model, which the tables sum up.
+    #[test]
+    fn bas_04_what_was_measured_is_told_beside_the_model() {
+        let points = points();
+        let published = Fit::published(BYTES_PER_US / 1e3, CYCLE_NS, PROCESSORS);
+        let apart = |k: usize| 0.9 + (k % 5) as f64 / 20.0;
+        let measured: Vec<f64> =
+            points.iter().enumerate().map(|(k, p)| published.expected(*p) * apart(k)).collect();
+        let fit = Fit::to(&points, &measured).expect("a fit");
+        let device = Ok("a GPU".to_string());
+        let found = Found { device, points, measured: Some(measured.clone()), fit };
+        let json = found.json();
+        assert_eq!((json["device"].as_str(), json["why"].is_null()), (Some("a GPU"), true));
+        let rows = |kind: &str| json[kind].as_array().expect("rows").clone();
+        assert_eq!((rows("layout").len(), rows("stride").len(), rows("banks").len()), (10, 35, 33));
+        let mut worst = 0.0f64;
+        for (kind, unit) in [("layout", "gb_per_s"), ("stride", "gb_per_s"), ("banks", "ns")] {
+            for row in rows(kind) {
+                let of = |who: &str| row[who][unit].as_f64().expect("a figure");
+                let error = row["error"].as_f64().expect("an error");
+                assert!((error - (of("model") / of("measured") - 1.0)).abs() < 1e-12, "{row}");
+                worst = worst.max(error.abs());
+            }
+        }
+        assert!(worst > 0.0 && worst < 0.5, "{worst}");
+        let text = found.text().expect("tables");
+        assert!(text.starts_with("a GPU, measured; the model is fitted to it"), "{text}");
+        assert_eq!(text.matches("the model is apart by up to").count(), 2, "{text}");
+    }
+}

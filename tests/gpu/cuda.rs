@@ -464,6 +464,35 @@ fn bas_24_registers_are_told_where_nvrtc_is() {
     }
 }
 
+/// BAS-24, ACL-44: by the program, on a machine without a GPU: `trace --json` has the registers of
+/// every launch, and `cuda --arch` those of either architecture.
+#[test]
+fn bas_24_acl_44_the_program_tells_registers_without_a_gpu() {
+    if !nvrtc::is_child("bas_24_acl_44_the_program_tells_registers_without_a_gpu") {
+        return;
+    }
+    let said = |args: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_aplomb"));
+        let done = command.args(args).output().expect("aplomb");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        String::from_utf8_lossy(&done.stdout).into_owned()
+    };
+    let line = "A←0.001×40 50⍴⍳2000 ⋄ A+.×⍉A";
+    let told: serde_json::Value =
+        serde_json::from_str(&said(&["trace", "--json", "-e", line])).expect("JSON");
+    let launches = told["kernels"].as_array().expect("launches");
+    assert!(!launches.is_empty());
+    for k in launches {
+        assert!(k["regs"].as_u64().is_some_and(|n| (8..=255).contains(&n)), "{}", k["name"]);
+        assert!(k["occ"].as_f64().is_some_and(|x| x > 0.0) && k["fit"].is_array(), "{}", k["name"]);
+    }
+    for arch in ["sm_75", "sm_90"] {
+        let text = said(&["cuda", "--arch", arch, "-e", line]);
+        assert!(text.contains(&format!(": {arch}, ")) && text.contains(" registers, "), "{text}");
+        assert!(text.contains("__global__"), "{text}");
+    }
+}
+
 /// BAS-23, BAS-24: registers of every size that is worth running, and the rules asked again with
 /// them; none of the sizes that are left spills.
 #[test]

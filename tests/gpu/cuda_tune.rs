@@ -177,6 +177,37 @@ fn what_fails_or_is_the_cpus_is_not_tuned() {
     nothing_refused(&mut gpu);
 }
 
+/// BAS-23: sizes of a product's tiles that ran are rows of `tuning` with their times; the one of
+/// the text is the one of least; `--off tune` goes by the model alone.
+#[test]
+fn bas_23_the_winner_is_the_least_of_what_was_timed() {
+    if !standin::is_child("bas_23_the_winner_is_the_least_of_what_was_timed", &[]) {
+        return;
+    }
+    let setup = "A←0.25×401 19⍴7|3×⍳7619 ⋄ B←0.5×19 387⍴5|2×⍳7353 ⋄ s←+/∊A B";
+    let mut gpu = prepared(Wanted::Cuda, &[setup]);
+    gpu.options().switch("cublas", false).expect("a switch");
+    let line = "A+.×B";
+    let before = kernels(&mut gpu, line).pop().expect("a launch");
+    assert!(before.tuning.len() >= 20 && before.tuning.iter().all(|r| r.ms.is_none()));
+    let trials = tune(&mut gpu, line);
+    let ran = trials.iter().filter(|t| t.us.is_some()).count();
+    assert!(ran >= 2, "{trials:?}");
+    let after = kernels(&mut gpu, line).pop().expect("a launch");
+    let timed: Vec<_> = after.tuning.iter().filter(|r| r.status == "timed").collect();
+    assert_eq!(timed.len(), ran, "{:?}", after.tuning);
+    let least = timed.iter().filter_map(|r| r.ms).fold(f64::MAX, f64::min);
+    let chosen: Vec<_> = after.tuning.iter().filter(|r| r.chosen).collect();
+    assert_eq!((chosen.len(), chosen[0].ms), (1, Some(least)), "{chosen:?}");
+    for row in after.tuning.iter().filter(|r| r.ms.is_none()) {
+        assert!(row.status == "model" || row.status.starts_with("pruned:"), "{row:?}");
+    }
+    gpu.options().switch("tune", false).expect("a switch");
+    let by_model = kernels(&mut gpu, line).pop().expect("a launch");
+    assert_eq!(by_model.tuning, before.tuning);
+    nothing_refused(&mut gpu);
+}
+
 fn folder_of(cache: &Path) -> PathBuf {
     cache.join("aplomb/cuda")
 }

@@ -5,10 +5,10 @@
 //! expressions on every way to a value (`differential numbers`), the rows of the source
 //! publications (`seeds`, `seeds_compiler`, `rows`), planted defects (`faults`), and what a trace
 //! and the cache of plans hold (`traces plans`), also against an enumeration of what launches do
-//! (`oracle blocks`) and against the plans of other choices (`prices`); where order comes from
-//! (`order`). Tests run beside each other, so nothing here changes the process: no variable of the
-//! environment, no working directory, no limit. A file is looked for from the folder of the
-//! workspace, a temporary one has a name of its own.
+//! (`oracle blocks`, by what `spoken` reads), against the plans of other choices (`prices`);
+//! where order comes from (`order`). Tests run beside each other, so nothing here changes the
+//! process: no variable of the environment, no working directory, no limit. A file is looked for
+//! from the folder of the workspace, a temporary one has a name of its own.
 
 #[path = "../support/grammar.rs"]
 mod grammar;
@@ -44,6 +44,7 @@ mod seeds;
 mod seeds_compiler;
 mod short_lists;
 mod spellings;
+mod spoken;
 mod stories;
 mod tiles;
 mod traces;

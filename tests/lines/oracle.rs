@@ -4,18 +4,22 @@
 //! Counted, by definition: the elements that all points ask for, where the tests of a read hold
 //! (`requests`); the different ones among them (`distinct`), also of all reads of an array together
 //! (`est.r`); bytes written; operations; and, warp by warp, the sectors of 32 bytes that lanes meet
-//! (`coalesced`: at most twice as many as the elements of the warps would fill). Reads by values
+//! (`coalesced`: at most twice as many as the elements of the warps would fill). The texts and the
+//! matrices of reads are read back, and meet the same elements (ACL-26, BAS-06). Reads by values
 //! claim nothing and are not counted; products and boxes read through shared memory.
 
 use crate::grammar::{Grammar, SETUP};
+use crate::prices::{evaluations, workloads};
+use crate::spoken;
 use crate::support::{Dice, scaled, session};
 use aplomb_compiler::pass::{NoClock, Options, compile};
 use aplomb_ground::trace::LaunchRecord;
 use aplomb_plans::kir;
 use aplomb_plans::plan::tiling::{Span, Tiling, single};
 use aplomb_plans::plan::{Kind, Launch, Plan, What};
-use aplomb_values::dag::Read;
+use aplomb_values::dag::{Read, Recorded};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 /// Domains of more points are not walked.
 const MOST: usize = 4096;
@@ -98,6 +102,32 @@ fn meetings(tiling: &Tiling<u32>, (load, read): (u32, &Read), size: usize) -> u3
     most as u32
 }
 
+/// Bytes of shared memory that each kernel of a text declares, each array aligned for its items.
+fn declared(text: &str) -> Vec<u32> {
+    let mut all = Vec::new();
+    for line in text.lines() {
+        if line.contains("__global__") {
+            all.push(0u32);
+        }
+        let Some((_, rest)) = line.split_once("__shared__ ") else { continue };
+        let Some((of, rest)) = rest.split_once(' ') else { panic!("{line}") };
+        let size = match of {
+            "double" | "u64" | "i64" => 8,
+            "float" | "u32" | "i32" => 4,
+            "u16" | "i16" => 2,
+            "u8" | "i8" => 1,
+            other => panic!("a type is wanted for {other}: {line}"),
+        };
+        for one in rest.trim_end_matches(';').split(", ") {
+            let parts = one.split('[').skip(1).map(|n| n.trim_end_matches(']'));
+            let count: u32 = parts.map(|n| n.parse::<u32>().expect("a number")).product();
+            let own = all.last_mut().expect("a kernel");
+            *own = own.next_multiple_of(size) + size * count;
+        }
+    }
+    all
+}
+
 /// Figures that are told otherwise than they were counted.
 struct Differences(Vec<String>);
 
@@ -127,9 +157,29 @@ fn launch(plan: &Plan, l: &Launch, told: &LaunchRecord) -> Vec<String> {
         let met: Vec<u64> = places(extents).iter().filter_map(at).collect();
         let distinct: BTreeSet<u64> = met.iter().copied().collect();
         let read = &told.reads[k as usize];
+        // What is told of it, read back, meets the same elements.
+        let what = format!("k{} reads {} of b{}", told.id, read.affine, load.buf.0);
+        for place in places(extents) {
+            let number = |at: Vec<i64>| {
+                at.iter().zip(&buffer.shape).fold(0, |sum, (k, n)| sum * *n as i64 + k) as u64
+            };
+            // Axes that a fold has dropped stand in the text, and move nothing.
+            let mut whole = place.clone();
+            whole.resize(l.domain.len(), 0);
+            let says = spoken::place(&read.affine, &whole).map(number);
+            if says != at(&place) {
+                out.hold(&format!("{what}, at {place:?} by its text"), says, at(&place));
+            }
+            let one: Vec<i64> = place.iter().map(|k| *k as i64).chain([1]).collect();
+            let row = |row: &Vec<i64>| row.iter().zip(&one).map(|(a, b)| a * b).sum::<i64>();
+            let by_matrix: Vec<i64> = read.matrix.iter().map(row).collect();
+            let own: Vec<i64> = load.read.ix.iter().map(|ix| ix.at(&place)).collect();
+            if !after && !read.matrix.is_empty() && by_matrix != own {
+                out.hold(&format!("{what}, at {place:?} by its matrix"), by_matrix, own);
+            }
+        }
         // A read of one number is asked for once.
         if counted.insert(k) && !load.read.ix.is_empty() {
-            let what = format!("k{} reads {} of b{}", told.id, read.affine, load.buf.0);
             out.hold(&format!("{what}, requests"), read.requests, met.len() as u64);
             out.hold(&format!("{what}, distinct"), read.distinct, distinct.len() as u64);
             if read.space == "constant" && !after && matches!(l.kind, Kind::Map | Kind::Reduce) {
@@ -173,11 +223,13 @@ fn launch(plan: &Plan, l: &Launch, told: &LaunchRecord) -> Vec<String> {
         // The box in the middle, point by point.
         let from = l.domain.iter().zip(&told.points).map(|(all, own)| {
             let middle = all / (*own).max(1) / 2 * own;
-            middle.min(all - own)
+            middle.min(all.saturating_sub(*own))
         });
         let from: Vec<usize> = from.collect();
+        let own = told.points.iter().zip(&l.domain).map(|(own, all)| *own.min(all));
+        let own: Vec<usize> = own.collect();
         let mut met: BTreeSet<(u32, u64)> = BTreeSet::new();
-        for place in places(&told.points) {
+        for place in places(&own) {
             let place: Vec<usize> = place.iter().zip(&from).map(|(k, from)| k + from).collect();
             for step in &l.body {
                 let What::Load(k) = step.what else { continue };
@@ -197,6 +249,10 @@ fn launch(plan: &Plan, l: &Launch, told: &LaunchRecord) -> Vec<String> {
     if whole.is_empty() {
         let read: u64 = arrays.iter().map(|(b, all)| all.len() as u64 * size(*b)).sum();
         out.hold(&format!("k{}, bytes from memory", told.id), told.est.r, read);
+    }
+    if let Some(cuda) = &told.cuda {
+        let most = declared(&cuda.text).into_iter().max().unwrap_or(0);
+        out.hold(&format!("k{}, bytes of shared memory", told.id), told.launch.smem, most);
     }
     let written: u64 =
         l.stores.iter().chain(&l.after_stores).map(|s| plan.buffer(s.buf).bytes()).sum();
@@ -223,9 +279,14 @@ fn line(setup: &str, text: &str, options: &Options) -> (usize, Vec<String>) {
     let text = format!("{setup} ⋄ result←{text}");
     s.interp().set_record_all(true);
     let Ok(recorded) = s.graph_of(&text, &["result"]) else { return (0, Vec::new()) };
+    graph(&recorded, options)
+}
+
+/// The same of a graph.
+fn graph(recorded: &Recorded, options: &Options) -> (usize, Vec<String>) {
     let mut options = options.clone();
     options.trace = true;
-    let Ok(told) = compile(&recorded, &options, &mut NoClock) else { return (0, Vec::new()) };
+    let Ok(told) = compile(recorded, &options, &mut NoClock) else { return (0, Vec::new()) };
     let (mut walked, mut wrong) = (0, Vec::new());
     for (l, record) in told.plan.launches.iter().zip(&told.trace.kernels) {
         if l.domain.iter().product::<usize>() <= MOST {
@@ -234,6 +295,45 @@ fn line(setup: &str, text: &str, options: &Options) -> (usize, Vec<String>) {
         }
     }
     (walked, wrong)
+}
+
+/// The same of all that the examples evaluate, and of the workloads at a size that is walked:
+/// equal graphs are walked once.
+#[test]
+fn what_is_told_of_examples_and_workloads_is_what_an_enumeration_counts() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
+    let (mut walked, mut wrong) = (0, Vec::new());
+    let mut known: BTreeSet<String> = BTreeSet::new();
+    let mut look = |id: &str, recorded: &Recorded, options: &Options| {
+        let dag = &recorded.dag;
+        let node = |at| format!("{:?} {:?}\n", dag.node(at), dag.shape(at));
+        let form = |roots| dag.ids().map(node).collect::<String>() + roots;
+        if dag.len() <= 300 && known.insert(form(&format!("{:?}", recorded.roots))) {
+            let (n, told) = graph(recorded, options);
+            walked += n;
+            wrong.extend(told.into_iter().map(|says| format!("{id}: {says}")));
+        }
+    };
+    for folder in [root.clone(), root.join("seeds")] {
+        let files = std::fs::read_dir(folder).expect("a folder").flatten().map(|e| e.path());
+        let mut programs: Vec<_> =
+            files.filter(|p| p.extension().is_some_and(|e| e == "apl")).collect();
+        programs.sort();
+        for program in programs {
+            let id = program.file_stem().and_then(|s| s.to_str()).expect("a name");
+            let text = std::fs::read_to_string(&program).expect("a program");
+            let all = evaluations(&mut session(), &text);
+            all.iter().for_each(|(recorded, options)| look(id, recorded, options));
+        }
+    }
+    // A side of a matrix, or all of a vector.
+    workloads(40, |id, text, s| {
+        if let Ok(recorded) = s.graph_of(text, &["result"]) {
+            look(id, &recorded, &Options::default());
+        }
+    });
+    assert!(wrong.is_empty(), "{} of {walked} launches:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(walked > 250, "{walked}");
 }
 
 #[test]

@@ -111,7 +111,7 @@ impl Found {
 const SLOW: &[&str] = &["queens"];
 
 /// The traces of a text, with prices.
-fn told(s: &mut Session, text: &str) -> Vec<Trace> {
+pub fn told(s: &mut Session, text: &str) -> Vec<Trace> {
     s.core().set_told(true);
     let (code, name) = (text.into(), "text".into());
     s.handle(Request::Execute { code, name, silent: true }, &mut Heard::default());
@@ -182,9 +182,9 @@ fn making(kinds: &Value, data: &Value, dtype: &str, n: usize) -> String {
     lines
 }
 
-/// The lines of `benches/workloads.json` at their small sizes, each in a session that has its data:
-/// name, text, the switches that are off.
-fn workloads(mut look: impl FnMut(&str, &str, &mut Session)) {
+/// The lines of `benches/workloads.json` at their small sizes, or at `most`, each in a session that
+/// has its data: name, text.
+pub fn workloads(most: usize, mut look: impl FnMut(&str, &str, &mut Session)) {
     let table: Value = serde_json::from_str(include_str!("../../benches/workloads.json"))
         .expect("the table of workloads");
     let rows = table["workloads"].as_array().expect("rows");
@@ -203,7 +203,7 @@ fn workloads(mut look: impl FnMut(&str, &str, &mut Session)) {
                 s.options().switch(name.as_str().expect("a switch"), false).expect("a switch");
             }
             let (dtype, n) = (point[0].as_str().expect("a type"), point[1].as_u64());
-            let n = n.expect("a size") as usize;
+            let n = most.min(n.expect("a size") as usize);
             told(&mut s, &making(&table["kinds"], field("data"), dtype, n));
             look(&id, &format!("result←{}", text.replace('$', "")), &mut s);
         }
@@ -213,7 +213,7 @@ fn workloads(mut look: impl FnMut(&str, &str, &mut Session)) {
 #[test]
 fn no_choice_in_a_workload_is_much_slower_than_the_other_way() {
     let mut found = Found::default();
-    workloads(|id, text, s| {
+    workloads(usize::MAX, |id, text, s| {
         let traces = told(s, &format!("{text} ⋄ 1⊣⎕DR result"));
         assert!(!traces.is_empty(), "{id}: {text}");
         found.look(id, &traces);
@@ -293,7 +293,7 @@ impl Switched {
 #[test]
 fn no_pass_makes_a_workload_much_slower() {
     let mut found = Switched::default();
-    workloads(|id, text, s| {
+    workloads(usize::MAX, |id, text, s| {
         if let Ok(recorded) = s.graph_of(text, &["result"]) {
             found.look(id, &recorded, &Options::default());
         }
@@ -301,13 +301,18 @@ fn no_pass_makes_a_workload_much_slower() {
     found.hold(|id| id.starts_with("bench:"), 1000);
 }
 
-/// The evaluations of a text that have most to do, planned without each switch.
-fn without_each(s: &mut Session, id: &str, text: &str, found: &mut Switched) {
+/// The evaluations of a text.
+pub fn evaluations(s: &mut Session, text: &str) -> Vec<(Rc<Recorded>, Options)> {
     s.core().set_followed(true);
     let (code, name) = (text.into(), "text".into());
     s.handle(Request::Execute { code, name, silent: true }, &mut Heard::default());
+    s.core().take_evaluations()
+}
+
+/// The evaluations of a text that have most to do, planned without each switch.
+fn without_each(s: &mut Session, id: &str, text: &str, found: &mut Switched) {
     let mut all: Vec<(f64, Rc<Recorded>, Options)> = Vec::new();
-    for (recorded, options) in s.core().take_evaluations() {
+    for (recorded, options) in evaluations(s, text) {
         if let Ok(compiled) = compile(&recorded, &options, &mut NoClock) {
             let us = price(&compiled.plan).us;
             let known = |(own, graph, _): &(f64, Rc<Recorded>, Options)| {

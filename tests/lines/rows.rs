@@ -180,8 +180,15 @@ fn bas_26_the_papers_programs_are_workloads() {
     for program in ["bas-mv", "bas-tmv", "bas-mvt", "bas-mm"] {
         assert!(seeds.contains(&format!("\"{program}\"")), "{program}");
     }
-    for id in ["gemv", "tmv", "gemm"] {
-        assert!(works.contains(&format!("\"id\": \"{id}\"")), "{id}");
+    let works: serde_json::Value = serde_json::from_str(&works).expect("the table");
+    let formulas = read("benches/formulas.py");
+    for id in ["gemv", "tmv", "mvt", "gemm"] {
+        let rows = works["workloads"].as_array().expect("rows");
+        let row = rows.iter().find(|row| row["id"] == id).expect(id);
+        assert!(row["gpu"].as_array().is_some_and(|sizes| !sizes.is_empty()), "{id}");
+        // What the arrays of CuPy, whose products are cuBLAS', are multiplied by.
+        let (_, own) = formulas.split_once(&format!("def {id}(")).expect(id);
+        assert!(own.lines().nth(1).is_some_and(|line| line.contains(" @ ")), "{id}");
     }
     assert!(read("benches/gpu/ref.py").to_lowercase().contains("cublas"));
 }
@@ -267,11 +274,10 @@ fn acc_25_the_inside_of_a_stencil_tests_nothing() {
     }
     // Boxes: a block asks once for all of its box.
     let t = on(&[], "⊃+/,¯1 0 1∘.(⊖⍠0)¯1 0 1∘.(⌽⍠0)⊂M");
-    if last(&t).form == "boxes" {
-        let (head, each) = text(&t).split_once("u64 p = threadIdx.x").expect("points");
-        assert!(head.contains("u32 inner = z0 >= 1"), "{head}");
-        assert!(!each.contains("u32 inner"), "{each}");
-    }
+    assert_eq!((last(&t).form.as_str(), last(&t).regions), ("boxes", 9));
+    let (head, each) = text(&t).split_once("u64 p = threadIdx.x").expect("points");
+    assert!(head.contains("u32 inner = z0 >= 1"), "{head}");
+    assert!(!each.contains("u32 inner"), "{each}");
     let why = aplomb_viz::ask::answer(&on(&[], rows_of_why()), "k0", 9_999);
     let why = why.ok().flatten().expect("an answer");
     assert!(why.contains("9 regions") && why.contains("298×198 of 300×200"), "{why}");
@@ -324,14 +330,24 @@ fn program(name: &str) -> String {
 #[test]
 fn acc_01_bar_12_the_papers_programs_are_one_kernel() {
     let data = "g←{(997|1103×⍳⍵)÷997} ⋄ (S X T)←(90+20×g 2000)(80+40×⌽g 2000)(0.1+g 2000)";
-    for name in ["bar-blackscholes", "acc-blackscholes"] {
-        let line = if name.starts_with("bar") { "call S X T" } else { "⊃options S X T" };
+    let rows = [
+        ("bar-blackscholes", "call S X T", "passes=acc2013"),
+        ("bar-blackscholes", "call S X T", "passes=bar2010"),
+        ("acc-blackscholes", "⊃options S X T", "passes=acc2013"),
+        ("acc-blackscholes", "⊃options S X T", "passes=bar2010"),
+        // The paper's own: calls and puts, an array of pairs.
+        ("acc-blackscholes", "options S X T", "passes=acc2013"),
+    ];
+    for (name, line, preset) in rows {
         let run = |how: &[&str]| told(how, &[&program(name), data, "S X T", line]);
-        for preset in ["passes=acc2013", "passes=bar2010"] {
-            let t = run(&[preset]);
-            assert_eq!(t.kernels.len(), 1, "{name} {preset}");
-            assert_eq!(sha(&t), sha(&run(&[])), "{name} {preset}");
-        }
+        let t = run(&[preset]);
+        assert_eq!(t.kernels.len(), 1, "{name} {line} {preset}");
+        let results = if line.starts_with("options") { 2 } else { 1 };
+        assert_eq!((last(&t).out.len(), last(&t).inputs.len()), (results, 3), "{line} {preset}");
+        // Nothing but arguments and results is an array.
+        assert_eq!(t.buffers.len(), 3 + results, "{line} {preset}: {:?}", t.buffers);
+        assert_eq!(sha(&t), sha(&run(&[])), "{name} {preset}");
+        assert_eq!(sha(&t), sha(&run(&["off=fusion"])), "{name} {preset}");
     }
     let bodies = "B←↓⍉300 4⍴{(997|1103×⍳⍵)÷997}1200";
     let run = |how: &[&str]| told(how, &[&program("acc-nbody"), bodies, "B", "0.05 nbody B"]);
@@ -339,8 +355,12 @@ fn acc_01_bar_12_the_papers_programs_are_one_kernel() {
     assert_eq!((t.kernels.len(), last(&t).out.len()), (1, 3));
     assert!(t.buffers.iter().all(|b| b.bytes <= 8 * 300 * 4), "{:?}", t.buffers);
     assert_eq!(sha(&t), sha(&run(&[])));
-    // Two arrays that are no fold of one function stay two kernels.
+    // Two arrays that are no function of one tuple stay two kernels, and so does what is shared
+    // with an array that is no result.
     assert_eq!(on(&["passes=acc2013"], "{(+/⍵)(+/2×⍵)}x").kernels.len(), 2);
+    assert_eq!(on(&["passes=acc2013"], "{(1+⍵)(2×⍵)}x").kernels.len(), 2);
+    assert_eq!(on(&["passes=acc2013"], "{y←*⍵÷9000 ⋄ (1+y)(2×y)}x").kernels.len(), 1);
+    assert!(on(&["passes=acc2013"], "{y←*⍵÷9000 ⋄ (1+y)(⌽+\\2×y)}x").kernels.len() > 2);
 }
 
 #[test]
@@ -358,6 +378,9 @@ fn acl_18_products_keep_their_blocks() {
     let text = &t.kernels[0].cuda.as_ref().expect("a text").text;
     assert_eq!((t.kernels.len(), t.kernels[0].form.as_str()), (1, "tiles"));
     assert!(text.contains("__shared__") && text.contains("__syncthreads()"), "{text}");
+    // ACL-45: so is one of functions that say what they are.
+    let own = told(&[], &["A←0.001×999 500⍴⍳499500 ⋄ B←⍉A", "A B", "A{⍺+⍵}.{⍺×⍵}B"]);
+    assert_eq!((self::text(&own), sha(&own)), (text.as_str(), sha(&t)));
     let outer = told(&[], &["v←0.5×⍳300", "v", "v∘.×v"]);
     assert_eq!((outer.kernels.len(), outer.kernels[0].form.as_str()), (1, "map"));
 }
@@ -432,4 +455,179 @@ fn wide() -> (Vec<&'static str>, String) {
     };
     let line = names.iter().map(|n| taps(n)).collect::<Vec<_>>().join("+");
     (names, line)
+}
+
+/// BAS-02: neighbouring threads take neighbouring elements; no thread goes along a stretch of its
+/// own, but where rows are so short that a warp's rows lie in the lines of a cache that it meets
+/// one after the other.
+#[test]
+fn bas_02_no_thread_has_a_stretch_of_its_own_but_a_short_row() {
+    let shapes = ["7 9", "300 200", "4000 9", "4000 16", "4000 17", "9 4000", "40 3000"];
+    let (mut short, mut all) = (0, 0);
+    for shape in shapes {
+        let setup = format!("N←{shape}⍴0.5×⍳97 ⋄ r←0.5×⍳¯1↑⍴N ⋄ c←0.5×⍳1↑⍴N");
+        for line in ["+/N", "+⌿N", "N+.×r", "(⍉N)+.×c", "1+N", "⍉N", "+\\N", "⌈/2×N", "N+.×⍉N"]
+        {
+            let t = told(&[], &[&setup, "N r c", line]);
+            for (k, r) in t.kernels.iter().flat_map(|k| k.reads.iter().map(move |r| (k, r))) {
+                all += 1;
+                if r.adj.as_ref().is_some_and(|adj| adj.time == "fail") {
+                    let row = k.axis.map(|axis| k.domain[axis as usize]);
+                    assert_eq!(k.form, "threads", "{shape} {line}");
+                    assert!(row.is_some_and(|n| n <= 16), "{shape} {line}: {row:?}");
+                    short += 1;
+                }
+            }
+        }
+    }
+    assert!(short > 0 && all > 60, "{short} of {all}");
+}
+
+/// BAS-07: both operands of a product are met again, along a loop that moves them not, and those of
+/// a sum never.
+#[test]
+fn bas_07_both_operands_of_a_product_have_reuse_and_those_of_a_sum_none() {
+    let setup = "A←0.5×24 32⍴⍳768 ⋄ B←0.5×32 20⍴⍳640 ⋄ C←⌽A";
+    let of = |line: &str| {
+        let t = told(&[], &[setup, "A B C", line]);
+        let mut all: Vec<(String, String)> = last(&t)
+            .reads
+            .iter()
+            .map(|r| {
+                let node = &t.nodes[t.buffers[r.buf as usize].node as usize];
+                (node.name.clone().unwrap_or_default(), r.reuse.clone().unwrap_or_default())
+            })
+            .collect();
+        all.sort();
+        let places = t.decisions.iter().filter(|d| d.what == "place" && d.seed == "BAS-07");
+        (all, places.count())
+    };
+    let names =
+        |list: [(&str, &str); 2]| list.map(|(a, b)| (a.to_string(), b.to_string())).to_vec();
+    let product = of("A+.×B");
+    assert_eq!(product.0, names([("A", "higher-order: j"), ("B", "higher-order: i")]));
+    assert_eq!(product.1, 2);
+    assert_eq!(of("A+C"), (names([("A", "none"), ("C", "none")]), 0));
+}
+
+/// BAS-15: fifteen weights that do not move with threads are parameters, which lie in constant
+/// memory, or one word for a warp; none is a break.
+#[test]
+fn bas_15_the_fifteen_weights_of_an_average_are_constants() {
+    let data = "g←{(997|1103×⍳⍵)÷997} ⋄ x←g 5000";
+    let t = told(&[], &[&program("bar-wmavg"), data, "x spencer", "spencer wmavg x"]);
+    let large = t.kernels.iter().filter(|k| k.domain.iter().product::<usize>() > 1000);
+    assert_eq!(large.count(), 1, "{:?}", t.kernels.iter().map(|k| &k.name).collect::<Vec<_>>());
+    assert!(t.passes.last().expect("a pass").breaks.iter().all(|b| b.reason == "root"), "{t:?}");
+    let text = text(&t);
+    let parameters = (0..64).take_while(|k| text.contains(&format!("double p{k}"))).count();
+    let constant = last(&t).reads.iter().filter(|r| r.space == "constant").count();
+    // Fifteen weights that mirror each other are eight numbers.
+    assert_eq!((parameters, constant), (8, 0), "{text}");
+    assert_eq!(last(&t).inputs.len(), 1, "no array of weights is read: {:?}", t.buffers);
+}
+
+/// ACL-18: products of all sizes, those that no tile divides too, are those of their definition.
+#[test]
+fn acl_18_products_of_any_size_have_the_values_of_their_definition() {
+    let sizes = ["1 1 1", "3 5 7", "64 64 64", "63 65 67", "129 17 128", "1 300 1", "70 1 90"];
+    for size in sizes {
+        let setup = format!("(a b c)←{size} ⋄ P←(a b)⍴0.25×97|⍳a×b ⋄ Q←(b c)⍴0.5×89|⍳b×c");
+        for line in ["P+.×Q", "P⌈.+Q", "(9↑,P)∘.-,Q", "P∨.=Q"] {
+            let run = |how: &[&str]| told(how, &[&setup, "P Q", line]);
+            let t = run(&[]);
+            assert!(t.kernels.len() <= 1, "{size} {line}");
+            for how in [&["off=fusion"][..], &["off=place"], &["passes=bas2008"]] {
+                assert_eq!(sha(&run(how)), sha(&t), "{size} {line} {how:?}");
+            }
+        }
+    }
+}
+
+/// ACC-24: the paper's program at its size: three sums of one pass over all pairs, in boxes that
+/// shared memory serves.
+#[test]
+fn acc_24_the_papers_bodies_go_through_shared_memory() {
+    let bodies = "B←↓⍉32768 4⍴{(997|1103×⍳⍵)÷997}131072";
+    let t = told(&[], &[&program("acc-nbody"), bodies, "B", "0.05 nbody B"]);
+    let pairs: Vec<&LaunchRecord> = t.kernels.iter().filter(|k| k.domain.len() == 2).collect();
+    assert_eq!(pairs.len(), 1, "{:?}", t.kernels.iter().map(|k| &k.name).collect::<Vec<_>>());
+    let (k, n) = (pairs[0], 32_768u64);
+    assert_eq!((k.form.as_str(), k.out.len()), ("pairs", 3));
+    let text = k.cuda.as_ref().map(|c| c.text.as_str()).expect("a text");
+    assert!(text.contains("__shared__") && text.contains("__syncthreads()"), "{text}");
+    // A box of 256 by 256 loads 256 of each array and each thread's own: n²÷256, not n².
+    let of = k.block.as_ref().expect("a box");
+    assert_eq!((&of.points[..], of.boxes), (&[256, 256][..], n * n / 65_536));
+    assert!(of.loads <= 2 * k.inputs.len() as u64 * 256, "{of:?}");
+    assert!(t.buffers.iter().all(|b| b.bytes <= 8 * n), "{:?}", t.buffers);
+}
+
+/// A common term is no reason to write it: two folds of what nobody stores are one pass over it.
+#[test]
+fn two_folds_of_one_term_do_not_write_it() {
+    for term in ["*⍵÷9000", "2×⍵", "÷1+⍵"] {
+        let line = format!("{{y←{term} ⋄ (+/y)(⌈/y)}}⍳9000");
+        let t = on(&[], &line);
+        let temporaries = t.buffers.iter().filter(|b| b.role == "temporary").count();
+        assert_eq!((t.kernels.len(), last(&t).out.len(), temporaries), (1, 2, 0), "{line}");
+        assert!(t.buffers.iter().all(|b| b.bytes <= 8), "{line}: {:?}", t.buffers);
+        assert_eq!(sha(&t), sha(&on(&["off=fusion"], &line)), "{line}");
+    }
+}
+
+/// Reads whose shapes boxes and tiles do not divide, of no element and of one: right values, and a
+/// reason where a size is left out.
+#[test]
+fn shapes_that_do_not_divide_have_right_values_and_a_reason() {
+    let setup = "P←0.5×997 61⍴⍳997 ⋄ Q←0.25×61 89⍴⍳991";
+    let t = told(&[], &[setup, "P Q", "P+.×Q"]);
+    let (k, tiles) = (last(&t), "tiles");
+    assert_eq!((t.kernels.len(), k.form.as_str()), (1, tiles));
+    // Sizes that threads do not share out evenly say so; the others say the rule or are worth it.
+    let by = |rule: &str| k.tuning.iter().filter(|row| row.status == rule).count();
+    assert!(by("pruned:divide") > 0 && by("model") > 0, "{:?}", k.tuning);
+    let known = ["model", "pruned:divide", "pruned:smem", "pruned:traffic"];
+    let known = [&known[..], &["pruned:regs", "pruned:occupancy"]].concat();
+    assert!(k.tuning.iter().all(|row| known.contains(&row.status.as_str())), "{:?}", k.tuning);
+    let says = aplomb_viz::ask::answer(&t, "k0", 9_999).ok().flatten().expect("an answer");
+    assert!(says.contains("are left out") && says.contains(" by divide"), "{says}");
+    assert_eq!(sha(&t), sha(&told(&["off=fusion"], &[setup, "P Q", "P+.×Q"])));
+    // Boxes at the ends of their domain, and extents of 0 and 1, to rank 6.
+    for (shape, line) in [
+        ("37 41", "1+⍉N"),
+        ("37 41", "⊃+/,¯1 0 1∘.⊖¯1 0 1∘.⌽⊂N"),
+        ("0 41", "1+⍉N"),
+        ("1 41", "⊃+/,¯1 0 1∘.⊖¯1 0 1∘.⌽⊂N"),
+        ("1 1", "N+.×⍉N"),
+        ("0 7", "N+.×⍉N"),
+        ("7 0", "N+.×⍉N"),
+        ("3 1 5 2 7 11", "2×⍉N"),
+        ("3 0 5 2 7 11", "+/2×⍉N"),
+        ("2 3 1 37 1 41", "(1⌽N)+(¯1⌽N)+1⌽[5]N"),
+    ] {
+        let setup = format!("N←{shape}⍴0.5×⍳97");
+        let run = |how: &[&str]| told(how, &[&setup, "N", line]);
+        let whole = run(&[]);
+        for how in [&["passes=bar2010"][..], &["passes=bas2008"], &["off=fusion"], &["off=place"]] {
+            assert_eq!(sha(&run(how)), sha(&whole), "{shape} {line} {how:?}");
+        }
+    }
+}
+
+/// BAR-14: by the paper's pipeline the copy is worth it whatever the size, wherever the halo fits
+/// the block and the array: one load a thread, and one more for the neighbour of the last.
+#[test]
+fn bar_14_the_papers_block_copies_arrays_of_any_size() {
+    for n in [3, 5, 255, 256, 257, 258, 65_536] {
+        let setup = format!("b←0.5×⍳{n}");
+        let run = |how: &[&str]| told(how, &[&setup, "b", "(1↓b)-¯1↓b"]);
+        let t = run(&["passes=bar2010"]);
+        let near = last(&t).reads.iter().filter(|r| r.space == "shared").count();
+        assert_eq!((t.kernels.len(), near), (1, 2), "{n}");
+        let text = text(&t);
+        assert!(text.contains("near0[257]") && text.contains("__syncthreads()"), "{n}: {text}");
+        assert_eq!(text.matches("a0[").count(), 1, "{n}: {text}");
+        assert_eq!(sha(&t), sha(&run(&[])), "{n}");
+    }
 }

@@ -489,6 +489,19 @@ fn dot_has_a_picture_of_each_kind() {
         ran(&["explain", "-e", "{⍵-+/⍵}2×⍳9", "--why", "launches"], "").0.starts_with("2 launches")
     );
     assert_eq!(ran(&["explain", "-e", "+/2×⍳9", "--why", "k7"], "").2, 1);
+    // BAS-14: the paper's worked results, by the commands as they stand in its row.
+    let words = |line: &str| {
+        let out = ran(&["explain", "-e", line], "").0;
+        out.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let mv = words("A←?24 32⍴0 ⋄ v←?32⍴0 ⋄ A+.×v");
+    assert!(
+        mv.contains("threads along i, step by step along j: neighbours of A are met by no"),
+        "{mv}"
+    );
+    assert!(mv.contains("would want a copy"), "{mv}");
+    let tmv = words("A←?24 32⍴0 ⋄ w←?24⍴0 ⋄ (⍉A)+.×w");
+    assert!(tmv.contains("threads along i, step by step along j meet neighbours of A"), "{tmv}");
 }
 
 #[test]

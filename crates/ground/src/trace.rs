@@ -12,7 +12,7 @@ mod shift;
 
 pub use crate::later::Later;
 pub use forms::{FORMS, form_says};
-pub use reads::{AdjacencyRecord, BlockRecord, ReadRecord, WriteRecord};
+pub use reads::{AdjacencyRecord, BlockRecord, OrderRecord, ReadRecord, WriteRecord};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -448,23 +448,6 @@ pub struct Ran {
     pub library: Option<String>,
 }
 
-/// One order of a launch's loops: coordinates in the names of the loops, `i-j`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct OrderRecord {
-    /// The coordinate that goes from step to step; null: the points are independent.
-    pub time: Option<String>,
-    /// The coordinate that counts threads; null: there is no loop for it.
-    pub space: Option<String>,
-    /// All that could count them, those of fewest loops first.
-    pub among: Vec<String>,
-    /// The other coordinates of space.
-    pub others: Vec<String>,
-    /// Buffers whose neighbours are met by neighbouring threads.
-    pub global: Vec<u32>,
-    /// Buffers without reuse for which that is not so.
-    pub staged: Vec<u32>,
-}
-
 /// One loop of a launch's CUDA text.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoopRecord {
@@ -500,6 +483,9 @@ pub struct TuningRecord {
     pub occ: f64,
     /// Microseconds by the model.
     pub us: f64,
+    /// Milliseconds of its fastest run on the device; null where `]tune` did not run it.
+    #[serde(default)]
+    pub ms: Option<f64>,
     /// `model`, `timed`, or the first rule that leaves it out: `pruned:divide`, `pruned:smem`,
     /// `pruned:traffic`, `pruned:regs`, `pruned:occupancy`.
     pub status: String,
@@ -689,6 +675,11 @@ impl Trace {
         for k in &mut self.kernels {
             (k.meas, k.ran, k.regs, k.spill) = (None, None, None, None);
             (k.occ, k.fit) = (None, None);
+            for row in &mut k.tuning {
+                if row.ms.take().is_some() {
+                    row.status = "model".into();
+                }
+            }
         }
         self.buffers.iter_mut().for_each(|b| b.h2d = None);
         self

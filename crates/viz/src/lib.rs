@@ -16,6 +16,8 @@ pub mod figures;
 mod graph;
 mod layout;
 pub mod list;
+mod names;
+mod orders;
 mod outside;
 pub mod panes;
 pub mod profile;

@@ -6,7 +6,8 @@
 
 use crate::figures::{self, FIGURES, Figure, temporaries};
 use crate::graph::nothing;
-use crate::why::{count, family, named, still_holds};
+use crate::names::named;
+use crate::why::{count, family, still_holds};
 use aplomb_ground::trace::{DecisionRecord, Trace};
 
 /// A promise about a line.

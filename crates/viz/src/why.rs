@@ -5,6 +5,8 @@
 use crate::classes::{Class, classes, source};
 use crate::figures;
 use crate::graph::{Graph, find_pass, nothing};
+use crate::names::{arrays, named, short};
+use crate::orders::orders;
 use crate::outside;
 pub use aplomb_ground::error::count;
 use aplomb_ground::error::{bytes, time};
@@ -43,6 +45,14 @@ pub fn summary(trace: &Trace, width: usize) -> String {
     let shown = classes.len().min(LAUNCHES);
     for class in &classes[..shown] {
         out += &format!("  {}\n", wrapped(&launches(trace, class), 5, width));
+    }
+    // The order of a fold's loops is the whole story of a line that has one (BAS-14).
+    if let [Class { first, .. }] = &classes[..]
+        && first.axis.is_some()
+    {
+        for says in orders(trace, first) {
+            out += &format!("  {}\n", wrapped(&says, 4, width));
+        }
     }
     if shown < classes.len() {
         out += &format!("  … and {} more; ]kernels lists them\n", classes.len() - shown);
@@ -235,20 +245,6 @@ pub(crate) fn launch(trace: &Trace, k: &LaunchRecord) -> String {
     launches(trace, &one)
 }
 
-/// The names of buffers.
-pub(crate) fn arrays(trace: &Trace, ids: &[u32]) -> String {
-    let buffer = |b: &u32| {
-        let node = trace.buffers.get(*b as usize).map(|x| x.node);
-        node.and_then(|n| trace.nodes.get(n as usize)).map_or(String::new(), short)
-    };
-    let names: Vec<String> = ids.iter().map(buffer).collect();
-    if names.len() > 6 {
-        format!("{} and {} more", names[..6].join(" "), names.len() - 6)
-    } else {
-        names.join(" ")
-    }
-}
-
 fn work_of(trace: &Trace, k: &LaunchRecord, id: &str, took: &str) -> String {
     let list = |ids: &[u32]| arrays(trace, ids);
     let what = match (k.skeleton.as_str(), k.axis) {
@@ -277,21 +273,6 @@ fn work_of(trace: &Trace, k: &LaunchRecord, id: &str, took: &str) -> String {
         list(&k.out),
         bytes(k.est.w)
     )
-}
-
-/// `d1`, or `n10 ÷` where it has no name.
-fn short(node: &NodeRecord) -> String {
-    match (&node.name, node.kind.as_str()) {
-        (Some(name), _) => name.clone(),
-        (None, "input") => format!("n{}", node.id),
-        (None, _) => format!("n{}", node.id),
-    }
-}
-
-/// `n10 d1 ÷`: how sentences name a node.
-pub(crate) fn named(node: &NodeRecord) -> String {
-    let name = node.name.as_ref().map_or(String::new(), |n| format!(" {n}"));
-    format!("n{}{name} {}", node.id, node.op).trim_end().to_string()
 }
 
 /// The sentence of a decision, with the switch that would change it.

@@ -92,6 +92,20 @@ fn acc_15_the_least_general_loop() {
 #[test]
 fn acc_16_linear_indices_where_nothing_moves() {
     row("ACC-16");
+    // No point's place or value takes a division: what is left of / and % is of the four items that
+    // a thread has at once, unrolled, and of a thread's own number.
+    let setup = ["A←0.5×⍳9000 ⋄ B←⌽A ⋄ N←90 100⍴A", "A B N"];
+    for line in ["+/A×B", "1+N×N", "+/,N×N"] {
+        let trace = traced(&[&setup[..], &[line]].concat(), "").expect(line);
+        let [launch] = trace.kernels.as_slice() else { panic!("{line}") };
+        let text = &launch.cuda.as_ref().expect("a text").text;
+        let own = text.lines().map(|l| l.split("//").next().unwrap_or(l));
+        let divides = |l: &&str| l.contains(" / ") || l.contains(" % ");
+        for statement in own.filter(divides) {
+            let known = ["= at + e /", "threadIdx.x %", "[threadIdx.x /", "u64 whole ="];
+            assert!(known.iter().any(|k| statement.contains(k)), "{line}: {statement}");
+        }
+    }
 }
 
 #[test]

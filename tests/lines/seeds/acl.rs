@@ -50,8 +50,70 @@ fn acl_04_each_primitive_has_a_class_and_a_node() {
         .filter_map(|p| p["meanings"].as_array())
         .flatten()
         .collect();
+    // What looks at values, at nested items or at texts becomes no node: these and no others.
+    let none: BTreeSet<(&str, &str)> = meanings
+        .iter()
+        .filter(|m| m["node"].is_null())
+        .filter_map(|m| Some((m["name"].as_str()?, m["use"].as_str()?)))
+        .collect();
+    let known = [
+        ("unique mask", "monadic"),
+        ("unique", "monadic"),
+        ("interval index", "dyadic"),
+        ("find", "dyadic"),
+        ("grade up", "dyadic"),
+        ("grade down", "dyadic"),
+        ("expand", "dyadic"),
+        ("expand first", "dyadic"),
+        ("tally", "monadic"),
+        ("depth", "monadic"),
+        ("match", "dyadic"),
+        ("not match", "dyadic"),
+        ("enclose", "monadic"),
+        ("partitioned enclose", "dyadic"),
+        ("nest", "monadic"),
+        ("partition", "dyadic"),
+        ("enlist", "monadic"),
+        ("first", "monadic"),
+        ("pick", "dyadic"),
+        ("materialise", "monadic"),
+        ("format", "monadic"),
+        ("format", "dyadic"),
+        ("execute", "monadic"),
+        ("matrix inverse", "monadic"),
+        ("matrix divide", "dyadic"),
+        ("at", "operator"),
+        ("variant", "operator"),
+        ("i-beam", "operator"),
+    ];
+    assert_eq!(none, BTreeSet::from(known));
     for m in &meanings {
         assert!(m["class"].is_string() && m.get("node").is_some(), "{m}");
+    }
+    // Of those that have one, these lines are recorded as it.
+    for (line, kind) in [
+        ("⍳9", "iota"),
+        ("A⍳B", "lib"),
+        ("A∊B", "lib"),
+        ("A~B", "lib"),
+        ("A∪B", "lib"),
+        ("A∩B", "lib"),
+        ("⍋A", "lib"),
+        ("⍒A", "lib"),
+        ("⍸A>3", "compact"),
+        ("(A>3)/B", "compact"),
+        ("A[B]", "gather"),
+        ("1+A,B", "cat"),
+        ("⌽A", "transform"),
+        ("+/A", "reduce"),
+        ("+\\A", "scan"),
+        ("A{+/⍵}⌸B", "segmented"),
+        ("{+/,⍵}⌺3⊢A", "transform"),
+        ("{⍵÷2}⍣3⊢A", "loop"),
+        ("{1+⍵×2}¨A", "map"),
+    ] {
+        let trace = traced(&["A←9-⍳8 ⋄ B←3 1 2 8 7 5 4 6", "A B", line], "").expect(line);
+        assert!(trace.nodes.iter().any(|n| n.uses > 0 && n.kind == kind), "{line}: {kind}");
     }
     let classes: BTreeSet<&str> = meanings.iter().filter_map(|m| m["class"].as_str()).collect();
     for class in [
@@ -546,4 +608,9 @@ fn acl_43_front_end_and_launches_are_timed_apart() {
     let least = (0..20).map(|_| front()).fold(f64::MAX, f64::min);
     // The verifier runs after every pass in debug builds.
     assert!(least > 0.0 && least <= if cfg!(debug_assertions) { 5.0 } else { 1.0 }, "{least} ms");
+}
+
+#[test]
+fn acl_45_every_operator_takes_functions_of_ones_own() {
+    row("ACL-45");
 }

@@ -2,6 +2,7 @@
 //! cases.
 
 use super::page::{self, PAGES, traced};
+use crate::spoken;
 use aplomb_ground::trace::Trace;
 use std::collections::BTreeSet;
 
@@ -19,12 +20,25 @@ fn corpus() -> Vec<Trace> {
 pub fn every_read_tells_where() {
     for trace in corpus() {
         for k in &trace.kernels {
-            assert!(
-                k.reads.iter().all(|r| r.affine.contains('→')),
-                "{}: {:?}",
-                trace.statement,
-                k.reads
-            );
+            for r in &k.reads {
+                assert!(r.affine.contains('→'), "{}: {r:?}", trace.statement);
+                if r.affine.contains('…') || k.domain.contains(&0) {
+                    continue;
+                }
+                // Read back, it is a place of its array; that it is the right one the oracle knows.
+                let loops = r.affine.split(")→").next().map_or("", |t| t.trim_matches('('));
+                let first = vec![0; loops.split(',').filter(|name| !name.is_empty()).count()];
+                let shape = &trace.buffers[r.buf as usize].shape;
+                let at = spoken::place(&r.affine, &first);
+                let inside = |at: Vec<i64>| {
+                    let within = at.iter().zip(shape).all(|(k, n)| (0..*n as i64).contains(k));
+                    at.len() == shape.len() && within
+                };
+                assert!(at.is_none_or(inside), "{}: {r:?}", trace.statement);
+                let told = r.oob.is_some();
+                let asks = [" mod ", "clamp(", " | "].iter().any(|part| r.affine.contains(part));
+                assert_eq!(told, asks, "{}: {r:?}", trace.statement);
+            }
         }
     }
 }

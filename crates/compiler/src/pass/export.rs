@@ -435,7 +435,7 @@ fn launch(dag: &Dag, plan: &Plan, k: usize, l: &Launch) -> LaunchRecord {
         stage: l.stage,
         reads: (0..l.loads.len()).map(|k| read_record(plan, l, k)).collect(),
         writes: writes(l),
-        candidates: plan.nest(l).map_or_else(Vec::new, |nest| orders(&nest)),
+        candidates: plan.nest(l).map_or_else(Vec::new, |nest| orders(&nest, kir::lanes(plan, l))),
         schedule: Vec::new(),
         tuning: Vec::new(),
         launch: Grid { smem: l.tiling.as_ref().map_or(0, |t| t.bytes() as u32), ..Grid::default() },
@@ -496,7 +496,35 @@ fn by_values(read: &Read, rank: usize, told: impl Fn(usize) -> Told) -> String {
     format!("({})→({})", axes.join(","), places.join(","))
 }
 
+/// The read of a selection's mask: each point looks at its own place along the axis.
+fn mask_record(plan: &Plan, l: &Launch, (k, axis): (usize, usize)) -> ReadRecord {
+    let read = Read::new([Ix::axis(axis)]);
+    let (requests, distinct) = match plan.asked(l, k) {
+        (requests, Some(distinct)) => (requests, distinct),
+        (requests, None) => (requests, 0),
+    };
+    ReadRecord {
+        buf: l.loads[k].buf.0,
+        affine: read.text(l.domain.len()),
+        matrix: match adjacency::matrix(&read.ix, l.domain.len()) {
+            Some(rows) => rows,
+            None => Vec::new(),
+        },
+        coalesced: axis + 1 == l.domain.len(),
+        space: Space::Global.name().into(),
+        why: "a selection looks at its mask, place by place".into(),
+        requests,
+        distinct,
+        ..ReadRecord::default()
+    }
+}
+
 fn read_record(plan: &Plan, l: &Launch, k: usize) -> ReadRecord {
+    if let (Some(c), Some(axis)) = (&l.compaction, l.axis)
+        && c.mask as usize == k
+    {
+        return mask_record(plan, l, (k, axis));
+    }
     let load = &l.loads[k];
     let gathers = |s: &&Step| matches!(&s.what, What::Gather { load, .. } if *load as usize == k);
     let along = l.body.iter().chain(&l.after).find(gathers).and_then(|s| match &s.what {
@@ -565,8 +593,8 @@ fn writes(l: &Launch) -> Vec<WriteRecord> {
     body.chain(after).collect()
 }
 
-/// BAS-13, BAS-14.
-fn orders(nest: &Nest) -> Vec<OrderRecord> {
+/// BAS-13, BAS-14: the orders of the loops; threads of the text are counted along `lanes`.
+fn orders(nest: &Nest, lanes: Option<usize>) -> Vec<OrderRecord> {
     let list = |v: &[Vec<i64>]| v.iter().map(|v| adjacency::named(v)).collect();
     let bufs = |v: &[BufId]| v.iter().map(|b| b.0).collect();
     let one = |c: Candidate| OrderRecord {
@@ -576,8 +604,18 @@ fn orders(nest: &Nest) -> Vec<OrderRecord> {
         others: list(&c.others),
         global: bufs(&c.global),
         staged: bufs(&c.staged),
+        bytes: c.bytes,
+        chosen: false,
     };
-    nest.candidates().into_iter().map(one).collect()
+    let all = nest.candidates();
+    let along = |v: &Vec<i64>| v.iter().enumerate().all(|(k, n)| (*n == 1) == (Some(k) == lanes));
+    let own = |c: &Candidate| !c.global.is_empty() && c.space.as_ref().is_some_and(along);
+    let chosen = all.iter().position(own);
+    let mut out: Vec<OrderRecord> = all.into_iter().map(one).collect();
+    if let Some(chosen) = chosen {
+        out[chosen].chosen = true;
+    }
+    out
 }
 
 /// BAS-07, BAS-08.

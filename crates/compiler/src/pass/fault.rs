@@ -14,10 +14,22 @@ use aplomb_values::prim::op::Op;
 pub enum Fault {
     /// record: the operands of - and ÷ change places.
     SwapOperands,
+    /// prune: a term that is shared is not counted.
+    MissTerm,
+    /// float: a let stands above one of several uses.
+    BesideUse,
+    /// bind: lets are bound in the reverse order.
+    TurnLets,
     /// simplify: 0-x becomes x.
     WrongSide,
     /// simplify: reads forget their tests.
     DropTests,
+    /// shape-uses: what was asked for its shape loses its values.
+    DropValues,
+    /// float-lets: a let moves to below its term.
+    BelowTerm,
+    /// break-random: what is read at places that values tell is not written first.
+    ReadUnwritten,
     /// cse: maps of equal operands meet, whatever their operation.
     MergeUnlike,
     /// push-down: a read is one place off.
@@ -32,6 +44,12 @@ pub enum Fault {
     FoldTheFrame,
     /// split: what is cut off is read before it is written.
     LateWrite,
+    /// settle: choices that make the plan dearer.
+    Dearer,
+    /// settle: a launch runs in another order than its arrays lie in.
+    OtherLayout,
+    /// place: what is kept near is another part than is read.
+    OtherRead,
     /// tile: a copy ends a place early.
     ShortHalo,
     /// pad: rows are longer than memory.
@@ -44,10 +62,16 @@ pub enum Fault {
 
 impl Fault {
     /// All of them, for tests that plant each.
-    pub const ALL: [Fault; 14] = [
+    pub const ALL: [Fault; 23] = [
         Fault::SwapOperands,
+        Fault::MissTerm,
+        Fault::BesideUse,
+        Fault::TurnLets,
         Fault::WrongSide,
         Fault::DropTests,
+        Fault::DropValues,
+        Fault::BelowTerm,
+        Fault::ReadUnwritten,
         Fault::MergeUnlike,
         Fault::OffByOne,
         Fault::PartOfWhatFails,
@@ -55,11 +79,40 @@ impl Fault {
         Fault::OtherDomain,
         Fault::FoldTheFrame,
         Fault::LateWrite,
+        Fault::Dearer,
+        Fault::OtherLayout,
+        Fault::OtherRead,
         Fault::ShortHalo,
         Fault::LongRows,
         Fault::NextStep,
         Fault::DropGuard,
     ];
+
+    /// The pass that it spoils.
+    pub fn pass(self) -> &'static str {
+        match self {
+            Fault::SwapOperands => "record",
+            Fault::MissTerm => "prune",
+            Fault::BesideUse => "float",
+            Fault::TurnLets => "bind",
+            Fault::WrongSide | Fault::DropTests => "simplify",
+            Fault::DropValues => "shape-uses",
+            Fault::BelowTerm => "float-lets",
+            Fault::ReadUnwritten => "break-random",
+            Fault::MergeUnlike => "cse",
+            Fault::OffByOne => "push-down",
+            Fault::PartOfWhatFails => "fuse-producers",
+            Fault::OtherAxis => "embed-consumers",
+            Fault::OtherDomain => "horizontal",
+            Fault::FoldTheFrame => "hoist",
+            Fault::LateWrite => "split",
+            Fault::Dearer | Fault::OtherLayout => "settle",
+            Fault::OtherRead => "place",
+            Fault::ShortHalo => "tile",
+            Fault::LongRows => "pad",
+            Fault::NextStep | Fault::DropGuard => "emit",
+        }
+    }
 }
 
 /// Replaces the first node that `make` has something for.
@@ -81,6 +134,43 @@ pub fn swap_operands(work: &mut Work) {
                 ct: *ct,
                 args: Args::from_iter([args[1], args[0]]),
             }))
+        }
+        _ => None,
+    });
+}
+
+/// The first term of several users gets its let above the first of them.
+pub fn beside_use(work: &mut Work) {
+    let mut lets = work.lets.to_vec();
+    let live = work.dag.live(&work.roots);
+    let users = |of: NodeId| -> Vec<NodeId> {
+        let uses = |at: &NodeId| work.dag.node(*at).inputs().contains(&of);
+        work.dag.ids().filter(|at| live[at.index()]).filter(uses).collect()
+    };
+    if let Some((own, users)) =
+        lets.iter_mut().map(|l| (users(l.node), l)).find(|u| u.0.len() > 1).map(|(u, l)| (l, u))
+    {
+        own.at = users.first().copied();
+        work.bind(lets);
+    }
+}
+
+pub fn below_term(work: &mut Work) {
+    let mut lets = work.lets.to_vec();
+    if let Some(own) = lets.first_mut() {
+        own.at = work.dag.node(own.node).inputs().first().copied();
+        work.bind(lets);
+    }
+}
+
+pub fn drop_values(work: &mut Work) {
+    work.rewrite(|dag, at| match dag.node(at) {
+        Node::Map(kinds::Map { args, .. })
+            if dag.info(at).asked
+                && dag.dtype(args[0]) == dag.dtype(at)
+                && dag.shape(args[0]) == dag.shape(at) =>
+        {
+            Some(("fault", "planted", args[0]))
         }
         _ => None,
     });

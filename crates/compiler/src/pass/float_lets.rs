@@ -6,6 +6,7 @@
 
 use super::cost::Cost;
 use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::fault::{self, Fault};
 use super::find;
 use super::lets::Let;
 use super::work::Work;
@@ -14,6 +15,9 @@ use aplomb_values::dag::{Dag, Node, NodeId, Role};
 use std::collections::BTreeSet;
 
 pub fn run(work: &mut Work) -> Result<()> {
+    if work.options.has(Fault::BelowTerm) {
+        fault::below_term(work);
+    }
     if !work.options.trace {
         return Ok(());
     }

@@ -26,6 +26,7 @@ mod inverse;
 mod judge;
 mod lets;
 mod log;
+mod meaning;
 mod need;
 mod options;
 mod pad;
@@ -62,7 +63,7 @@ pub use options::{
 pub use price::{Prices, of as price};
 pub use rules::{RULES, Rule};
 pub use schedule::Why;
-pub use sizes::tell_registers;
+pub use sizes::{tell_registers, tell_times};
 
 use aplomb_ground::error::{Result, internal};
 use aplomb_ground::limits::Interrupt;
@@ -311,6 +312,7 @@ pub fn compile(
     observer: &mut dyn Observer,
 ) -> Result<Compiled> {
     let mut work = Work::new(recorded, options, observer.interrupt());
+    let mut meaning = cfg!(debug_assertions).then(|| meaning::Meaning::of(&work));
     for (k, pass) in PIPELINE.iter().enumerate() {
         observer.begin(pass.name);
         work.begin(k);
@@ -321,8 +323,12 @@ pub fn compile(
         work.stop.check()?;
         let ms = observer.end(pass.name);
         if cfg!(debug_assertions) {
-            verify::check(&work.dag, &work.roots)
-                .map_err(|e| internal(format!("after {}: {e}", pass.name)))?;
+            let wrong = |e: String| internal(format!("after {}: {e}", pass.name));
+            verify::check(&work.dag, &work.roots).map_err(wrong)?;
+            if !options.is_off(pass.name) {
+                verify::check_pass(&mut work, pass.name).map_err(wrong)?;
+            }
+            meaning.as_mut().map_or(Ok(()), |m| m.check(&work)).map_err(wrong)?;
         }
         if options.trace {
             work.snapshot(ms)?;

@@ -7,6 +7,7 @@ use super::schedule::flips::Flips;
 use super::schedule::policy::{Policies, Policy, Recompute};
 use super::{NEEDED, PIPELINE};
 use aplomb_ground::limits::LaunchLimits;
+use aplomb_plans::plan::tiling::POINTS;
 use aplomb_plans::plan::{Math, Order};
 use std::collections::BTreeSet;
 
@@ -59,10 +60,12 @@ pub static DEVICES: &[Switch] = &[
     Switch { name: "tuning", says: "runs the texts that ]tune found to be fastest", row: "BAR-06" },
 ];
 
-/// Names that stand for several.
+/// Names that stand for others, mostly for several.
 pub static GROUPS: &[(&str, &[&str])] = &[
     ("sharing", &["bind", "cse", "exp-sharing"]),
     ("fusion", &["push-down", "fuse-producers", "embed-consumers", "horizontal"]),
+    ("shared-mem", &["tile"]),
+    ("tune", &["tuning"]),
 ];
 
 /// The passes and rules that are no system's own, so that each pipeline has them.
@@ -92,13 +95,15 @@ pub struct Preset {
     recompute: Recompute,
     /// Transforms are producers like others: no pass has to push them down.
     moves_fuse: bool,
-    /// Folds of one domain that compute a common term are one fold, of tuples (ACC-30).
+    /// Folds of one domain that compute a common term are one fold, and maps that a line has
+    /// results of one map, of tuples (ACC-30).
     tuples: bool,
     /// The legality rules of 2006.
     strict: bool,
-    /// So many reads of an array overlap before a block keeps it near: fewer are served by caches,
-    /// where there are some.
-    pub(super) overlap: usize,
+    /// There are caches, which serve a few reads that overlap, and a launch of less than a box.
+    caches: bool,
+    /// Points of a box that keeps reads near.
+    points: usize,
     /// A fold whose matrix no order of its loops reads side by side is copied part by part, for
     /// threads that have a row each.
     pub(super) staged: bool,
@@ -115,7 +120,8 @@ pub static PRESETS: &[Preset] = &[
         moves_fuse: false,
         tuples: false,
         strict: false,
-        overlap: 6,
+        caches: true,
+        points: POINTS,
         staged: false,
     },
     Preset {
@@ -128,7 +134,8 @@ pub static PRESETS: &[Preset] = &[
         moves_fuse: false,
         tuples: false,
         strict: true,
-        overlap: 6,
+        caches: true,
+        points: POINTS,
         staged: false,
     },
     Preset {
@@ -141,7 +148,8 @@ pub static PRESETS: &[Preset] = &[
         moves_fuse: false,
         tuples: false,
         strict: false,
-        overlap: 2,
+        caches: false,
+        points: POINTS,
         staged: true,
     },
     Preset {
@@ -164,7 +172,8 @@ pub static PRESETS: &[Preset] = &[
         moves_fuse: true,
         tuples: true,
         strict: false,
-        overlap: 6,
+        caches: true,
+        points: POINTS,
         staged: false,
     },
     Preset {
@@ -191,12 +200,31 @@ pub static PRESETS: &[Preset] = &[
         moves_fuse: false,
         tuples: false,
         strict: false,
-        overlap: 2,
+        caches: false,
+        points: 256,
         staged: false,
     },
 ];
 
+/// Fewer reads of an array that overlap are served by caches, where there are some.
+const OVERLAP: usize = 6;
+
 impl Preset {
+    /// So many reads of an array overlap before a block keeps it near.
+    pub(super) fn overlap(&self) -> usize {
+        if self.caches { OVERLAP } else { 2 }
+    }
+
+    /// Points of a box that keeps reads near.
+    pub(super) fn points(&self) -> usize {
+        self.points
+    }
+
+    /// A launch of fewer points keeps nothing near.
+    pub(super) fn fewest(&self) -> u64 {
+        if self.caches { self.points as u64 } else { 0 }
+    }
+
     fn runs(&self, name: &str) -> bool {
         self.runs.is_empty()
             || [self.runs, EVERYWHERE, NEEDED].iter().any(|names| names.contains(&name))
@@ -396,6 +424,10 @@ pub fn switch_says(name: &str) -> String {
     let pass = PIPELINE.iter().find(|p| p.name == name).map(|p| p.says.to_string());
     let others = || SWITCHES.iter().chain(RECORDER).chain(DEVICES);
     let rule = || others().find(|s| s.name == name).map(|s| s.says.to_string());
-    let group = || GROUPS.iter().find(|g| g.0 == name).map(|g| g.1.join(" + "));
+    let members = |g: &(&str, &[&str])| match g.1 {
+        [one] => format!("another name for {one}"),
+        all => all.join(" + "),
+    };
+    let group = || GROUPS.iter().find(|g| g.0 == name).map(members);
     pass.or_else(rule).or_else(group).unwrap_or_default()
 }

@@ -31,13 +31,14 @@ pub fn run(work: &mut Work) -> Result<()> {
             }
             if work.options.trace {
                 let at = tile.loads[0].0.0;
-                let table: Vec<String> = sums.iter().take(8).map(usize::to_string).collect();
+                let table: Vec<String> = sums.iter().map(usize::to_string).collect();
                 let rows =
                     if pad == 0 { "are not padded".into() } else { format!("are longer by {pad}") };
                 let text = format!(
-                    "rows of the copy of {} {rows}: with 0, 1, 2 … more elements, {banks} banks \
-                     have conflicts {} …",
+                    "rows of the copy of {} {rows}: with 0 to {} more elements, {banks} banks have \
+                     conflicts {}",
                     label(&work.dag, at),
+                    banks - 1,
                     table.join(" ")
                 );
                 let of = |n: usize| Cost { flops: 0, bytes: 0, ns: n as f64 * cost::READ_NS };
@@ -78,12 +79,42 @@ fn first_least(sums: &[usize]) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use aplomb_plans::plan::tiling::Span;
+    use smallvec::SmallVec;
 
     /// The sums by pad for references with these strides in rows of `pitch`: a stride of q rows and
     /// r grows by q·pad.
     fn sums(strides: &[usize], pitch: usize, banks: usize) -> Vec<usize> {
         let own = |s: usize, pad: usize| conflicts(s + s / pitch * pad, banks);
         (0..banks).map(|pad| strides.iter().map(|s| own(*s, pad)).sum()).collect()
+    }
+
+    /// A copy of `pitch` items a row, of which loads go down columns or, `along`, with rows; its
+    /// sums by pad as the pass adds them up.
+    fn of_pass(pitch: usize, loads: usize, along: bool, banks: usize) -> Vec<usize> {
+        let axis = |axis: usize| Span::Along { axis, by: 1, from: 0, apart: 0, wraps: None };
+        let lanes = usize::from(along);
+        let load = |k: usize| (k as u32, SmallVec::from_slice(&[0, 0]));
+        let (spans, loads) = (vec![axis(0), axis(1)], (0..loads).map(load).collect());
+        let tile = Tile { spans, pad: 0, size: 4, loads };
+        let block = SmallVec::from_slice(&[32, pitch]);
+        let tiling = Tiling { block, lanes, tiles: vec![tile.clone()] };
+        (0..banks).map(|pad| sum(&tile, &tiling, pad, banks)).collect()
+    }
+
+    /// The sums of the pass are the paper's, of its loads and of the copy along rows.
+    #[test]
+    fn bas_21_the_sums_of_the_pass_are_those_of_the_paper() {
+        for banks in [16, 32] {
+            for pitch in [16, 31, 32, 33, 64] {
+                assert_eq!(of_pass(pitch, 1, false, banks), sums(&[1, pitch], pitch, banks));
+                assert_eq!(of_pass(pitch, 2, false, banks), sums(&[1, pitch, pitch], pitch, banks));
+                // Along rows no pad helps.
+                assert_eq!(of_pass(pitch, 1, true, banks), vec![2; banks]);
+            }
+        }
+        assert_eq!(first_least(&of_pass(32, 1, false, 32)).0, 1);
+        assert_eq!(first_least(&of_pass(33, 1, false, 32)).0, 0);
     }
 
     #[test]
@@ -102,8 +133,17 @@ mod tests {
         assert_eq!(sums(&[2, 32], 32, 32), with(34, &u, 2));
         assert_eq!(sums(&[16], 16, 16), with(16, &t, 0));
         assert_eq!(sums(&[33], 32, 16), [1, 2, 1, 4, 1, 2, 1, 8, 1, 2, 1, 4, 1, 2, 1, 16]);
-        assert_eq!(sums(&[31, 32], 31, 16)[..2], [17, 17]);
-        assert_eq!(sums(&[31, 32], 31, 32)[..2], [33, 33]);
+        assert_eq!(sums(&[16], 16, 32), { [&[16][..], &t, &[32], &t].concat() });
+        let ones = [1, 2, 1, 4, 1, 2, 1, 8, 1, 2, 1, 4, 1, 2, 1];
+        assert_eq!(sums(&[33], 32, 32), [&ones[..], &[16], &ones, &[32]].concat());
+        // Two references in rows of 31: 1 more of them, 31, is odd by itself, 32 is a row and 1.
+        for banks in [16, 32] {
+            let told = sums(&[31, 32], 31, banks);
+            let own = |s: usize, pad: usize| conflicts(s + pad, banks);
+            let wanted: Vec<usize> = (0..banks).map(|pad| own(31, pad) + own(32, pad)).collect();
+            assert_eq!(told, wanted);
+            assert_eq!(told[..3], [banks + 1, banks + 1, 3]);
+        }
         for (strides, pitch, pad) in [
             (&[1][..], 32, 0),
             (&[32], 32, 1),

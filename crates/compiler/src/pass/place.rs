@@ -10,13 +10,14 @@
 
 use super::cost::{Cost, READ_NS};
 use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::fault::Fault;
 use super::schedule::{Group, Schedule};
 use super::work::Work;
 use super::{find, need, sketch, tile};
 use aplomb_ground::error::{Result, bytes};
 use aplomb_plans::plan::adjacency;
 use aplomb_plans::plan::product;
-use aplomb_plans::plan::tiling::{BYTES, POINTS, Single, single};
+use aplomb_plans::plan::tiling::{BYTES, Single, single};
 use aplomb_plans::plan::{BufId, Kind};
 use aplomb_values::dag::{NodeId, Read};
 use smallvec::SmallVec;
@@ -94,6 +95,10 @@ pub fn run(work: &mut Work) -> Result<()> {
                 found.push((k, array, reads.len(), meeting, why));
             }
         }
+    }
+    if work.options.has(Fault::OtherRead) {
+        let last = near.iter_mut().filter_map(|n| n.reads.last_mut()?.ix.last_mut());
+        last.for_each(|ix| *ix = ix.offset(1));
     }
     // The box of a launch follows from all that it keeps near.
     let boxes: BTreeMap<usize, tile::Boxed> =
@@ -178,7 +183,7 @@ fn meeting(work: &Work, reads: &[Read], group: &Group) -> Option<Meeting> {
     // The threads of a fold follow its results where those lie beside each other.
     let crossing = across(reads, domain).filter(|_| group.kind == Kind::Map);
     // Few reads that cross rows are worth a copy for that.
-    let few = |o: &Overlap| o.refs < work.options.preset().overlap && crossing.is_some();
+    let few = |o: &Overlap| o.refs < work.options.preset().overlap() && crossing.is_some();
     if let Some(o) = overlap(reads, domain).filter(|o| !few(o)) {
         return Some(Meeting::Overlap(o));
     }
@@ -197,7 +202,7 @@ fn meeting(work: &Work, reads: &[Read], group: &Group) -> Option<Meeting> {
 
 /// Why an array is not kept near; None: it is.
 fn stays(work: &Work, group: &Group, meeting: &Meeting) -> Option<(WhyNot, String)> {
-    let least = work.options.preset().overlap;
+    let least = work.options.preset().overlap();
     let (refs, axes) = match meeting {
         Meeting::Overlap(o) => (o.refs, o.axes.len()),
         Meeting::Across(axes) => (usize::MAX, axes.len()),
@@ -229,7 +234,7 @@ fn stays(work: &Work, group: &Group, meeting: &Meeting) -> Option<(WhyNot, Strin
             WhyNot::Illegal("tiles have two axes at most"),
             "; tiles have two axes at most".into(),
         )),
-        () if product(&group.domain) < POINTS as u64 => {
+        () if product(&group.domain) < work.options.preset().fewest() => {
             Some((WhyNot::Rule("caches hold all of so few"), "; caches hold all of so few".into()))
         }
         () if refs < least => Some((
@@ -276,7 +281,7 @@ fn told(
                 cut.iter().map(|(_, n)| *n as u64).product::<u64>(),
                 list(cut.iter().map(|c| c.1), "×"),
             );
-            let blocks = points.div_ceil(n.max(1));
+            let (all_direct, _, all_with_halo) = all_loads(&o.moves, &cut, domain);
             let shape = if cut.len() > 1 { format!(" ({shape})") } else { String::new() };
             let text = format!(
                 "{name} is read at {0} places that overlap, overlap({0} refs, halo {1}): a block \
@@ -287,8 +292,8 @@ fn told(
                 o.refs,
                 list(o.halo.iter().copied(), " "),
             );
-            let all = |n: u64| load(n.saturating_mul(blocks), size);
-            (text, about("overlap", "BAR-14", "tile"), all(direct), all(with_halo))
+            let (global, near) = (load(all_direct, size), load(all_with_halo, size));
+            (text, about("overlap", "BAR-14", "tile"), global, near)
         }
         Meeting::Apart(o) => {
             let most = o.block.iter().map(|(axis, n)| (n - 1).min(domain[*axis] as i64 - 1));
@@ -512,10 +517,60 @@ fn block_loads(moves: &[Vec<i64>], block: &[(usize, i64)]) -> (u64, u64, u64) {
     (own * moves.len() as u64, own + outside, met.len() as u64)
 }
 
+/// The same of all blocks of a domain: those at its ends have fewer points.
+fn all_loads(moves: &[Vec<i64>], block: &[(usize, i64)], domain: &[usize]) -> (u64, u64, u64) {
+    let cut = |k: usize| block.iter().any(|(axis, _)| *axis == k);
+    let others = (0..domain.len()).filter(|k| !cut(*k));
+    let others = others.fold(1u64, |n, k| n.saturating_mul(domain[k] as u64));
+    let mut boxes: Vec<(Vec<(usize, i64)>, u64)> = vec![(Vec::new(), others)];
+    for &(axis, n) in block {
+        let (full, rest) = (domain[axis] as i64 / n, domain[axis] as i64 % n);
+        let kinds = [(n, full as u64), (rest, u64::from(rest > 0))];
+        let kinds = kinds.into_iter().filter(|(_, count)| *count > 0);
+        let longer = |(own, times): (Vec<(usize, i64)>, u64)| {
+            kinds.clone().map(move |(n, count)| {
+                ([&own[..], &[(axis, n)]].concat(), times.saturating_mul(count))
+            })
+        };
+        boxes = boxes.into_iter().flat_map(longer).collect();
+    }
+    boxes.iter().fold((0, 0, 0), |sum, (own, times)| {
+        let (a, b, c) = block_loads(moves, own);
+        let more = |sum: u64, n: u64| sum.saturating_add(n.saturating_mul(*times));
+        (more(sum.0, a), more(sum.1, b), more(sum.2, c))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use aplomb_values::dag::ix::Ix;
+
+    /// GOLDENS, 4: the forward difference of whole arrays: items in blocks of 256 threads, by the
+    /// rule of 2010 one more for each block that has a neighbour behind it.
+    #[test]
+    fn bar_14_loads_of_a_whole_array() {
+        let taps = [at(&[0]), at(&[1])];
+        let of = |n: usize| {
+            let domain = [n - 1];
+            let o = overlap(&taps, &domain).expect("an overlap");
+            all_loads(&o.moves, &o.block, &domain)
+        };
+        for (n, more) in [(255, 0), (256, 0), (257, 0), (258, 1), (512, 1), (513, 1), (514, 2)] {
+            let n64 = n as u64;
+            assert_eq!(of(n), (2 * (n64 - 1), n64 + more, n64 + more), "{n}");
+        }
+        assert_eq!(of(65_536), (131_070, 65_791, 65_791));
+        // No two of them overlap where there is no second result.
+        assert!(overlap(&taps, &[1]).is_none() && overlap(&taps, &[2]).is_some());
+        // Rows and columns that 16 does not divide.
+        let jacobi = [[-1, 0], [1, 0], [0, -1], [0, 1]].map(|o| at(&o));
+        let o = overlap(&jacobi, &[99, 99]).expect("an overlap");
+        let (direct, _, halo) = all_loads(&o.moves, &o.block, &[99, 99]);
+        let whole = |n: u64, m: u64| n * m + 2 * n + 2 * m;
+        let boxes = 36 * whole(16, 16) + 12 * whole(16, 3) + whole(3, 3);
+        assert_eq!((direct, halo), (4 * 99 * 99, boxes));
+    }
 
     fn at(offsets: &[i64]) -> Read {
         Read::new(offsets.iter().enumerate().map(|(k, c)| Ix::axis(k).offset(*c)))

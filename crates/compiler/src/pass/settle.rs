@@ -14,6 +14,7 @@
 
 use super::cost::{Cost, LAUNCH_NS};
 use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::fault::Fault;
 use super::schedule::flips::{Flip, Way};
 use super::schedule::{Group, Schedule, Why, legal};
 use super::work::Work;
@@ -54,6 +55,17 @@ impl Layouts {
     /// Writes the launches of a plan in their orders.
     pub fn apply(&self, plan: &mut Plan) {
         self.launches.iter().for_each(|(k, order)| plan.turn(*k, order));
+    }
+
+    /// The check that arrays lie in the order in which their launches run. Errors: a sentence.
+    pub fn check(&self, schedule: &Schedule) -> Result<(), String> {
+        for (k, order) in &self.launches {
+            let nodes = schedule.groups[*k].nodes();
+            if nodes.iter().any(|at| self.arrays.get(at) != Some(order)) {
+                return Err(format!("k{k} writes arrays in another order than they lie in"));
+            }
+        }
+        Ok(())
     }
 
     /// A launch as it runs.
@@ -175,7 +187,7 @@ fn choices(work: &mut Work) -> Result<()> {
         work.flip(other);
         let changed = work.schedule()?;
         let new = cost(work, &changed)?;
-        if is_cheaper(&new, &own) {
+        if is_cheaper(&new, &own) != work.options.has(Fault::Dearer) {
             if work.options.trace {
                 let decision = chosen(work, flip, &new, &own);
                 work.decide(decision);
@@ -272,7 +284,9 @@ fn lay(work: &mut Work) -> Result<()> {
             let decision = laid_out(work, (k, nodes), &order, (&new, &own));
             work.decide(decision);
         }
-        work.layouts.arrays.extend(nodes.iter().map(|at| (*at, order.clone())));
+        if !work.options.has(Fault::OtherLayout) {
+            work.layouts.arrays.extend(nodes.iter().map(|at| (*at, order.clone())));
+        }
         work.layouts.launches.insert(k, order);
         (plan, own) = (other, new);
     }

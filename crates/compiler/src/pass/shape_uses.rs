@@ -7,12 +7,16 @@
 
 use super::cost::Cost;
 use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::fault::{self, Fault};
 use super::find;
 use super::work::Work;
 use aplomb_ground::error::Result;
 use aplomb_values::dag::NodeId;
 
 pub fn run(work: &mut Work) -> Result<()> {
+    if work.options.has(Fault::DropValues) {
+        fault::drop_values(work);
+    }
     if !work.options.trace {
         return Ok(());
     }

@@ -6,13 +6,17 @@
 //! hands on a tree.
 
 use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::fault::{self, Fault};
 use super::lets::{self, Let};
 use super::work::Work;
 use super::{cost, find};
 use aplomb_ground::error::Result;
 
 pub fn prune(work: &mut Work) -> Result<()> {
-    let shared = lets::shared(&work.dag, &work.roots);
+    let mut shared = lets::shared(&work.dag, &work.roots);
+    if work.options.has(Fault::MissTerm) {
+        shared.pop();
+    }
     work.bind(shared.into_iter().map(|node| Let { node, at: None }).collect());
     if work.options.trace {
         work.view = lets::pruned(&work.dag, &work.roots);
@@ -24,6 +28,9 @@ pub fn float(work: &mut Work) -> Result<()> {
     if !work.lets.is_empty() {
         work.bind(lets::float(&work.dag, &work.roots));
     }
+    if work.options.has(Fault::BesideUse) {
+        fault::beside_use(work);
+    }
     if work.options.trace {
         work.view = lets::floats(&work.dag, &work.lets);
     }
@@ -31,6 +38,9 @@ pub fn float(work: &mut Work) -> Result<()> {
 }
 
 pub fn bind(work: &mut Work) -> Result<()> {
+    if work.options.has(Fault::TurnLets) {
+        work.bind(work.lets.iter().rev().cloned().collect());
+    }
     if !work.options.trace {
         return Ok(());
     }

@@ -40,6 +40,7 @@ pub fn of(plan: &Plan, launch: &Launch, number: usize, code: &Code) -> Vec<Tunin
             loads: row.loads,
             occ: row.occupancy,
             us: (row.us * 100.0).round() / 100.0,
+            ms: None,
             status: status(&row),
             chosen: row.size == chosen,
             text,
@@ -51,6 +52,16 @@ pub fn of(plan: &Plan, launch: &Launch, number: usize, code: &Code) -> Vec<Tunin
 
 fn status(row: &Row) -> String {
     row.pruned.map_or_else(|| "model".into(), |rule| format!("pruned:{}", rule.name()))
+}
+
+/// Times of sizes that ran on a device, µs: of these the least is the one that is kept.
+pub fn tell_times(record: &mut LaunchRecord, ran: &[(Tuning, f64)]) {
+    for r in &mut record.tuning {
+        let size = TileSize { rows: r.tile[0], columns: r.tile[1], deep: r.tile[2], own: r.own };
+        if let Some((_, us)) = ran.iter().find(|(tuning, _)| tuning.tile == Some(size)) {
+            (r.ms, r.status) = (Some(us / 1e3), "timed".into());
+        }
+    }
 }
 
 /// Asks the rules again after registers of some sizes became known. `told` gives registers and
@@ -80,6 +91,9 @@ pub fn tell_registers(
     }
     kir::settle(&mut rows, on);
     for (r, row) in record.tuning.iter_mut().zip(&rows) {
-        (r.occ, r.status) = (row.occupancy, status(row));
+        r.occ = row.occupancy;
+        if r.ms.is_none() {
+            r.status = status(row);
+        }
     }
 }

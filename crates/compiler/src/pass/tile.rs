@@ -2,7 +2,7 @@
 //! placed there.
 //!
 //! Rows: BAS-18, BAS-22, BAS-23, BAR-14. In: what `place` keeps near. Out: for each launch a box of
-//! points and a copy of what it reads of each array. The box is searched: of all shapes of `POINTS`
+//! points and a copy of what it reads of each array. The box is searched: of all shapes of as many
 //! points whose copies fit a block's memory, the first that moves the fewest bytes a point. Counts
 //! are exact for whole boxes.
 
@@ -14,7 +14,7 @@ use super::work::Work;
 use super::{cost, cost::Cost};
 use aplomb_ground::error::{Result, bytes};
 use aplomb_plans::plan::Kind;
-use aplomb_plans::plan::tiling::{BYTES, POINTS, STAGED, Span, Tile, Tiling, single};
+use aplomb_plans::plan::tiling::{BYTES, STAGED, Span, Tile, Tiling, single};
 use aplomb_values::dag::{NodeId, Read};
 use smallvec::{SmallVec, smallvec};
 use std::collections::{BTreeMap, BTreeSet};
@@ -154,10 +154,11 @@ fn tilings<'a>(
     group: &'a Group,
 ) -> impl Iterator<Item = Tiling<Load>> + 'a {
     let folds = group.kind == Kind::Reduce;
+    let points = work.options.preset().points();
     let shapes: Vec<Vec<usize>> = match axes {
         _ if folds => vec![STAGED.into()],
-        [_] => vec![vec![POINTS]],
-        _ => ROWS.iter().map(|rows| vec![*rows, POINTS / rows]).collect(),
+        [_] => vec![vec![points]],
+        _ => ROWS.iter().map(|rows| vec![*rows, points / rows]).collect(),
     };
     let domain = &group.domain;
     let lanes = if folds { 0 } else { domain.len() - 1 };

@@ -6,14 +6,16 @@
 //! ≠. For a plan: values are used after they are made, stages rise along reads, every buffer is
 //! written once, and reads stay inside their buffers. For a story: it is one of the final plan.
 
-use super::find;
-use super::lets::Let;
+use super::lets::{self, Let};
+use super::schedule::flips::Flips;
+use super::schedule::policy::Policies;
 use super::schedule::{Schedule, draft, legal};
 use super::work::Work;
-use aplomb_ground::trace::{LaunchRecord, Trace};
+use super::{find, price, sketch};
+use aplomb_ground::trace::{LaunchRecord, PlanCost, Trace};
 use aplomb_plans::plan::tiling::{self, Single, Span, single};
 use aplomb_plans::plan::{From, Kind, Launch, Plan, Step, What};
-use aplomb_values::dag::{Dag, NodeId};
+use aplomb_values::dag::{Dag, NodeId, Read};
 use std::collections::BTreeSet;
 
 /// The check of all live nodes of a graph. Errors: a sentence on the first that is wrong.
@@ -72,6 +74,111 @@ pub(super) fn check_schedule(work: &mut Work) -> Result<(), String> {
     check_lets(dag, lets, roots)
 }
 
+/// The check of one pass, of what may not hold later: lets are those of the shared terms, each in
+/// reach of all uses and behind those that it mentions; copies are of what launches read; what is
+/// read anywhere is written; arrays lie as their launches write them; a plan that was settled is
+/// not dearer than the one before.
+pub(super) fn check_pass(work: &mut Work, pass: &str) -> Result<(), String> {
+    match pass {
+        "prune" | "float" | "bind" => check_sharing(work),
+        "place" => check_near(work),
+        "settle" => {
+            let schedule = work.schedule().map_err(|e| e.to_string())?;
+            work.layouts.check(&schedule)?;
+            check_breaks(work, &schedule)?;
+            check_settled(work, &schedule)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_sharing(work: &Work) -> Result<(), String> {
+    let (dag, roots) = (&work.dag, &work.roots);
+    let mut bound: Vec<NodeId> = work.lets.iter().map(|l| l.node).collect();
+    bound.sort();
+    if bound != lets::shared(dag, roots) {
+        return Err("lets are not those of the shared terms".into());
+    }
+    let most = (LETS / dag.len().max(1)).min(work.lets.len());
+    for (k, l) in work.lets[..most].iter().enumerate() {
+        let at = l.node.index();
+        if l.at.is_some() && reached(dag, roots, l.at)[at] {
+            return Err(format!("a use of node {at} is out of its let's reach"));
+        }
+        let below = dag.live(&[l.node]);
+        let late = |other: &&Let| other.at == l.at && below[other.node.index()];
+        if let Some(late) = work.lets[k + 1..].iter().find(late) {
+            return Err(format!("the let of node {at} mentions node {}", late.node.index()));
+        }
+    }
+    Ok(())
+}
+
+/// The nodes that roots reach without that one.
+fn reached(dag: &Dag, roots: &[NodeId], without: Option<NodeId>) -> Vec<bool> {
+    let mut met = vec![false; dag.len()];
+    roots.iter().for_each(|r| met[r.index()] = true);
+    for at in dag.ids().rev().filter(|at| Some(*at) != without) {
+        if met[at.index()] {
+            dag.node(at).inputs().iter().for_each(|a| met[a.index()] = true);
+        }
+    }
+    met
+}
+
+fn check_near(work: &mut Work) -> Result<(), String> {
+    let schedule = work.schedule().map_err(|e| e.to_string())?;
+    for near in &work.shared_reads {
+        let group = schedule.groups.get(near.group).ok_or("a copy for no launch")?;
+        let reads: Vec<Read> = group
+            .nodes()
+            .into_iter()
+            .filter(|at| work.dag.domain(*at) == &*group.domain)
+            .flat_map(|at| find::loads(&work.dag, &schedule.keep, at))
+            .filter(|(array, _)| *array == near.array)
+            .map(|(array, read)| work.layouts.seen(near.group, array, read, &group.domain))
+            .collect();
+        if group.kind == Kind::Map && near.reads.iter().any(|read| !reads.contains(read)) {
+            return Err(format!("k{} does not read what it keeps near", near.group));
+        }
+    }
+    Ok(())
+}
+
+/// The check that whatever is read at places that values tell is written before.
+fn check_breaks(work: &Work, schedule: &Schedule) -> Result<(), String> {
+    let live = work.dag.live(&work.roots);
+    for at in work.dag.ids().filter(|at| live[at.index()]) {
+        for (k, a) in work.dag.node(at).inputs().iter().enumerate() {
+            let there = work.dag.node(*a).is_given() || schedule.keep.contains_key(a);
+            if work.dag.node(at).reads_anywhere(k) && !there {
+                return Err(format!("node {} is read anywhere and not written", a.index()));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Choices that `settle` made the other way are worth it, by the model of one device at least.
+fn check_settled(work: &Work, schedule: &Schedule) -> Result<(), String> {
+    let given = work.options.flips.is_some() || work.options.dice.is_some();
+    if given || work.policies.flips.is_empty() {
+        return Ok(());
+    }
+    let before = Policies { flips: Flips::default(), ..work.policies };
+    let (dag, roots) = (&work.dag, &work.roots);
+    let says = |e: aplomb_ground::error::Error| e.to_string();
+    let first = draft(dag, roots, &work.lets, before, &work.stop).map_err(says)?;
+    let price = |s: &Schedule| -> Result<PlanCost, String> {
+        Ok(price::of(&sketch::whole(dag, roots, s).map_err(says)?))
+    };
+    let (first, now) = (price(&first)?, price(schedule)?);
+    match now.us > first.us && now.gpu_us >= first.gpu_us {
+        true => Err(format!("what was settled takes {} µs for {}", now.us, first.us)),
+        false => Ok(()),
+    }
+}
+
 /// So many nodes under so many lets are looked at; a check that takes longer than the passes helps
 /// nobody.
 const LETS: usize = 1 << 22;
@@ -99,6 +206,7 @@ pub fn check_plan(plan: &Plan) -> Result<(), String> {
     for (k, launch) in plan.launches.iter().enumerate() {
         steps(launch, &launch.body)
             .and_then(|()| steps(launch, &launch.after))
+            .and_then(|()| guards(launch))
             .map_err(|e| format!("k{k}: {e}"))?;
         for load in &launch.loads {
             match plan.buffer(load.buf).from {
@@ -168,6 +276,31 @@ fn tiles(launch: &Launch) -> Result<(), String> {
         };
         if !same || tile.spans.len() != own.read.ix.len() || !(0..tile.spans.len()).all(held) {
             return Err(format!("load {load} is not in its copy"));
+        }
+    }
+    Ok(())
+}
+
+/// The check of guards: what is only asked for where a test holds says so, since it may fail where
+/// it does not.
+fn guards(launch: &Launch) -> Result<(), String> {
+    let kept =
+        launch.stores.iter().map(|s| s.value).chain(launch.reductions.iter().map(|r| r.value));
+    let kept: BTreeSet<u32> = kept.collect();
+    for (k, step) in launch.body.iter().enumerate() {
+        let own = k as u32;
+        let works = matches!(step.what, What::Op { .. } | What::Gather { .. });
+        if !works || step.from.guard.is_some() || kept.contains(&own) {
+            continue;
+        }
+        let tested = |user: &Step| match user.what {
+            What::Guard { value, .. } => value == own,
+            What::Part { yes, no, .. } => yes == own && no != own,
+            _ => false,
+        };
+        let mut users = launch.body.iter().filter(|s| s.what.args().contains(&own)).peekable();
+        if users.peek().is_some() && users.all(tested) {
+            return Err(format!("step {k} is asked for under tests alone and has no guard"));
         }
     }
     Ok(())

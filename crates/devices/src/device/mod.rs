@@ -95,6 +95,8 @@ pub struct LaunchStats {
     pub why: String,
     /// The arrays that went to the device for it.
     pub sent: Vec<Sent>,
+    /// The texts that a tuner ran, with their times, µs; empty where none did.
+    pub timed: Vec<(Tuning, f64)>,
 }
 
 /// An array's way to a device.

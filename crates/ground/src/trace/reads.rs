@@ -76,3 +76,27 @@ pub struct BlockRecord {
     /// Results that they have; those of a fold for each place of its other axes.
     pub results: u64,
 }
+
+/// One order of a launch's loops: coordinates in the names of the loops, `i-j`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OrderRecord {
+    /// The coordinate that goes from step to step; null: the points are independent.
+    pub time: Option<String>,
+    /// The coordinate that counts threads; null: there is no loop for it.
+    pub space: Option<String>,
+    /// All that could count them, those of fewest loops first.
+    pub among: Vec<String>,
+    /// The other coordinates of space.
+    pub others: Vec<String>,
+    /// Buffers whose neighbours are met by neighbouring threads.
+    pub global: Vec<u32>,
+    /// Buffers without reuse for which that is not so.
+    pub staged: Vec<u32>,
+    /// Bytes that `global` are asked for: the weight of the order.
+    #[serde(default)]
+    pub bytes: u64,
+    /// Whether threads of the text follow it: the first of those whose `space` they are counted
+    /// along, where that meets neighbours.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub chosen: bool,
+}

@@ -5,7 +5,7 @@
 
 use super::compare::{Again, Side};
 use super::record::{Clock, tell_device};
-use aplomb_compiler::pass::{Log, Prices, tell_text};
+use aplomb_compiler::pass::{Log, Prices, tell_text, tell_times};
 use aplomb_devices::device::{Compiling, LaunchStats};
 use aplomb_ground::error::{Error, OnHost, count};
 use aplomb_ground::limits::Interrupt;
@@ -425,6 +425,11 @@ impl Part {
                 && let Ok(code) = kir::tuned(&plan, launch, k, tuning)
             {
                 tell_text(kernel, &plan, k, &code);
+            }
+        }
+        for stat in &run.ran.stats {
+            if let Some(kernel) = trace.kernels.get_mut(stat.launch) {
+                tell_times(kernel, &stat.timed);
             }
         }
         let warnings: Vec<_> =

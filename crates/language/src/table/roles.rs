@@ -15,6 +15,9 @@ pub struct Role {
 /// Glyphs, use ("" for any), class, node.
 static ROLES: &[(&str, &str, &str, Option<&str>)] = &[
     ("⍳", "monadic", "construction", Some("iota")),
+    ("⍳~∪∩∊", "dyadic", "transformation", Some("lib")),
+    ("⍋⍒", "monadic", "transformation", Some("lib")),
+    ("⍸", "monadic", "transformation", Some("compact")),
     ("?", "", "construction", Some("input")),
     ("⍴", "dyadic", "construction", Some("transform")),
     (",⍪", "dyadic", "transformation", Some("cat")),
@@ -24,6 +27,10 @@ static ROLES: &[(&str, &str, &str, Option<&str>)] = &[
     ("/⌿", "dyadic", "transformation", Some("compact")),
     (".", "", "linear algebra", Some("reduce")),
     ("∘", "operator", "linear algebra", Some("map")),
+    ("⌸", "operator", "reduction", Some("segmented")),
+    ("⌺", "operator", "transformation", Some("transform")),
+    ("⍣", "operator", "element-wise", Some("loop")),
+    ("¨⍨⍤⍥⍛", "operator", "element-wise", Some("map")),
     ("⌹", "", "linear algebra", None),
     ("⊥⊤", "", "linear algebra", Some("reduce")),
     ("⍕⍎⊂⊃⊆∊≡≢", "", "conversion", None),

@@ -50,7 +50,7 @@ pub use product::{sized, tiles};
 pub use regions::{Inside, inside};
 pub use serial::in_order;
 pub use sizes::{Row, Rule, Sized, TileSize, rows, settle};
-pub use space::{Space, adjacent, conflicts, space};
+pub use space::{Space, adjacent, conflicts, lanes, space};
 
 use crate::plan::{BufId, Launch, Plan};
 use aplomb_ground::error::{Result, internal};

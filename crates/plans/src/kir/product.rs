@@ -24,8 +24,10 @@ use aplomb_values::prim::reduce;
 
 /// Results of a usual tile along each axis.
 const SIDE: u32 = TileSize::USUAL.rows;
-/// Values that operands keep in shared memory.
+/// Values that operands of a product keep in shared memory.
 const KEPT: usize = 4;
+/// Values that a fold of all pairs keeps there of the places, and in registers of its row.
+const NEAR: usize = 8;
 /// Folds of one product, each with its results in registers.
 const FOLDS: usize = 4;
 /// Fewer tiles do not fill a device: then a warp a result is better.
@@ -106,7 +108,11 @@ impl Tiled {
         let reads = |k: usize| tiled.is_inner(k) && launch.body[k].what.load().is_some();
         let alone = column.is_none() && !(0..launch.body.len()).any(reads);
         let worth = right > 0 && (left > 0 || alone);
-        (worth && left + right <= KEPT).then_some(tiled)
+        let fits = match column {
+            Some(_) => left + right <= KEPT,
+            None => left <= NEAR && right <= NEAR,
+        };
+        (worth && fits).then_some(tiled)
     }
 
     pub(super) fn left(&self) -> u8 {

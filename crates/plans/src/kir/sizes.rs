@@ -195,6 +195,11 @@ fn resident(size: TileSize, shared: u32, registers: u32, on: &Multiprocessor) ->
     if fits { on.occupancy(size.threads(), registers, shared) } else { 0.0 }
 }
 
+/// Threads, whole warps of them, for which a multiprocessor has registers.
+fn most_threads(registers: u32, of: u32) -> u32 {
+    of / (32 * registers.max(1)) * 32
+}
+
 /// Asks the rules of all rows again, after their registers became known.
 pub fn settle(all: &mut [Row], on: &Multiprocessor) {
     for row in all.iter_mut() {
@@ -215,8 +220,8 @@ pub fn settle(all: &mut [Row], on: &Multiprocessor) {
     let least = left(all).map(|r| r.loads).min().unwrap_or(0);
     leave(all, Rule::Traffic, &|r| r.loads > LOADS * least);
     leave(all, Rule::Registers, &|r| {
-        let block = r.registers * r.size.threads().next_multiple_of(128);
-        block > REGISTERS[0] || r.registers > REGISTERS[1] || r.spills > 0
+        let most = most_threads(r.registers, REGISTERS[0]);
+        r.size.threads() > most || r.registers > REGISTERS[1] || r.spills > 0
     });
     let most = left(all).map(|r| r.occupancy).fold(0.0, f64::max);
     leave(all, Rule::Occupancy, &|r| r.occupancy < most / CONCURRENT);
@@ -352,9 +357,48 @@ mod tests {
         assert_eq!(left, [(128, 128), (128, 256), (256, 128), (256, 256)]);
         let out = all.iter().filter(|r| r.pruned.is_some());
         assert!(out.clone().all(|r| r.pruned == Some(Rule::Traffic)), "{all:?}");
-        assert_eq!((out.count(), left.len() * 3 * 3), (12, 36));
+        // With 13 registers 630 threads fit, so blocks have 512 of them, a half or a quarter; and
+        // there are one, two or four blocks for each of the 16 multiprocessors.
+        let warps = |n: u32| n / 32 * 32;
+        let largest = warps((8192 / 13).min(512));
+        let sizes = [largest, largest / 2, largest / 4];
+        assert_eq!((8192 / 13, sizes), (630, [512, 256, 128]));
+        let mut kept = Vec::new();
+        for tile in &left {
+            for threads in sizes {
+                let fits = threads <= most_threads(13, 8192) && threads >= 128;
+                let blocks = [16, 32, 64].into_iter().filter(|_| fits);
+                kept.extend(blocks.map(|blocks| (*tile, threads, blocks)));
+            }
+        }
+        assert_eq!((out.count(), kept.len()), (12, 36), "{kept:?}");
+        let units = |(rows, columns): (u32, u32)| 256 / rows + 256 / columns;
+        let loads: Vec<u32> = left.iter().map(|tile| units(*tile)).collect();
+        assert_eq!(loads, [4, 3, 3, 2]);
         let deep: Vec<u32> = left.iter().map(|(r, c)| deepest(*r, *c)).collect();
         assert_eq!(deep, [8, 8, 8, 4]);
+    }
+
+    /// The paper's second cut: registers of a thread, the threads that fit, and whether 128 do.
+    #[test]
+    fn bas_25_threads_by_registers_are_the_papers() {
+        let table = [
+            (13, 608, true),
+            (16, 512, true),
+            (20, 384, true),
+            (32, 256, true),
+            (40, 192, true),
+            (52, 128, true),
+            (64, 128, true),
+            (65, 96, false),
+        ];
+        for (registers, threads, kept) in table {
+            let most = most_threads(registers, 8192);
+            assert_eq!((most, most >= 128), (threads, kept), "{registers}");
+        }
+        // 97 GFLOPS are 1417 ms, and the figure's axis ends at 2500: candidates spread by 1.8.
+        let ms = 2.0 * 4096f64.powi(3) / 97e9 * 1e3;
+        assert!((1416.0..1418.0).contains(&ms) && 2500.0 / ms < 1.8, "{ms}");
     }
 
     /// More results a thread are fewer loads from shared memory and fewer threads at once; which

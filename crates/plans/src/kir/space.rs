@@ -103,13 +103,21 @@ pub(super) fn served(plan: &Plan, launch: &Launch, load: usize) -> Option<(Space
         Some(_) => form.lanes(launch),
         None => domain.len().checked_sub(1),
     };
-    let one = lanes.is_none_or(|axis| domain[axis] >= WARP && !moves(axis))
+    // Points of a map follow each other from row to row, so a warp may have the end of one and the
+    // beginning of the next.
+    let in_rows = launch.axis.is_some() || lanes.is_none_or(|axis| domain[axis] % WARP == 0);
+    let one = lanes.is_none_or(|axis| domain[axis] >= WARP && !moves(axis)) && in_rows
         || !(0..domain.len()).any(moves);
     if one && plan.buffer(of.buf).bytes() <= CONSTANT {
         let why = "all threads of a warp read one element: one load serves them";
         return Some((Space::Constant, why));
     }
     None
+}
+
+/// The axis that neighbouring threads of a launch's text follow. None: no axis tells them.
+pub fn lanes(plan: &Plan, launch: &Launch) -> Option<usize> {
+    Form::of(plan, launch).lanes(launch)
 }
 
 /// The way in which a read meets neighbours of its array, in the order of the launch's form.

@@ -258,6 +258,11 @@ impl Nest {
         found
     }
 
+    /// Whether steps in this order find what the steps before left for them: θ·d > 0.
+    fn is_legal(&self, time: &[i64]) -> bool {
+        self.ordered.is_none_or(|d| time[d] > 0)
+    }
+
     /// Coefficients of the loops, those of fewest first, then in the order of the axes.
     fn coordinates(&self) -> Vec<Vec<i64>> {
         let mut all = vec![Vec::new()];
@@ -280,9 +285,8 @@ impl Nest {
         (own, all): (&[&Ref], &[Vec<i64>]),
     ) -> Option<Candidate> {
         let m = self.loops.len();
-        let legal = |v: &&Vec<i64>, d: usize| v[d] > 0 && dot(v, s) == 0;
         let time = match self.ordered {
-            Some(d) => Some(all.iter().find(|v| legal(v, d))?.clone()),
+            Some(_) => Some(all.iter().find(|v| self.is_legal(v) && dot(v, s) == 0)?.clone()),
             None => None,
         };
         let apart = |chosen: &[Vec<i64>], v: &Vec<i64>| {
@@ -492,12 +496,34 @@ mod tests {
                     (None, None) => (),
                     other => panic!("{name}: {other:?}"),
                 }
+                assert!(c.time.as_ref().is_none_or(|time| nest.is_legal(time)), "{name}: {c:?}");
                 // Threads at one time hand each other nothing.
                 let space = c.space.as_ref().expect("an axis of threads");
                 let across = ordered.is_some_and(|d| *space == step(d));
                 assert!(!across, "{name}: {c:?}");
             }
         }
+    }
+
+    /// BAS-10: orders that go back along a dependence, or stand still on it, are no orders of time;
+    /// where the neighbours of all reads lie along the dependence none is left.
+    #[test]
+    fn bas_10_an_order_that_goes_back_is_illegal() {
+        let (ij, ji): (&[usize], &[usize]) = (&[0, 1], &[1, 0]);
+        let mv = nest(2, Some(1), &[ij, &[1], &[0]]);
+        for back in [[1, 0], [-1, 0], [0, -1], [1, -1], [-1, -1]] {
+            assert!(!mv.is_legal(&back), "{back:?}");
+        }
+        for forward in [[0, 1], [1, 1], [-1, 1]] {
+            assert!(mv.is_legal(&forward), "{forward:?}");
+        }
+        let all = mv.coordinates();
+        let own: Vec<&Ref> = mv.refs.iter().take(1).collect();
+        assert_eq!(mv.along(&[0, 1], &own, (&own, &all)), None, "mv of the matrix");
+        let tmv = nest(2, Some(1), &[ji, &[1], &[0]]);
+        let own: Vec<&Ref> = tmv.refs.iter().take(1).collect();
+        let found = tmv.along(&[1, 0], &own, (&own, &all)).expect("an order");
+        assert_eq!((found.time, found.space), (Some(vec![0, 1]), Some(vec![1, 0])));
     }
 
     /// BAS-10, BAS-11, BAS-12 for reads that are not by single axes.

@@ -108,3 +108,22 @@ impl Pane for Facts {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// BAS-01: the blocks that are there at once, by the paper's formula with what bounds them now.
+    #[test]
+    fn bas_01_the_panel_shows_the_formula_of_occupancy() {
+        let mut k = LaunchRecord { regs: Some(40), occ: Some(0.75), ..LaunchRecord::default() };
+        k.fit = Some([8, 32, 6, 14]);
+        k.launch.block = [256, 1, 1];
+        let says = facts(&k);
+        let wanted = "registers 40 · occupancy 75 % of min(8 by warps, 32, 6 by registers, 14 by \
+                      shared memory) blocks";
+        assert!(says.iter().any(|line| line == wanted), "{says:?}");
+        k.fit = None;
+        assert!(facts(&k).iter().all(|line| !line.contains("min(")));
+    }
+}

@@ -80,13 +80,14 @@ fn first_kept(
     for &r in roots.iter().filter(|r| !is_free_root(dag, **r)) {
         keep.insert(r, Why::Root);
     }
+    let unwritten = policies.has(Fault::ReadUnwritten) && policies.asks(Policy::Breaks);
     let nothing_fuses =
         [Policy::Moves, Policy::Producers, Policy::Consumers].iter().all(|p| !policies.asks(*p));
     for at in dag.ids().filter(|at| live[at.index()]) {
         for (k, a) in
             dag.node(at).inputs().iter().enumerate().filter(|(_, a)| !dag.node(**a).is_input())
         {
-            if dag.node(at).reads_anywhere(k) {
+            if dag.node(at).reads_anywhere(k) && !unwritten {
                 keep.entry(*a).or_insert(Why::Anywhere);
             }
         }
@@ -276,7 +277,8 @@ fn joins(dag: &Dag, g: &mut Group, at: NodeId, read: &[NodeId], policies: Polici
 
 /// horizontal: launches of equal stage and domain that read a common buffer or compute a common
 /// term, or are both too small to be worth two, and lose nothing by it. Without that pass, where
-/// folds of tuples are, folds that compute a common term: Accelerate's fold of an array of tuples.
+/// tuples are, what computes a common term: folds, as Accelerate's fold of an array of tuples is
+/// one, and maps of which all that is written is a result, as its map to a tuple is one.
 fn merge_equals(
     dag: &Dag,
     keep: &Keep,
@@ -332,7 +334,7 @@ fn merge_equals(
                             let small = is_small(&x.domain) && is_small(&y.domain);
                             small || !a.0.is_disjoint(&b.0) || terms
                         }
-                        false => terms && x.kind == Kind::Reduce && y.kind == Kind::Reduce,
+                        false => terms && is_tuple(dag, keep, x, y),
                     };
                     let pays = || Ok(together::loss(dag, keep, x, y)?.is_none());
                     let asked = flipped(Way::Together);
@@ -352,6 +354,19 @@ fn merge_equals(
         }
     }
     Ok(())
+}
+
+/// Whether two launches are parts of one array of tuples: both fold, or both are maps to results.
+fn is_tuple(dag: &Dag, keep: &Keep, x: &Group, y: &Group) -> bool {
+    let results = |g: &Group| {
+        let result = |at: &NodeId| keep.get(at) == Some(&Why::Root) && dag.node(*at).computes();
+        g.nodes().iter().all(result)
+    };
+    match (x.kind, y.kind) {
+        (Kind::Reduce, Kind::Reduce) => true,
+        (Kind::Map, Kind::Map) => results(x) && results(y),
+        _ => false,
+    }
 }
 
 /// A schedule with its figures.

@@ -67,7 +67,7 @@ pub struct Policies {
     pub epilogue: bool,
     /// A launch may write several arrays (rule).
     pub outputs: bool,
-    /// Folds of one domain that compute a common term are one, of tuples.
+    /// Folds of one domain that compute a common term are one, of tuples, and so are results.
     pub tuples: bool,
     /// The legality rules of 2006.
     pub strict: bool,

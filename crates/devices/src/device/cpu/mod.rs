@@ -112,6 +112,7 @@ impl Device for Cpu {
                 gpu: None,
                 why: String::new(),
                 sent: Vec::new(),
+                timed: Vec::new(),
             });
             for (slot, buffer) in held.iter_mut().zip(&plan.buffers) {
                 if buffer.last_use == Some(k as u32) {

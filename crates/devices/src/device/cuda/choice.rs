@@ -3,33 +3,37 @@
 use aplomb_ground::error::time;
 use aplomb_plans::kir::{TileSize, Tuning};
 
-/// The fastest text, and the one that it was measured against: the launch as it comes, or the next
-/// best.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The fastest text, and all others that ran. The first of them is the one that it is told against:
+/// the launch as it comes, or the next best.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     pub tuning: Tuning,
     pub us: f64,
-    pub other: Option<(Tuning, f64)>,
+    pub others: Vec<(Tuning, f64)>,
 }
 
 impl Choice {
     /// `2 points a thread: tuned, 12.1 µs against 14.0 µs of 1 point a thread`.
     pub fn sentence(&self) -> String {
-        let against = self.other.map_or(String::new(), |(other, us)| {
-            format!(" against {} of {}", time(us), other.says())
+        let against = self.others.first().map_or(String::new(), |(other, us)| {
+            format!(" against {} of {}", time(*us), other.says())
         });
         format!("{}: tuned, {}{against}", self.tuning.says(), time(self.us))
     }
 
     /// Of the texts that ran, `as it comes` first; at least one.
     pub fn of(ran: &[(Tuning, f64)]) -> Option<Choice> {
-        let least =
-            |list: &[(Tuning, f64)]| list.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1));
-        let first = *ran.first()?;
-        let (tuning, us) = least(ran)?;
-        let others: Vec<_> = ran.iter().copied().filter(|r| r.0 != tuning).collect();
-        let other = if tuning == first.0 { least(&others) } else { Some(first) };
-        Some(Choice { tuning, us, other })
+        let (tuning, us) = ran.iter().copied().min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let mut others: Vec<_> = ran.iter().copied().filter(|r| r.0 != tuning).collect();
+        if ran.first().is_some_and(|first| first.0 == tuning) {
+            others.sort_by(|a, b| a.1.total_cmp(&b.1));
+        }
+        Some(Choice { tuning, us, others })
+    }
+
+    /// Every text that ran, with its time, the fastest first.
+    pub fn ran(&self) -> Vec<(Tuning, f64)> {
+        [(self.tuning, self.us)].into_iter().chain(self.others.iter().copied()).collect()
     }
 
     pub fn encode(&self) -> String {
@@ -40,8 +44,7 @@ impl Choice {
             let (items, stays) = (t.items.unwrap_or(0), u8::from(t.persistent));
             format!("{items} {stays} {} {tile} {us:.3}", t.threads)
         };
-        let other = self.other.map_or(String::new(), |o| format!(" {}", one(o)));
-        one((self.tuning, self.us)) + &other
+        self.ran().into_iter().map(one).collect::<Vec<_>>().join(" ")
     }
 
     pub fn decode(text: &str) -> Option<Choice> {
@@ -56,13 +59,12 @@ impl Choice {
             (sane && us.is_finite() && us >= 0.0)
                 .then_some((Tuning { items, persistent, threads, tile }, us))
         };
-        let other = match words.len() {
-            5 => None,
-            10 => Some(one(&words[5..])?),
-            _ => return None,
-        };
-        let (tuning, us) = one(&words[..5])?;
-        Some(Choice { tuning, us, other })
+        if !words.len().is_multiple_of(5) {
+            return None;
+        }
+        let mut all = words.chunks(5).map(one).collect::<Option<Vec<_>>>()?.into_iter();
+        let (tuning, us) = all.next()?;
+        Some(Choice { tuning, us, others: all.collect() })
     }
 }
 
@@ -90,7 +92,8 @@ mod tests {
             "2 points a thread: tuned, 12 µs against 14 µs of 1 point a thread"
         );
         let stays = Choice::of(&[(items(1), 10.0), (items(2), 12.0), (items(4), 11.0)]).unwrap();
-        assert_eq!((stays.tuning, stays.other), (items(1), Some((items(4), 11.0))));
+        let others = vec![(items(4), 11.0), (items(2), 12.0)];
+        assert_eq!((stays.tuning, stays.others), (items(1), others));
         // Equal ones change nothing.
         assert_eq!(Choice::of(&[(items(4), 7.0), (items(1), 7.0)]).unwrap().tuning, items(4));
         assert_eq!(
@@ -105,11 +108,11 @@ mod tests {
         let stay = Tuning { persistent: true, threads: 128, ..items(1) };
         let tile = Tuning { tile: Some(TileSize::USUAL), ..Tuning::default() };
         for choice in [
-            Choice { tuning: stay, us: 12.5, other: Some((items(8), 14.25)) },
-            Choice { tuning: items(16), us: 0.0, other: None },
-            Choice { tuning: tile, us: 3.0, other: Some((tile, 4.0)) },
+            Choice { tuning: stay, us: 12.5, others: vec![(items(8), 14.25)] },
+            Choice { tuning: items(16), us: 0.0, others: Vec::new() },
+            Choice { tuning: tile, us: 3.0, others: vec![(tile, 4.0), (items(2), 5.0)] },
         ] {
-            assert_eq!(Choice::decode(&choice.encode()), Some(choice));
+            assert_eq!(Choice::decode(&choice.encode()), Some(choice.clone()));
         }
         for text in [
             "",

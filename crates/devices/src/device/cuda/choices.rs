@@ -51,7 +51,7 @@ impl Choices {
         let key = self.key(plain, launch);
         let file = key.file();
         if let Some(known) = self.known.get(&file) {
-            return *known;
+            return known.clone();
         }
         let found = match self.disk.lookup(&key) {
             Lookup::None => None,
@@ -68,7 +68,7 @@ impl Choices {
                 choice
             }
         };
-        self.remember(file, found);
+        self.remember(file, found.clone());
         found
     }
 
@@ -86,8 +86,9 @@ impl Choices {
 
     pub fn put(&mut self, plain: &Lowered, launch: &Launch, choice: Choice) {
         let key = self.key(plain, launch);
+        let log = choice.encode();
         self.remember(key.file(), Some(choice));
-        if let Err(e) = self.disk.put(&key, &Entry { log: choice.encode(), binary: Vec::new() }) {
+        if let Err(e) = self.disk.put(&key, &Entry { log, binary: Vec::new() }) {
             let folder = self.disk.folder().map(|f| f.display().to_string()).unwrap_or_default();
             self.notices.push(format!("what was tuned is not kept: {folder}: {e}"));
         }

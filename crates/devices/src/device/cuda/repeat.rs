@@ -63,6 +63,7 @@ impl Run<'_> {
                 gpu: Some(*gpu),
                 why: whys[launch].clone(),
                 sent: std::mem::take(&mut sent),
+                timed: texts[launch].timed(),
             }));
             self.cuda.graphs += 1;
         }

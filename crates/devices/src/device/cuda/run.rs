@@ -54,6 +54,7 @@ fn ran(gpu: OnGpu, begun: Instant, by_events: Option<f64>) -> LaunchStats {
         gpu: Some(gpu),
         why: String::new(),
         sent: Vec::new(),
+        timed: Vec::new(),
     }
 }
 
@@ -192,7 +193,8 @@ impl Run<'_> {
             let wide = self.misfits(k, &lowered)?;
             if wide.is_empty() {
                 self.tune(k, &lowered)?;
-                return Ok(LaunchStats { launch: k, runs, why, ..ran(gpu, begun, by_events) });
+                let (timed, own) = (lowered.timed(), ran(gpu, begun, by_events));
+                return Ok(LaunchStats { launch: k, runs, why, timed, ..own });
             }
             for at in wide {
                 let buffer = &mut Rc::make_mut(&mut self.plan).buffers[at.0 as usize];

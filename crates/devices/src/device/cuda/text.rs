@@ -32,6 +32,11 @@ impl Lowered {
         Lowered { choice, ..self }
     }
 
+    /// The texts that were measured for it, with their times, µs.
+    pub fn timed(&self) -> Vec<(Tuning, f64)> {
+        self.choice.as_ref().map_or_else(Vec::new, Choice::ran)
+    }
+
     /// None where they were not asked for yet, or are gone.
     pub fn functions(&self) -> Option<Vec<Rc<Ready>>> {
         let all: Vec<_> = self.functions.borrow().iter().filter_map(Weak::upgrade).collect();

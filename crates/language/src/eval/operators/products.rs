@@ -2,7 +2,7 @@
 
 use super::each::flat_pass;
 use super::frames::Fallback;
-use super::{function, scalar_op};
+use super::{function, own, prim, reduce, scalar_op};
 use crate::eval::flattened::Steps;
 use crate::eval::run::Eval;
 use crate::eval::scope::TOGETHER;
@@ -116,7 +116,7 @@ pub fn all_pairs(ev: &mut Eval<'_>, func: &Rc<Func>, x: &Array, y: &Array) -> Re
         }
         Ok(())
     })?;
-    super::reduce::finished(ev, &shape, out, Array::num(0.0))
+    reduce::finished(ev, &shape, out, Array::num(0.0))
 }
 
 /// Whether a function of so many arguments, of arrays of one shape, is that function of item after
@@ -154,7 +154,8 @@ pub fn pervades(f: &Operand, arguments: usize) -> bool {
     }
 }
 
-/// `X f.g Y`: `f/x g¨y` for each row x of X and column y of Y.
+/// `X f.g Y`: `f/x g¨y` for each row x of X and column y of Y. Dfns that are a primitive are that:
+/// `{⍺+⍵}.{⍺×⍵}` is a product in tiles.
 pub fn inner(
     ev: &mut Eval<'_>,
     f: &[Operand],
@@ -165,6 +166,18 @@ pub fn inner(
     function(&f[0])?;
     function(&f[1])?;
     let Some(x) = x else { return Err(syntax("an inner product needs a left argument")) };
+    let own: Vec<Option<Operand>> = f.iter().map(own::primitive).collect();
+    let some = own.iter().any(Option::is_some) && !x.is_empty();
+    let one = |(own, f): (&Option<Operand>, &Operand)| match own {
+        Some(own) => own.clone(),
+        None => f.clone(),
+    };
+    let all = || own.iter().zip(f).map(one).collect();
+    let (own, x) = (some.then(all), x.clone());
+    reduce::as_primitive(ev, &f.to_vec(), own, y, move |ev, f, y| multiplied(ev, f, &x, y))
+}
+
+fn multiplied(ev: &mut Eval<'_>, f: &[Operand], x: &Array, y: &Array) -> Result<Array> {
     let last = x.shape().last().copied();
     let head = y.shape().first().copied();
     let (a, b) = (last.unwrap_or(1), head.unwrap_or(1));
@@ -199,7 +212,8 @@ pub fn inner(
         let axis = |n: usize| (n == k || n != 1).then_some(r + s);
         let xs = (0..r).map(Some).chain(std::iter::once(axis(a))).collect();
         let ys = std::iter::once(axis(b)).chain((r..r + s).map(Some)).collect();
-        if let (Some(fold), true) = (fold, pervades) {
+        let folded = fold.is_some() || !empty && prim(&f[0]).is_none();
+        if folded && pervades {
             let (left, right) = (wide(ev, x, xs)?, wide(ev, y, ys)?);
             let pairs = match scalar_op(&f[1]) {
                 Some(op) => ev.cx.map2(op, &left, &right)?,
@@ -210,9 +224,19 @@ pub fn inner(
             } else {
                 pairs
             };
-            return ev.cx.reduce(fold, &pairs, full.len() - 1);
-        }
-        if !pervades && x.rank() > 0 && y.rank() > 0 && x.frame().is_none() && y.frame().is_none() {
+            let made = match fold {
+                Some(fold) => Some(ev.cx.reduce(fold, &pairs, full.len() - 1)?),
+                None => reduce::recorded(ev, &f[0], &pairs)?,
+            };
+            if let Some(made) = made {
+                return Ok(made);
+            }
+        } else if !pervades
+            && x.rank() > 0
+            && y.rank() > 0
+            && x.frame().is_none()
+            && y.frame().is_none()
+        {
             let (left, right) = (wide(ev, x, xs)?, wide(ev, y, ys)?);
             let (f2, x2, y2) = (f.to_vec(), x.clone(), y.clone());
             let again =
@@ -220,7 +244,7 @@ pub fn inner(
             if let Some(pairs) =
                 ev.items_framed(function(&f[1])?, Some(&left), &right, &full, again)?
             {
-                return super::reduce::last(ev, &f[..1], None, &pairs, None);
+                return reduce::last(ev, &f[..1], None, &pairs, None);
             }
         }
     }
@@ -248,8 +272,8 @@ fn row_by_row(
         let order = ev.cx.vector(order)?;
         crate::functions::shape::transpose_by(&mut ev.cx, &order, &y, None)?
     };
-    let (_, rows) = super::reduce::rows(ev, &x, 1)?;
-    let (_, columns) = super::reduce::rows(ev, &turned, 1)?;
+    let (_, rows) = reduce::rows(ev, &x, 1)?;
+    let (_, columns) = reduce::rows(ev, &turned, 1)?;
     let mut out = ev.cx.budget().room(rows.len() * columns.len())?;
     let _held =
         ev.cx.budget().charge_elements(rows.len() * columns.len(), std::mem::size_of::<Array>())?;
@@ -264,9 +288,9 @@ fn row_by_row(
                 true => ev.apply(g, Some(row), column)?,
                 false => super::each::each_item(ev, g, Some(row), column)?,
             };
-            out.push(super::reduce::last(ev, &f[..1], None, &pairs, None)?.disclosed());
+            out.push(reduce::last(ev, &f[..1], None, &pairs, None)?.disclosed());
         }
         Ok(())
     })?;
-    super::reduce::finished(ev, &outer, out, Array::num(0.0))
+    reduce::finished(ev, &outer, out, Array::num(0.0))
 }

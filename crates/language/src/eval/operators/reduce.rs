@@ -63,26 +63,31 @@ fn reduce(
         if !some {
             return windows(ev, f, x, &y, axis);
         }
-        let x = x.clone();
-        return as_primitive(ev, f, &y, move |ev, f, y| windows(ev, f, &x, y, axis));
+        let (x, own) = (x.clone(), own_or_on_scalars(f, &y));
+        return as_primitive(ev, f, own, &y, move |ev, f, y| windows(ev, f, &x, y, axis));
     }
-    as_primitive(ev, f, &y, move |ev, f, y| match scalar_op(f) {
+    as_primitive(ev, f, own_or_on_scalars(f, &y), &y, move |ev, f, y| match scalar_op(f) {
         Some(op) if y.is_uniform() && ev.cx.folds(op) => ev.cx.reduce(op, y, axis),
         _ => fold_items(ev, f, y, axis),
     })
 }
 
-/// Runs an operator with the primitive that its operand is, if it is one. An error is that of the
-/// operand as it was written, inside of its braces, whether it comes at once or of a value that is
-/// pending yet.
-fn as_primitive(
+/// The primitive that an operand is on an array, if it is one.
+fn own_or_on_scalars(f: &Operand, y: &Array) -> Option<Operand> {
+    own::primitive(f).or_else(|| own::on_scalars(f, y))
+}
+
+/// Runs an operator with the primitive that its operand is, `own`, if it is one, or those that its
+/// operands are. An error is that of what was written, inside of its braces, whether it comes at
+/// once or of a value that is pending yet.
+pub fn as_primitive<F: Clone + 'static>(
     ev: &mut Eval<'_>,
-    f: &Operand,
+    f: &F,
+    own: Option<F>,
     y: &Array,
-    run: impl Fn(&mut Eval<'_>, &Operand, &Array) -> Result<Array> + 'static,
+    run: impl Fn(&mut Eval<'_>, &F, &Array) -> Result<Array> + 'static,
 ) -> Result<Array> {
     let from = ev.cx.sys.tape.mark();
-    let own = own::primitive(f).or_else(|| own::on_scalars(f, y));
     if let Some(own) = own.filter(|_| !y.is_empty())
         && let Ok(made) = ev.attempt(|ev| run(ev, &own, y))?
     {
@@ -209,6 +214,19 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
         }
         _ => fold_each(ev, func, &y, axis),
     }
+}
+
+/// A fold of the last axis by a function of one's own, as one launch. None: it cannot be recorded.
+pub fn recorded(ev: &mut Eval<'_>, f: &Operand, y: &Array) -> Result<Option<Array>> {
+    let (Some((n, shape)), None) = (y.shape().split_last(), prim(f)) else { return Ok(None) };
+    if *n < 2 {
+        return Ok(None);
+    }
+    let made = ev.fold_recorded(function(f)?, y, shape.len(), &Shape::from_slice(shape))?;
+    if made.is_some() && *n > 2 {
+        in_order(ev, f);
+    }
+    Ok(made)
 }
 
 /// Whether a fold of so many items gives the same bits from either end: the greatest and the least,
@@ -532,7 +550,7 @@ fn scan(
         return Ok(y.clone());
     }
     let axis = axis_of(&mut ev.cx, axis, y.rank(), default)?;
-    as_primitive(ev, f, y, move |ev, f, y| scanned(ev, f, y, axis))
+    as_primitive(ev, f, own_or_on_scalars(f, y), y, move |ev, f, y| scanned(ev, f, y, axis))
 }
 
 /// `f\Y` along an axis.
