@@ -71,7 +71,7 @@ fn dfn(dice: &mut Dice, left: bool, effects: bool) -> String {
 }
 
 /// The value as text, or the error and its place.
-fn outcome(s: &mut Session, line: &str) -> Result<Vec<f64>, String> {
+pub fn outcome(s: &mut Session, line: &str) -> Result<Vec<f64>, String> {
     match s.value_of(line) {
         Ok(a) => Ok(a
             .and_then(|a| a.to_numbers(&aplomb_ground::limits::Budget::new(u64::MAX)).ok()?)
@@ -83,28 +83,40 @@ fn outcome(s: &mut Session, line: &str) -> Result<Vec<f64>, String> {
     }
 }
 
-#[test]
-fn registers_give_what_values_give() {
-    let (mut fast, mut slow) = (session(), session());
+/// Sessions with registers and without.
+pub fn both() -> (Session, Session) {
+    let (fast, mut slow) = (session(), session());
     slow.options().switch("numbers", false).expect("a switch");
+    (fast, slow)
+}
+
+/// So many random lines: with registers and without each has one value, or one error at one place.
+pub fn alike(count: usize, first: u64, line: impl Fn(&mut Dice) -> String) {
+    let (mut fast, mut slow) = both();
     let (mut values, mut errors) = (0, 0);
-    for k in 0..scaled(1_500) {
-        let seed = 70_000_000 + k as u64;
-        let mut dice = Dice(seed);
-        let left = dice.roll(2) == 0;
-        let each = dice.roll(2) == 0;
-        let f = dfn(&mut dice, left, each);
-        let x = if left { "2" } else { "" };
-        // Those of many items become a loop, which is machine code in the end.
-        let y = ["20⍴⍳7", "⍳17", "0.5×⍳18", "700⍴⍳7", "0.5×640⍴⍳9"][dice.roll(5)];
-        let run =
-            if each { format!("{x}{f}¨{y}") } else { format!("{x}{f} {}", 1 + dice.roll(8)) };
-        let line = format!("{SETUP} ⋄ z←{run} ⋄ ⎕UCS ⍕z,s,c,r");
+    for k in 0..scaled(count) {
+        let seed = first + k as u64;
+        let line = line(&mut Dice(seed));
         let wanted = outcome(&mut slow, &line);
         assert_eq!(outcome(&mut fast, &line), wanted, "seed {seed}: {line}");
         if wanted.is_ok() { values += 1 } else { errors += 1 }
     }
     assert!(values > errors && errors * 100 > values, "{values} values, {errors} errors");
+}
+
+#[test]
+fn registers_give_what_values_give() {
+    alike(1_500, 70_000_000, |dice| {
+        let left = dice.roll(2) == 0;
+        let each = dice.roll(2) == 0;
+        let f = dfn(dice, left, each);
+        let x = if left { "2" } else { "" };
+        // Those of many items become a loop, which is machine code in the end.
+        let y = ["20⍴⍳7", "⍳17", "0.5×⍳18", "700⍴⍳7", "0.5×640⍴⍳9"][dice.roll(5)];
+        let run =
+            if each { format!("{x}{f}¨{y}") } else { format!("{x}{f} {}", 1 + dice.roll(8)) };
+        format!("{SETUP} ⋄ z←{run} ⋄ ⎕UCS ⍕z,s,c,r")
+    });
 }
 
 /// An expression of numbers that stand in a state: names, and whatever leaves are given.
@@ -200,18 +212,9 @@ fn wrapped(x: String) -> String {
 
 #[test]
 fn states_in_registers_are_values() {
-    let (mut fast, mut slow) = (session(), session());
-    slow.options().switch("numbers", false).expect("a switch");
-    let (mut values, mut errors) = (0, 0);
-    for k in 0..scaled(1_200) {
-        let seed = 90_000_000 + k as u64;
-        let mut dice = Dice(seed);
-        let line = format!("{SETUP} ⋄ z←{} ⋄ ⎕UCS ⍕(⍴z)(≡z)(⍴⊃z)z s", state(&mut dice));
-        let wanted = outcome(&mut slow, &line);
-        assert_eq!(outcome(&mut fast, &line), wanted, "seed {seed}: {line}");
-        if wanted.is_ok() { values += 1 } else { errors += 1 }
-    }
-    assert!(values > errors && errors * 100 > values, "{values} values, {errors} errors");
+    alike(1_200, 90_000_000, |dice| {
+        format!("{SETUP} ⋄ z←{} ⋄ ⎕UCS ⍕(⍴z)(≡z)(⍴⊃z)z s", state(dice))
+    });
 }
 
 /// A number of a loop's turn.
@@ -404,8 +407,7 @@ fn a_recursion_that_ends_too_deep_is_tried_once() {
 
 #[test]
 fn what_fails_is_told_by_who_reads_it() {
-    let (mut fast, mut slow) = (session(), session());
-    slow.options().switch("numbers", false).expect("a switch");
+    let (mut fast, mut slow) = both();
     for (line, fails) in [
         ("bad←÷¯1+⍳5000 ⋄ z←{⍵=0:0 ⋄ ⍵=99:bad[1] ⋄ ∇⍵-1}5 ⋄ z", false),
         ("bad←÷¯1+⍳5000 ⋄ z←{⍵=0:0 ⋄ ⍵=3:bad[1] ⋄ ∇⍵-1}5 ⋄ z", true),

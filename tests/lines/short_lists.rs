@@ -1,9 +1,8 @@
 //! Random recursions and loops on short vectors: in registers = one value after the other. Values,
 //! errors with their places, and what is drawn next.
 
-use crate::support::{Dice, scaled, session};
-use aplomb_ground::error::Kind;
-use aplomb_kernel::session::Session;
+use crate::numbers::{alike, both, outcome};
+use crate::support::Dice;
 
 /// The names that bodies read.
 const SETUP: &str = "⎕PP←17 ⋄ ⎕RL←7 ⋄ v←3 1 4 1 5 9 2 6 5 3 5 ⋄ s←2";
@@ -102,60 +101,28 @@ fn turns(dice: &mut Dice) -> String {
     )
 }
 
-/// The value as text, or the error and its place.
-fn outcome(s: &mut Session, line: &str) -> Result<Vec<f64>, String> {
-    match s.value_of(line) {
-        Ok(a) => Ok(a
-            .and_then(|a| a.to_numbers(&aplomb_ground::limits::Budget::new(u64::MAX)).ok()?)
-            .expect("code points")),
-        Err(e) => {
-            assert_ne!(e.kind(), Kind::Internal, "{line}: {e}");
-            Err(format!("{} at {:?}", e.kind().name(), e.parts().place.as_ref().map(|p| p.span)))
-        }
-    }
-}
-
 #[test]
 fn recursions_on_lists_give_what_values_give() {
-    let (mut fast, mut slow) = (session(), session());
-    slow.options().switch("numbers", false).expect("a switch");
-    let (mut values, mut errors) = (0, 0);
-    for k in 0..scaled(160) {
-        let seed = 91_000_000 + k as u64;
-        let mut dice = Dice(seed);
-        let f = recursion(&mut dice);
+    alike(160, 91_000_000, |dice| {
+        let f = recursion(dice);
         let y = ["⍳13", "20⍴3 1 4 1 5", "¯1 0.5 3,⍳9", "0⍴0", "7 7 7", "24⍴⍳6"][dice.roll(6)];
-        let line = format!("{SETUP} ⋄ z←{f} {y} ⋄ ⎕UCS ⍕z,?9 9");
-        let wanted = outcome(&mut slow, &line);
-        assert_eq!(outcome(&mut fast, &line), wanted, "seed {seed}: {line}");
-        if wanted.is_ok() { values += 1 } else { errors += 1 }
-    }
-    assert!(values > errors && errors * 100 > values, "{values} values, {errors} errors");
+        format!("{SETUP} ⋄ z←{f} {y} ⋄ ⎕UCS ⍕z,?9 9")
+    });
 }
 
 #[test]
 fn loops_on_lists_give_what_values_give() {
-    let (mut fast, mut slow) = (session(), session());
-    slow.options().switch("numbers", false).expect("a switch");
-    let (mut values, mut errors) = (0, 0);
-    for k in 0..scaled(500) {
-        let seed = 92_000_000 + k as u64;
-        let mut dice = Dice(seed);
-        let f = turns(&mut dice);
+    alike(500, 92_000_000, |dice| {
+        let f = turns(dice);
         let y = ["⍳70", "80⍴3 1 4 1 5", "90⍴0.5×⍳9", "100⍴⍳7"][dice.roll(4)];
         // Twice: the program of a loop that ran is there the next time.
-        let line = format!("{SETUP} ⋄ k←{f} ⋄ z←(f {y}),f 75⍴2 1 ⋄ ⎕UCS ⍕z,?9 9");
-        let wanted = outcome(&mut slow, &line);
-        assert_eq!(outcome(&mut fast, &line), wanted, "seed {seed}: {line}");
-        if wanted.is_ok() { values += 1 } else { errors += 1 }
-    }
-    assert!(values > errors && errors * 100 > values, "{values} values, {errors} errors");
+        format!("{SETUP} ⋄ k←{f} ⋄ z←(f {y}),f 75⍴2 1 ⋄ ⎕UCS ⍕z,?9 9")
+    });
 }
 
 #[test]
 fn loops_on_texts_give_what_values_give() {
-    let (mut fast, mut slow) = (session(), session());
-    slow.options().switch("numbers", false).expect("a switch");
+    let (mut fast, mut slow) = both();
     for (lines, y) in [
         ("':If c≠'' ''' 'r←r,c' ':EndIf'", "'the quick brown fox'"),
         ("'r←c,r'", "'the quick brown fox'"),

@@ -185,9 +185,9 @@ pub fn give_back() {
     }
 }
 
-/// Keeps the free end of each thread's heap, up to the bytes that `give_back` leaves: glibc gives it
-/// back from 128 kB on, and a line that takes and frees as much pays for it with two calls of the
-/// system each time.
+/// Keeps the free end of each thread's heap, up to the bytes that `give_back` leaves: glibc gives
+/// it back from 128 kB on, and a line that takes and frees as much pays for it with two calls of
+/// the system each time.
 pub fn keep_ends() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     // SAFETY: a number is set, nothing else.

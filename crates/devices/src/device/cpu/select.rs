@@ -10,8 +10,8 @@
 //! Why it is right: the counts tell which places of the order the keys at and between the bounds
 //! have, whatever the sample was; if a place that is wanted is none of these, the answer is that
 //! nothing was found. The sample only makes it likely that few keys lie between: its own order
-//! tells the place of a key to some parts in a hundred. A key that many items have may be a bound, whose
-//! copies are counted, not sorted.
+//! tells the place of a key to some parts in a hundred. A key that many items have may be a bound,
+//! whose copies are counted, not sorted.
 
 use super::share::{STRETCH, each_unit, stretch};
 use super::sorting::{Bits, Room};
@@ -149,7 +149,8 @@ pub fn few<T: Bits>(
     each_unit(&mut cpu.threads, stretches, true, ctx, &|k, _| {
         // SAFETY: each stretch has places of its own.
         let to = unsafe { some.part(places[k]..places[k] + counts[k].between) };
-        let between = stretch(k, n).map(key).filter(|key| low < *key && *key < high);
+        // Both at once: nothing could predict on which side of a bound a key lies.
+        let between = stretch(k, n).map(key).filter(|key| (low < *key) & (*key < high));
         to.iter_mut().zip(between).for_each(|(to, key)| *to = key);
     })?;
     // SAFETY: nobody else reads or writes it any more.

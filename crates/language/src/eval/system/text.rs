@@ -211,7 +211,7 @@ pub fn mapped_case(cx: &Cx<'_>, y: &Array, upper: bool) -> Result<Array> {
 /// Each character by itself, those of ASCII by a table.
 fn cased(cx: &Cx<'_>, y: &Array, map: fn(char) -> char) -> Result<Array> {
     let ascii: [char; 128] = std::array::from_fn(|k| map(char::from(k as u8)));
-    let map = |c: char| ascii.get(c as usize).copied().unwrap_or_else(|| map(c));
+    let map = |c: char| if c.is_ascii() { ascii[c as usize] } else { map(c) };
     let leaf = |cx: &Cx<'_>, a: &Array| match a.is_char() {
         true => {
             let mut chars = a.ready_chars(cx.budget())?;
