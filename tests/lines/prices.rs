@@ -38,6 +38,12 @@ const KNOWN: &[(&str, &str, &str)] = &[
         "launch boundary",
         "folds of 2304 elements share no buffer, and are more than a launch is taken to outweigh",
     ),
+    (
+        "bench:mvt",
+        "launch boundary on a GPU",
+        "two folds of one matrix, along its rows and down its columns: as one launch neither would \
+         keep its form, which a merge may not cost, however small they are",
+    ),
 ];
 
 /// Whether nobody may choose the other way.

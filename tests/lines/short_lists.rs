@@ -81,7 +81,7 @@ fn turns(dice: &mut Dice) -> String {
     let mut lines = Vec::new();
     for _ in 0..1 + dice.roll(4) {
         let depth = 1 + dice.roll(2);
-        lines.push(match dice.roll(9) {
+        lines.push(match dice.roll(10) {
             0 => "q←1↓q".to_string(),
             1 => "q←¯1↓q".to_string(),
             2 => "r←c,r".to_string(),
@@ -90,6 +90,7 @@ fn turns(dice: &mut Dice) -> String {
             5 => format!("q←{}", list(dice, depth, "q", &mut Vec::new())),
             6 => format!("n←{}", number(dice, depth, "q")),
             7 => format!("r,←⌈/n↑c↓v,{}", number(dice, depth, "q")),
+            8 => ["q←q", "q←⌽⌽q", "q←,q", "r←r", "q←r", "r←r⊣q"][dice.roll(6)].to_string(),
             _ => format!("r,←{}", number(dice, depth, "q")),
         });
     }
@@ -118,6 +119,21 @@ fn loops_on_lists_give_what_values_give() {
         // Twice: the program of a loop that ran is there the next time.
         format!("{SETUP} ⋄ k←{f} ⋄ z←(f {y}),f 75⍴2 1 ⋄ ⎕UCS ⍕z,?9 9")
     });
+}
+
+#[test]
+fn a_name_that_is_given_itself_has_it() {
+    let (mut fast, mut slow) = both();
+    for value in ["1 2 3", "'abc'", "2 2⍴⍳4", "5", "'ab' 'c'", "⍬"] {
+        for body in ["r←r", "r←(r)", "r←⊢r", "r←r⊣j", "r←,r", "r←⌽⌽r", "t←r ⋄ t←t ⋄ r←t"]
+        {
+            let f = format!("⎕FX 'r←g x;j;t' 'r←x' ':For j :In ⍳100' '{body}' ':EndFor'");
+            let line = format!("k←{f} ⋄ z←g {value} ⋄ ⎕UCS ⍕(⍴z)(≡z)z");
+            let wanted = outcome(&mut slow, &line);
+            assert!(wanted.is_ok(), "{line}: {wanted:?}");
+            assert_eq!(outcome(&mut fast, &line), wanted, "{line}");
+        }
+    }
 }
 
 #[test]

@@ -205,10 +205,12 @@ impl Read {
 fn clip(ix: &Ix, lo: i64, hi: i64, boxed: &mut [(i64, i64)]) -> bool {
     let (lo, hi) = (lo.saturating_sub(ix.c), hi.saturating_sub(ix.c));
     let [(k, atom)] = ix.terms.as_slice() else { return ix.terms.is_empty() && lo <= 0 && 0 < hi };
+    // Of multiples, those within are from the first at or above the bound on.
+    let above = |bound: i64, k: i64| -(bound.saturating_neg().div_euclid(k));
     let (lo, hi) = match *k {
-        1 => (lo, hi),
-        -1 => (1 - hi, 1 - lo),
-        _ => return false,
+        0 => return false,
+        k if k > 0 => (above(lo, k), above(hi, k)),
+        k => (above(1i64.saturating_sub(hi), -k), above(1i64.saturating_sub(lo), -k)),
     };
     match atom {
         Atom::Axis(axis) => {

@@ -100,6 +100,9 @@ impl Maker<'_, '_> {
 
     /// `op\y`
     pub(super) fn scan_items(&mut self, body: &mut Body, op: Op, y: &Place) -> Option<Place> {
+        if matches!(y, Place::Number(_) | Place::Char(_)) {
+            return Some(y.clone());
+        }
         scan::runs(op, false).then_some(())?;
         let (of, Class::Number) = self.items_of(body, y)? else { return None };
         body.listed(Class::Number, |into| OnList::Scan { op, into, of })

@@ -140,7 +140,10 @@ impl Maker<'_, '_> {
         }
         let (into, of) = (self.all(&name, class)?, self.all(y, class)?);
         (into.1 == of.1).then_some(())?;
-        body.push(Do::All(OnAll::Copy { into: into.0, of: of.0 }))?;
+        // A name that is given itself has it.
+        if into.0 != of.0 {
+            body.push(Do::All(OnAll::Copy { into: into.0, of: of.0 }))?;
+        }
         Some(false)
     }
 

@@ -270,7 +270,8 @@ fn grouped(cx: &Cx<'_>, values: &Array, of: &[u32], ends: &[u32]) -> Result<Opti
 /// bits, or one fold fails.
 fn folds(cx: &mut Cx<'_>, op: Op, values: &Array, of: &[u32], n: usize) -> Result<Option<Array>> {
     let plain = values.dtype().is_number() && values.dtype() != DType::F32;
-    let mixed = if plain { in_one_walk(cx, op, values, of, n)? } else { None };
+    let walks = plain && !cx.sys.records_all();
+    let mixed = if walks { in_one_walk(cx, op, values, of, n)? } else { None };
     if mixed.is_some() {
         return Ok(mixed);
     }
