@@ -506,10 +506,7 @@ fn mask_record(plan: &Plan, l: &Launch, (k, axis): (usize, usize)) -> ReadRecord
     ReadRecord {
         buf: l.loads[k].buf.0,
         affine: read.text(l.domain.len()),
-        matrix: match adjacency::matrix(&read.ix, l.domain.len()) {
-            Some(rows) => rows,
-            None => Vec::new(),
-        },
+        matrix: adjacency::matrix(&read.ix, l.domain.len()).into_iter().flatten().collect(),
         coalesced: axis + 1 == l.domain.len(),
         space: Space::Global.name().into(),
         why: "a selection looks at its mask, place by place".into(),

@@ -49,18 +49,15 @@ impl Tape {
         let mut nodes: Vec<Expr> = Vec::new();
         let mut places: Vec<Vec<Id>> = (0..copies).map(|_| Vec::new()).collect();
         for node in &self.nodes {
-            for copy in 0..copies {
-                let own = match *node {
-                    Expr::Const(..) if copy > 0 => {
-                        let first = nodes.len() as Id - 1;
-                        places[copy].push(first);
-                        continue;
-                    }
-                    Expr::In(slot, kind) => Expr::In(copy as u32 * ins + slot, kind),
-                    node => node.of(|a| places[copy][a as usize]),
-                };
-                places[copy].push(nodes.len() as Id);
-                nodes.push(own);
+            for (copy, own) in places.iter_mut().enumerate() {
+                let alike = copy > 0 && matches!(node, Expr::Const(..));
+                if !alike {
+                    nodes.push(match *node {
+                        Expr::In(slot, kind) => Expr::In(copy as u32 * ins + slot, kind),
+                        node => node.of(|a| own[a as usize]),
+                    });
+                }
+                own.push(nodes.len() as Id - 1);
             }
         }
         let place = |id: Id, copy: usize| places[copy][id as usize];
