@@ -125,6 +125,9 @@ pub fn roll(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     }
 }
 
+/// Places of a table between two looks at the interrupt.
+const LOOK: usize = 1 << 16;
+
 /// The part of all numbers from which on a deal has a table of them, and the longest table.
 const PARTS: usize = 8;
 const LONG: usize = 1 << 32;
@@ -141,12 +144,17 @@ pub fn deal(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array>
         return Err(domain(format!("{k} distinct numbers cannot be dealt from {n}")));
     }
     let io = cx.sys.settings.io;
+    let (tabled, _held) = (n / PARTS <= k && n < LONG, cx.budget().charge_elements(k, 24)?);
+    let _table = cx.budget().charge_elements(if tabled { n } else { 0 }, size_of::<u32>())?;
     let mut out = cx.budget().room(k)?;
     // Who draws the i-th number swaps it with one of those behind; most may still be where they
     // were, or hardly any.
-    let mut swap: Box<dyn FnMut(usize, usize) -> usize> = if n / PARTS <= k && n < LONG {
+    let mut swap: Box<dyn FnMut(usize, usize) -> usize> = if tabled {
         let mut table: Vec<u32> = cx.budget().room(n)?;
-        table.extend(0..n as u32);
+        for first in (0..n).step_by(LOOK) {
+            cx.budget().check()?;
+            table.extend(first as u32..n.min(first + LOOK) as u32);
+        }
         Box::new(move |i, j| {
             table.swap(i, j);
             table[i] as usize
@@ -160,7 +168,6 @@ pub fn deal(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Array>
             b
         })
     };
-    let _held = cx.budget().charge_elements(k, 24)?;
     for i in 0..k {
         if i % 4096 == 0 {
             cx.host.interrupt().check()?;

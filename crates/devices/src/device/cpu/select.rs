@@ -37,66 +37,75 @@ struct Counts {
     high: usize,
 }
 
-/// Keys that are compared one way after the other, so that no comparison is a branch, which nothing
-/// could predict.
+/// Keys that are made, then compared one way after the other, so that no comparison is a branch,
+/// which nothing could predict.
 const ABREAST: usize = 64;
 
 #[inline(always)]
-fn count<T>(keys: &[T], is: impl Fn(&T) -> bool) -> usize {
-    keys.iter().map(|key| usize::from(is(key))).sum()
+fn blocks<T: Bits>(keys: Range<usize>, key: impl Fn(usize) -> T, mut each: impl FnMut(&[T])) {
+    let mut some = [T::LEAST; ABREAST];
+    for first in keys.clone().step_by(ABREAST) {
+        let some = &mut some[..ABREAST.min(keys.end - first)];
+        some.iter_mut().enumerate().for_each(|(k, own)| *own = key(first + k));
+        each(some);
+    }
 }
 
 /// The same for an instruction set: what is called within is part of each, and so is compiled for
 /// it.
-macro_rules! counts {
+macro_rules! blocks {
     ($name:ident, $feature:literal) => {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = $feature)]
         unsafe fn $name<T: Bits>(
             keys: Range<usize>,
             key: impl Fn(usize) -> T,
-            low: T,
-            high: T,
-        ) -> Counts {
-            Counts::of(keys, key, low, high)
+            each: impl FnMut(&[T]),
+        ) {
+            blocks(keys, key, each)
         }
     };
 }
-counts!(counts_avx2, "avx2");
-counts!(counts_avx512, "avx512f,avx512dq,avx512vl,avx512bw");
+blocks!(blocks_avx2, "avx2");
+blocks!(blocks_avx512, "avx512f,avx512dq,avx512vl,avx512bw");
+
+/// Keys block by block, by the instructions of a machine.
+fn blocks_on<T: Bits>(
+    isa: Isa,
+    keys: Range<usize>,
+    key: impl Fn(usize) -> T,
+    each: impl FnMut(&[T]),
+) {
+    match isa {
+        // SAFETY: it is the machine's instruction set.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => unsafe { blocks_avx512(keys, key, each) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => unsafe { blocks_avx2(keys, key, each) },
+        _ => blocks(keys, key, each),
+    }
+}
+
+#[inline(always)]
+fn count<T>(keys: &[T], is: impl Fn(&T) -> bool) -> usize {
+    keys.iter().map(|key| usize::from(is(key))).sum()
+}
 
 impl Counts {
-    /// By the instructions of a machine.
-    fn on<T: Bits>(
+    fn of<T: Bits>(
         isa: Isa,
         keys: Range<usize>,
         key: impl Fn(usize) -> T,
-        low: T,
-        high: T,
+        (low, high): (T, T),
     ) -> Counts {
-        match isa {
-            // SAFETY: it is the machine's instruction set.
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx512 => unsafe { counts_avx512(keys, key, low, high) },
-            // SAFETY: as above.
-            #[cfg(target_arch = "x86_64")]
-            Isa::Avx2 => unsafe { counts_avx2(keys, key, low, high) },
-            _ => Counts::of(keys, key, low, high),
-        }
-    }
-
-    #[inline(always)]
-    fn of<T: Bits>(keys: Range<usize>, key: impl Fn(usize) -> T, low: T, high: T) -> Counts {
         let (mut below, mut to_low, mut to_high, mut all_high) = (0, 0, 0, 0);
-        let mut some = [T::LEAST; ABREAST];
-        for first in keys.clone().step_by(ABREAST) {
-            let n = ABREAST.min(keys.end - first);
-            some[..n].iter_mut().enumerate().for_each(|(k, own)| *own = key(first + k));
-            below += count(&some[..n], |key| *key < low);
-            to_low += count(&some[..n], |key| *key <= low);
-            to_high += count(&some[..n], |key| *key < high);
-            all_high += count(&some[..n], |key| *key <= high);
-        }
+        blocks_on(isa, keys, key, |some| {
+            below += count(some, |key| *key < low);
+            to_low += count(some, |key| *key <= low);
+            to_high += count(some, |key| *key < high);
+            all_high += count(some, |key| *key <= high);
+        });
         // One bound is both.
         let to_high = to_high.max(to_low);
         Counts { below, low: to_low - below, between: to_high - to_low, high: all_high - to_high }
@@ -120,7 +129,7 @@ pub fn few<T: Bits>(
     let counts = ctx.budget.filled(Counts::default(), stretches).map_err(DeviceError::Oom)?;
     let counts = Mutex::new(counts);
     let threads = each_unit(&mut cpu.threads, stretches, true, ctx, &|k, _| {
-        let own = Counts::on(isa, stretch(k, n), key, low, high);
+        let own = Counts::of(isa, stretch(k, n), key, (low, high));
         lock(&counts)[k] = own;
     })?;
     let counts = lock(&counts);
@@ -149,9 +158,14 @@ pub fn few<T: Bits>(
     each_unit(&mut cpu.threads, stretches, true, ctx, &|k, _| {
         // SAFETY: each stretch has places of its own.
         let to = unsafe { some.part(places[k]..places[k] + counts[k].between) };
-        // Both at once: nothing could predict on which side of a bound a key lies.
-        let between = stretch(k, n).map(key).filter(|key| (low < *key) & (*key < high));
-        to.iter_mut().zip(between).for_each(|(to, key)| *to = key);
+        let mut at = 0;
+        blocks_on(isa, stretch(k, n), key, |some| {
+            // Both at once: nothing could predict on which side of a bound a key lies.
+            for key in some.iter().filter(|key| (low < **key) & (**key < high)) {
+                to[at] = *key;
+                at += 1;
+            }
+        });
     })?;
     // SAFETY: nobody else reads or writes it any more.
     let some = unsafe { some.part(0..highs - betweens) };
