@@ -30,7 +30,7 @@ pub struct Meaning {
 }
 
 impl Meaning {
-    /// Of the graph as it was recorded.
+    /// The values of the graph as it was recorded.
     pub fn of(work: &Work) -> Meaning {
         Meaning { wanted: values(work), nodes: work.dag.len(), roots: work.roots.clone() }
     }

@@ -210,7 +210,7 @@ pub static PRESETS: &[Preset] = &[
 const OVERLAP: usize = 6;
 
 impl Preset {
-    /// So many reads of an array overlap before a block keeps it near.
+    /// The number of reads of an array that overlap before a block keeps it near.
     pub(super) fn overlap(&self) -> usize {
         if self.caches { OVERLAP } else { 2 }
     }

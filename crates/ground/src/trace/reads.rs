@@ -95,8 +95,8 @@ pub struct OrderRecord {
     /// Bytes that `global` are asked for: the weight of the order.
     #[serde(default)]
     pub bytes: u64,
-    /// Whether threads of the text follow it: the first of those whose `space` they are counted
-    /// along, where that meets neighbours.
+    /// True of the one that threads of the text follow: the first of those whose `space` they are
+    /// counted along, where that meets neighbours.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub chosen: bool,
 }

@@ -47,7 +47,7 @@ pub mod why {
     pub const PREFIXES: &str = "each prefix needs the one before";
     /// Of calls and turns.
     pub const TURNS: &str = "each waits for the one before";
-    /// Of turns of a loop that run together.
+    /// The reason of turns of a loop that run together.
     pub const TOGETHER: &str = "turns of a loop ran together, a step at a time";
     /// Of what the host does.
     pub const HOST: &str = "the host does it";

@@ -258,18 +258,11 @@ fn run_digits(cx: &mut Cx<'_>, y: &Array) -> Result<Option<Array>> {
 /// `⍎¨W`, where each text is a list of numbers: one number each, or some each. None: some are other
 /// texts, or some are one number and others are lists.
 fn run_pieces(cx: &mut Cx<'_>, all: &Ragged, shape: &[usize]) -> Result<Option<Array>> {
-    let Some(View::Char(v)) = storage(all.flat()).map(|s| s.view()) else { return Ok(None) };
-    let mut out: Vec<f64> = cx.budget().room(v.len() / 2 + 1)?;
-    let mut ends: Vec<u32> = cx.budget().room(all.count())?;
-    let mut ticks = cx.budget().ticks();
-    for k in 0..all.count() {
-        ticks.tick()?;
+    let numbers = numbers_of_each(cx, all, |text, out| {
         let before = out.len();
-        if !numerals(&v[all.range(k)], |x| out.push(x)) || out.len() == before {
-            return Ok(None);
-        }
-        ends.push(out.len() as u32);
-    }
+        Ok(numerals(text, |x| out.push(x)) && out.len() > before)
+    })?;
+    let Some((out, ends)) = numbers else { return Ok(None) };
     let single = |k: usize| ends[k] - k.checked_sub(1).map_or(0, |k| ends[k]) == 1;
     let ones = (0..ends.len()).filter(|&k| single(k)).count();
     if ones == ends.len() {
@@ -282,31 +275,49 @@ fn run_pieces(cx: &mut Cx<'_>, all: &Ragged, shape: &[usize]) -> Result<Option<A
     Ok(Ragged::new(flat, ends).map(|made| made.items(shape)))
 }
 
-/// The numbers that the words of each text are, 0 for others; with `valid` whether each is one:
-/// what ⎕VFI tells of it. None: they are too many. Errors: WS FULL, INTERRUPT.
-pub fn verified(cx: &mut Cx<'_>, all: &Ragged, valid: bool) -> Result<Option<Ragged>> {
+/// Numbers that `put` puts down for each text, and the end of each one's. None: it refuses one, or
+/// they are too many. Errors: WS FULL, INTERRUPT.
+fn numbers_of_each(
+    cx: &mut Cx<'_>,
+    all: &Ragged,
+    mut put: impl FnMut(&[char], &mut Vec<f64>) -> Result<bool>,
+) -> Result<Option<(Vec<f64>, Vec<u32>)>> {
     let Some(View::Char(v)) = storage(all.flat()).map(|s| s.view()) else { return Ok(None) };
     let mut out: Vec<f64> = cx.budget().room(v.len() / 2 + 1)?;
     let mut ends: Vec<u32> = cx.budget().room(all.count())?;
     let mut ticks = cx.budget().ticks();
     for k in 0..all.count() {
         ticks.tick()?;
-        for word in v[all.range(k)].split(|c| *c == ' ').filter(|word| !word.is_empty()) {
+        if !put(&v[all.range(k)], &mut out)? {
+            return Ok(None);
+        }
+        let Ok(end) = u32::try_from(out.len()) else { return Ok(None) };
+        ends.push(end);
+    }
+    Ok(Some((out, ends)))
+}
+
+/// The numbers that the words of each text are, 0 for others; with `valid` whether each is one:
+/// what ⎕VFI tells of it. None: they are too many. Errors: WS FULL, INTERRUPT.
+pub fn verified(cx: &mut Cx<'_>, all: &Ragged, valid: bool) -> Result<Option<Ragged>> {
+    let (budget, mut ticks) = (cx.budget().clone(), cx.budget().ticks());
+    let numbers = numbers_of_each(cx, all, |text, out| {
+        for word in text.split(|c| *c == ' ').filter(|word| !word.is_empty()) {
             ticks.tick()?;
             let mut number = None;
             // What is a number of some other kind is read as a line is.
             if !numerals(word, |x| number = Some(x)) {
                 number = number_of_word(&word.iter().collect::<String>());
             }
-            cx.budget().widen(&mut out, 1)?;
+            budget.widen(out, 1)?;
             out.push(match (valid, number) {
                 (true, number) => f64::from(u8::from(number.is_some())),
                 (false, number) => number.map_or(0.0, |x| x),
             });
         }
-        let Ok(end) = u32::try_from(out.len()) else { return Ok(None) };
-        ends.push(end);
-    }
+        Ok(true)
+    })?;
+    let Some((out, ends)) = numbers else { return Ok(None) };
     let flat = Array::numbers([out.len()].as_slice(), out, cx.budget())?;
     Ok(Ragged::new(flat, ends))
 }

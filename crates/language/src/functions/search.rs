@@ -190,7 +190,7 @@ fn array_hash(a: &Array) -> u64 {
     h
 }
 
-/// Whether two keys are equal under the tolerance `ct`.
+/// True of two keys that are equal under the tolerance `ct`.
 pub fn key_equal(a: &Key, b: &Key, ct: f64) -> bool {
     match (a, b) {
         (Key::Num(x), Key::Num(y)) => same(*x, *y, ct),

@@ -356,7 +356,8 @@ fn merge_equals(
     Ok(())
 }
 
-/// Whether two launches are parts of one array of tuples: both fold, or both are maps to results.
+/// True of two launches that are parts of one array of tuples: both fold, or both are maps to
+/// results.
 fn is_tuple(dag: &Dag, keep: &Keep, x: &Group, y: &Group) -> bool {
     let results = |g: &Group| {
         let result = |at: &NodeId| keep.get(at) == Some(&Why::Root) && dag.node(*at).computes();

@@ -151,7 +151,7 @@ fn sort(
     keys_at(cpu, ctx, (items.len(), wanted), &key, &put)
 }
 
-/// Whether a number is another than its key says.
+/// True where a number is another than its key says.
 fn some_share_a_key(cpu: &mut Cpu, ctx: &RunCtx, items: &[f64]) -> Result<bool, DeviceError> {
     let (n, some) = (items.len(), AtomicBool::new(false));
     each_unit(&mut cpu.threads, n.div_ceil(STRETCH), n > STRETCH, ctx, &|k, _| {

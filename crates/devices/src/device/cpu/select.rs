@@ -112,7 +112,7 @@ impl Counts {
     }
 }
 
-/// Of n keys those at the places of their order that are wanted: `put` gets each with its place
+/// The keys of n at the places of their order that are wanted: `put` gets each with its place
 /// among them. None: they are too many for that, or were not found.
 pub fn few<T: Bits>(
     cpu: &mut Cpu,

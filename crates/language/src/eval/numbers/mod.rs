@@ -118,7 +118,7 @@ impl Programs {
         self.loops.push(KnownLoop { ast: ast.clone(), steps, made: made.clone() });
     }
 
-    /// Whether a loop ran in registers before.
+    /// True of a loop that ran in registers before.
     pub fn knows_loop(&self, ast: &Rc<Ast>, steps: (usize, usize)) -> bool {
         self.loop_of(ast, steps).is_some()
     }

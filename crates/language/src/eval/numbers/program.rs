@@ -22,7 +22,7 @@ pub struct Program {
     pub gives: Option<Form>,
     /// An error guard stands in it.
     pub is_guarded: bool,
-    /// It draws numbers of the generator.
+    /// True of one that draws numbers of the generator.
     pub draws: bool,
     /// ⎕IO when it was made.
     pub io: f64,

@@ -47,7 +47,7 @@ pub fn are_texts(a: &Array) -> bool {
 }
 
 impl Texts {
-    /// Whether there is none.
+    /// True where there is none.
     pub fn is_empty(&self) -> bool {
         self.texts.is_empty()
     }

@@ -47,7 +47,7 @@ pub(super) struct Memory {
 }
 
 impl Machine {
-    /// So many bytes for a list. Errors: WS FULL, INTERRUPT.
+    /// Asks for so many bytes for a list. Errors: WS FULL, INTERRUPT.
     pub(super) fn asks(&mut self, bytes: usize, budget: &Budget) -> Result<()> {
         self.memory.asked = self.memory.asked.saturating_add(bytes);
         if self.memory.asked < ASKED {

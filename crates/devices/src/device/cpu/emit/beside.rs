@@ -43,7 +43,7 @@ impl Tape {
         tape
     }
 
-    /// Its nodes and acts so many times; constants, which are alike in all, once.
+    /// Nodes and acts so many times; constants, which are alike in all, once.
     fn copied(&self, copies: usize) -> Tape {
         let ins = self.ins.len() as u32;
         let mut nodes: Vec<Expr> = Vec::new();

@@ -73,7 +73,7 @@ pub fn code(tape: &Tape) -> Done<Vec<u8>> {
     Ok(loops.encoder.take_buffer())
 }
 
-/// Whether registers hold all that stays in them beside the values of a round.
+/// True where registers hold all that stays in them beside the values of a round.
 pub fn holds(tape: &Tape) -> bool {
     Loop::new(tape).hoist().is_ok()
 }

@@ -27,7 +27,7 @@ pub struct Loop {
     /// Elements may be made twice, if none of their results is read: they are stored, and no store
     /// is one of whole lines.
     pub again: bool,
-    /// Its tape, which may be several of the tape that was asked for (`beside`).
+    /// The tape, which may be several of the one that was asked for (`beside`).
     pub tape: Tape,
 }
 
