@@ -231,6 +231,50 @@ fn decode_framed(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array>>
     Ok(Some(sum))
 }
 
+/// Digits from here on are taken by the places that they have, not one from what the next leaves.
+const PLACES: usize = 4;
+
+/// `X⊤Y` of whole numbers by many known radices: digit k is `X[k]|⌊Y÷W[k]`, W the weights of
+/// places, all digits one expression. None: numbers or weights are none for this.
+///
+/// Why it is right: a quotient of whole numbers below 2*53 is rounded to no whole number that it is
+/// not, for it lies at least 1÷W from the next one, and half of the last bit of a number that is at
+/// most 2*53÷W is less. So ⌊ finds what dividing W's radices away one by one leaves.
+fn encode_by_places(
+    cx: &mut Cx<'_>,
+    x: &Array,
+    y: &Array,
+    radices: &[f64],
+) -> Result<Option<Array>> {
+    let (first, rest) = match radices.split_first() {
+        Some((first, rest)) if radices.len() >= PLACES && y.frame().is_none() => (first, rest),
+        _ => return Ok(None),
+    };
+    let is_radix = |least: f64, r: &f64| *r >= least && *r == r.trunc();
+    let all: f64 = rest.iter().product();
+    if !is_radix(0.0, first) || !rest.iter().all(|r| is_radix(1.0, r)) || all > 2f64.powi(53) {
+        return Ok(None);
+    }
+    let mut weights = cx.budget().filled(1.0, radices.len())?;
+    for k in (1..radices.len()).rev() {
+        weights[k - 1] = weights[k] * radices[k];
+    }
+    let shape: Shape = [radices.len()].iter().chain(y.shape()).copied().collect();
+    checked_elements(&shape)?;
+    let rank = shape.len();
+    let down = || Move::axes("⍴", shape.clone(), [Some(0)]);
+    let by = match radices.iter().all(|r| r == first) {
+        true => Array::num(*first),
+        false => cx.apply_move(x, down())?,
+    };
+    let weights = Array::numbers(&[radices.len()][..], weights, cx.budget())?;
+    let weights = cx.apply_move(&weights, down())?;
+    let numbers = cx.apply_move(y, Move::axes("⍴", shape.clone(), (1..rank).map(Some)))?;
+    let part = cx.map2(Op::Div, &numbers, &weights)?;
+    let whole = cx.map1(Op::Floor, &part)?;
+    cx.map2(Op::Residue, &by, &whole).map(Some)
+}
+
 /// `X⊤Y` of many numbers, or of cells, by known radices: remainders and quotients of all of them.
 /// None: one by one.
 fn encode_by_steps(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array>> {
@@ -241,6 +285,12 @@ fn encode_by_steps(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array
     // Nothing is left of what a radix of 0 takes, be it infinite.
     if radices.iter().skip(1).any(|&r| r == 0.0) {
         return Ok(None);
+    }
+    if x.rank() == 1
+        && y.dtype().is_integer()
+        && let Some(made) = encode_by_places(cx, x, y, &radices)?
+    {
+        return Ok(Some(made));
     }
     // A quotient of whole numbers is rounded down, not what is left divided: so it stays one.
     let whole = y.dtype().is_integer() && radices.iter().all(|r| *r > 0.0 && *r == r.trunc());

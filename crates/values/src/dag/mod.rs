@@ -11,6 +11,7 @@ mod facts;
 mod graph;
 pub mod ix;
 pub mod kinds;
+pub mod pieces;
 mod read;
 mod recorded;
 mod text;

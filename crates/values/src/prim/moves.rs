@@ -8,11 +8,15 @@ use crate::array::{
     storage, strides,
 };
 use crate::dag::ix::{Atom, Ix, linear};
+use crate::dag::pieces::{Piece, Pieces};
 use crate::dag::{Along, Read, Test};
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;
 use std::collections::HashMap;
 use std::sync::Arc;
+
+/// Places that are laid out between two looks at the interrupt.
+const AT_ONCE: usize = 1 << 14;
 
 /// A structural primitive: a result shape and a read of one source.
 pub struct Move {
@@ -169,16 +173,17 @@ impl Move {
         let _held = budget.charge_elements(n, size_of::<Result<usize, f64>>())?;
         let from = a.shape();
         let offset = linear(&self.read.ix, from, &self.shape);
-        let mut place = vec![0usize; self.shape.len()];
-        let mut ticks = budget.ticks();
-        for _ in 0..n {
-            ticks.tick()?;
-            let outside = self.read.tests.iter().find(|t| {
-                let at = t.ix.at(&place);
-                at < t.lo || at >= t.hi
+        let pieces = Pieces { offset: &offset, tests: &self.read.tests };
+        let (mut place, mut ticks) = (Vec::new(), budget.ticks());
+        for from in (0..n).step_by(AT_ONCE) {
+            let some = from..(from + AT_ONCE).min(n);
+            ticks.spend(some.len())?;
+            pieces.each(&self.shape, some, &mut place, &mut |_, piece| match piece {
+                Piece::Fill { with, len } => places.extend(std::iter::repeat_n(Err(with), len)),
+                Piece::From { at, step, len } => {
+                    places.extend((0..len as i64).map(|k| Ok((at + k * step) as usize)));
+                }
             });
-            places.push(outside.map_or_else(|| Ok(offset.at(&place) as usize), |t| Err(t.fill)));
-            advance(&mut place, &self.shape);
         }
         gather(&a, &self.shape, &places, budget)
     }

@@ -19,6 +19,7 @@ use super::chunk::{CHUNK, Env, Frame};
 use super::convert::{Converts, Sink, converts};
 use super::cut::{ALONE_NS, CT, Cut, Fold, Item};
 use super::emit;
+use super::kept::Made;
 use super::loops::{Loops, loops, singles};
 use super::map::Outputs;
 use super::product::Packed;
@@ -65,8 +66,7 @@ pub fn run(
     let mut tally = Tally::default();
     for (k, of) in launch.passes().iter().enumerate() {
         let cut = Cut::new(&launch.domain, axis, of.block);
-        // Body stores happen once.
-        let pass = Pass { launch, cut, folds: &of.folds, stores: k == 0 };
+        let pass = Pass { launch, cut, number: k + 1, folds: &of.folds };
         tally.add(&pass.run(cpu, inputs()?, outputs, &mut values, ctx)?);
     }
     Ok(Finals { values: values.into_iter().flatten().collect(), tally })
@@ -75,9 +75,10 @@ pub fn run(
 struct Pass<'a> {
     launch: &'a Launch,
     cut: Cut,
+    /// From 1 on.
+    number: usize,
     /// The launch's reductions that are meant, by number.
     folds: &'a [usize],
-    stores: bool,
 }
 
 impl Pass<'_> {
@@ -90,6 +91,8 @@ impl Pass<'_> {
         ctx: &RunCtx,
     ) -> Result<Tally, DeviceError> {
         let (launch, cut) = (self.launch, self.cut);
+        // Body stores happen once.
+        let first = self.number == 1;
         let make =
             |cpu: &Cpu, n| cpu.pool.buffer(DType::F64, n, ctx.budget).map_err(DeviceError::Oom);
         let partials = cut.outer * cut.blocks * cut.inner;
@@ -110,12 +113,12 @@ impl Pass<'_> {
             domain: &launch.domain,
             steps: &launch.body,
             guards: &launch.guards,
-            stores: if self.stores { outputs.for_work() } else { Vec::new() },
+            stores: if first { outputs.for_work() } else { Vec::new() },
             // A fold that hides ∞ must not get one.
             keep: folds.iter().map(|f| (f.of.value, hides(f.of.op))).collect(),
             reduced: Vec::new(),
         };
-        let packed = if self.stores { Packed::of(cpu, launch, &inputs, ctx)? } else { None };
+        let packed = if first { Packed::of(cpu, launch, &inputs, ctx)? } else { None };
         let mut done = None;
         if let (None, Some(batch), [fold]) = (&packed, Batch::of(launch, &inputs), &*folds) {
             done = batch.run(cpu, fold, ctx)?;
@@ -157,24 +160,29 @@ impl Pass<'_> {
         ctx: &RunCtx,
     ) -> Result<Tally, DeviceError> {
         let (launch, cut) = (self.launch, self.cut);
-        let program = lower(work, inputs.clone());
         let total: usize = launch.domain.iter().product();
-        let (steps, sinks) = (&launch.body, &outputs.sinks);
-        let isa = cpu.isa;
-        let typed = match &packed {
-            None => Typed::of((launch, cut), folds, &inputs, &program, &cpu.loops),
-            Some(_) => None,
+        let (steps, sinks, domain) = (&launch.body, &outputs.sinks, &launch.domain);
+        let (isa, registry) = (cpu.isa, &cpu.loops);
+        let make = |work, inputs| {
+            let program = lower(work, inputs);
+            let typed = match &packed {
+                None => Typed::of((launch, cut), folds, &program, registry),
+                Some(_) => None,
+            };
+            let emitted = match &typed {
+                None => emit::parts(registry, &program, steps, sinks, (domain, false)),
+                Some(_) => None,
+            };
+            Made { program, emitted, typed, row: usize::MAX }
         };
-        let emitted = match &typed {
-            None => emit::parts(&cpu.loops, &program, steps, sinks, (&launch.domain, false)),
-            Some(_) => None,
-        };
-        let env = Env::new(isa, &program, steps, sinks, ctx.interrupt).with(&emitted);
+        let made = cpu.kept.made(registry, self.number, (work, inputs), sinks, make);
+        let Made { program, emitted, typed, .. } = &*made;
+        let env = Env::new(isa, program, steps, sinks, ctx.interrupt).with(emitted);
         let items = cut.items();
         let each = (cut.block.min(cut.extent) * cut.tile).max(1);
         let together = (program.ns + 0.1 * folds.len() as f64) * total as f64 > ALONE_NS;
         let group = (unit(cpu, total, together) / each).max(1);
-        if let Some(typed) = &typed {
+        if let Some(typed) = typed {
             return share(cpu, &env, items.div_ceil(group), together, ctx, &|frame, unit| {
                 for k in unit * group..((unit + 1) * group).min(items) {
                     if !typed.item(isa, cut, folds, (frame, &env), cut.item(k)) {

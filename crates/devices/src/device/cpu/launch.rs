@@ -24,14 +24,15 @@ pub fn run(
     ctx: &RunCtx,
 ) -> Result<Done, DeviceError> {
     let mut wide: Vec<BufId> = Vec::new();
-    let mut runs = 0;
+    let (mut runs, kept) = (0, cpu.kept.clone());
     loop {
         runs += 1;
         let before = wide.len();
         let mut tally = Tally::default();
         let body = Outputs::new(cpu, plan, &launch.stores, &wide, ctx)?;
         let mut after = Outputs::new(cpu, plan, &launch.after_stores, &wide, ctx)?;
-        let inputs = || inputs_of(plan, held, &launch.loads, &launch.body, &launch.domain);
+        let reads = |held: &[Option<Held>], of| inputs_of(&kept, plan, held, &launch.loads, of);
+        let inputs = || reads(held, (&launch.body, &launch.domain));
         let results = match launch.kind {
             Kind::Compact => {
                 let found = compact::run(cpu, plan, launch, held, inputs()?, &body, &after, ctx)?;
@@ -55,7 +56,7 @@ pub fn run(
                 let outer = launch.outer();
                 let follow = |cpu: &mut Cpu| {
                     let reduced = finals.values.iter().map(|b| in_order(b, &outer)).collect();
-                    let own = inputs_of(plan, held, &launch.loads, &launch.after, &outer)?;
+                    let own = reads(held, (&launch.after, &outer))?;
                     let work = Work { reduced, ..part(cpu, launch, &launch.after, &outer, &after) };
                     map(cpu, work, own, &after.sinks, ctx)
                 };

@@ -5,10 +5,12 @@ use super::chunk::Frame;
 use super::convert::Source;
 use super::emit::{Registry, When};
 use super::isa::Isa;
+use super::kept::Kept;
 use super::threads::Threads;
 use super::{DeviceError, LaunchStats};
 use crate::pool::{Pool, PoolBuffer};
 use aplomb_values::array::{Array, DType, Data, Storage, View};
+use std::rc::Rc;
 use std::sync::{Arc, Mutex};
 
 /// The CPU device: loops of one instruction set, a pool of threads, a pool of buffers.
@@ -18,6 +20,7 @@ pub struct Cpu {
     pub(super) frames: Vec<Mutex<Frame>>,
     pub(super) pool: Pool,
     pub(super) loops: Registry,
+    pub(super) kept: Rc<Kept>,
     pub(super) stats: Vec<LaunchStats>,
 }
 
@@ -94,7 +97,8 @@ impl Cpu {
         let frames = (0..threads.count()).map(|_| Mutex::default()).collect();
         let isa = isa.min(Isa::best());
         let loops = Registry::new(isa, when);
-        Cpu { isa, threads, frames, pool: Pool::default(), loops, stats: Vec::new() }
+        let (pool, kept) = (Pool::default(), Rc::default());
+        Cpu { isa, threads, frames, pool, loops, kept, stats: Vec::new() }
     }
 
     /// The instruction set of its loops.

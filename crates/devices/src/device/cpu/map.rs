@@ -4,9 +4,10 @@
 use super::chunk::Env;
 use super::convert::Sink;
 use super::convert::Source;
-use super::emit::{self, Parts};
+use super::emit;
 use super::isa::Isa;
-use super::program::{Input, Program, Work, lower};
+use super::kept::{Kept, Made};
+use super::program::{Input, Work, lower};
 use super::share::{Tally, share, unit};
 use super::walk::Walk;
 use super::{Cpu, DeviceError, Held, RunCtx};
@@ -15,6 +16,7 @@ use aplomb_plans::plan::{BufId, Launch, Load, Plan, Step, Store, ValueId, What};
 use aplomb_values::array::{DType, Storage, elements};
 use aplomb_values::dag::ix::Ix;
 use std::ops::Range;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// From here on an output goes past the caches (triad 1.3–1.4× faster).
@@ -71,13 +73,13 @@ impl<'a> Outputs<'a> {
             .collect()
     }
 
-    /// The output of each of so many reductions, where they are all of a launch's results, as they
-    /// are.
-    pub fn of_reduced(&self, after: &[Step], count: usize) -> Option<Vec<Sink>> {
+    /// The output of each of so many reductions, and its number, where they are all of a launch's
+    /// results, as they are.
+    pub fn of_reduced(&self, after: &[Step], count: usize) -> Option<Vec<(usize, Sink)>> {
         let one = |k: usize| {
             let value = after.iter().position(|step| step.what == What::Reduced(k as u32))?;
             let at = self.stores.iter().position(|store| store.value as usize == value)?;
-            self.sinks.get(at).copied()
+            Some((at, *self.sinks.get(at)?))
         };
         let all = after.len() == count && self.stores.len() == count;
         (0..count).map(one).collect::<Option<Vec<_>>>().filter(|_| all)
@@ -114,36 +116,37 @@ impl<'a> Outputs<'a> {
 
 /// Loads as inputs of the program of `steps` over `domain`.
 pub fn inputs_of(
+    kept: &Kept,
     plan: &Plan,
     held: &[Option<Held>],
     loads: &[Load],
-    steps: &[Step],
-    domain: &[usize],
+    (steps, domain): (&[Step], &[usize]),
 ) -> Result<Vec<Input>, DeviceError> {
+    let source = |k: usize| match held.get(loads[k].buf.0 as usize) {
+        Some(Some(held)) => Ok(held.source()),
+        _ => Err(DeviceError::Broken(format!(
+            "buffer {} is read before it is written",
+            loads[k].buf.0
+        ))),
+    };
     let used = |k: usize| steps.iter().any(|s| s.what.load() == Some(k as u32));
     let one = |(k, load): (usize, &Load)| {
-        let Some(Some(held)) = held.get(load.buf.0 as usize) else {
-            return Err(DeviceError::Broken(format!(
-                "buffer {} is read before it is written",
-                load.buf.0
-            )));
-        };
         // The read of a load that the other part uses speaks of other axes.
         let walk = match used(k) {
             true => Walk::of_read(&load.read, &plan.buffer(load.buf).shape, domain),
             false => Walk::of_ix(&Ix::constant(0), domain),
         };
         let shape = plan.buffer(load.buf).shape.clone();
-        Ok(Input { source: held.source(), shape, flat: walk.flat(), walk })
+        Ok(Input { source: source(k)?, shape, flat: walk.flat(), walk: Arc::new(walk) })
     };
-    loads.iter().enumerate().map(one).collect()
+    kept.inputs(steps, source, || loads.iter().enumerate().map(one).collect())
 }
 
 /// A buffer over the whole domain.
 pub fn in_order(buffer: &PoolBuffer, domain: &[usize]) -> Input {
     let source = Source::own(buffer);
     let walk = Walk::of_read(&aplomb_values::dag::Read::identity(domain.len()), domain, domain);
-    Input { source, shape: domain.into(), flat: walk.flat(), walk }
+    Input { source, shape: domain.into(), flat: walk.flat(), walk: Arc::new(walk) }
 }
 
 pub fn part<'a>(
@@ -167,21 +170,23 @@ pub fn part<'a>(
 
 /// Steps that are ready to run at any points of a domain.
 pub struct Ready<'a> {
-    program: Program,
-    emitted: Option<Parts>,
+    made: Rc<Made>,
     steps: &'a [Step],
     isa: Isa,
-    row: usize,
 }
 
 impl<'a> Ready<'a> {
     /// Steps whose results go into sinks of these types.
     pub fn new(cpu: &Cpu, work: Work<'a>, inputs: Vec<Input>, sinks: &[Sink]) -> Ready<'a> {
         let (steps, domain, isa) = (work.steps, work.domain, work.isa);
-        let program = lower(work, inputs);
-        let emitted = emit::parts(&cpu.loops, &program, steps, sinks, (domain, true));
-        let row = program.row(domain);
-        Ready { program, emitted, steps, isa, row }
+        let make = |work, inputs| {
+            let program = lower(work, inputs);
+            let emitted = emit::parts(&cpu.loops, &program, steps, sinks, (domain, true));
+            let row = program.row(domain);
+            Made { program, emitted, typed: None, row }
+        };
+        let made = cpu.kept.made(&cpu.loops, 0, (work, inputs), sinks, make);
+        Ready { made, steps, isa }
     }
 
     /// Some points, by their numbers, through the steps into sinks: each to its place there.
@@ -192,10 +197,10 @@ impl<'a> Ready<'a> {
         points: Range<usize>,
         ctx: &RunCtx,
     ) -> Result<Tally, DeviceError> {
-        let env = Env::new(self.isa, &self.program, self.steps, sinks, ctx.interrupt);
-        let env = env.with(&self.emitted);
-        let together = self.program.ns * points.len() as f64 > ALONE_NS;
-        let (unit, row) = (unit(cpu, points.len(), together), self.row);
+        let Made { program, emitted, row, .. } = &*self.made;
+        let env = Env::new(self.isa, program, self.steps, sinks, ctx.interrupt).with(emitted);
+        let together = program.ns * points.len() as f64 > ALONE_NS;
+        let (unit, row) = (unit(cpu, points.len(), together), *row);
         share(cpu, &env, points.len().div_ceil(unit), together, ctx, &|frame, k| {
             let mut at = points.start + k * unit;
             let end = (at + unit).min(points.end);

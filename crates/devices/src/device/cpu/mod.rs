@@ -19,6 +19,7 @@ mod estimate;
 mod fold;
 mod gather;
 mod isa;
+mod kept;
 mod lanes;
 mod launch;
 mod library;
@@ -91,13 +92,16 @@ impl Device for Cpu {
             });
         }
         let mut fault: Option<Fault> = None;
+        self.kept.begin(plan);
         for (k, launch) in plan.launches.iter().enumerate() {
             // After a failure only earlier sites matter; all that they may read runs as well.
             if fault.is_some_and(|f| plan.launches[k..].iter().all(|l| least_site(l) >= f.site)) {
                 break;
             }
             let start = Instant::now();
-            let done = launch::run(self, plan, launch, &mut held, ctx)?;
+            self.kept.launch(k);
+            let done = launch::run(self, plan, launch, &mut held, ctx);
+            let done = done.inspect_err(|_| self.kept.end())?;
             if let Some(f) = done.fault {
                 f.keep_least(&mut fault);
             }
@@ -120,6 +124,7 @@ impl Device for Cpu {
                 }
             }
         }
+        self.kept.end();
         if let Some(fault) = fault {
             return Err(DeviceError::Fault(fault));
         }

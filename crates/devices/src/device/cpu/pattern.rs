@@ -7,13 +7,17 @@
 //! other, they are known beforehand, and so is what tests say of them.
 //!
 //! Why it is right: a block is so many rows along one axis. `shift` says by how much an index grows
-//! with a block, or with one step of an axis around, if it is by the same everywhere; only such
-//! reads are patterns, and tests only if it is by nothing.
+//! with a block, or with one step of an axis around, if it is by the same everywhere. What does not
+//! grow so and hangs on the axes around alone is the same all over a block, and is looked at anew
+//! for each. Only such reads are patterns. Tests that no block changes are part of the block; those
+//! that are lines cut it where they turn.
 
 use super::convert::{Source, bits, with_type};
 use aplomb_values::array::DType;
 use aplomb_values::dag::Test;
 use aplomb_values::dag::ix::{Atom, Ix};
+use aplomb_values::dag::pieces::Pieces;
+use aplomb_values::reference::unravel;
 use std::ops::Range;
 
 /// Places that a block has at most, and one that is not affine: each is computed by itself.
@@ -46,6 +50,51 @@ pub struct Pattern {
     inner: usize,
     /// The growth of a place with one step along each axis around, and with a block.
     steps: Vec<i64>,
+    /// The part of a place that hangs on the axes around and does not grow so; 0 in the first block.
+    uneven: Ix,
+    cuts: Option<Cuts>,
+}
+
+/// Tests that turn somewhere along an axis.
+#[derive(Clone, Debug, PartialEq)]
+struct Cuts {
+    tests: Vec<Test>,
+    /// The innermost axis that they hang on, and the elements of the axes behind it.
+    along: usize,
+    inner: usize,
+    /// As many places as a block has, all filled, and for each test its fill as often.
+    filled: Vec<i64>,
+    fills: Vec<Vec<f64>>,
+}
+
+impl Cuts {
+    /// None: some test is no line along axes.
+    fn of(tests: Vec<Test>, extents: &[usize]) -> Option<Cuts> {
+        let mentioned = |k: &usize| tests.iter().any(|t| t.ix.mentions(*k));
+        let along = (0..extents.len()).rev().find(mentioned)?;
+        let inner = extents[along + 1..].iter().product();
+        tests.iter().all(|t| t.ix.is_affine()).then_some(Cuts {
+            tests,
+            along,
+            inner,
+            filled: Vec::new(),
+            fills: Vec::new(),
+        })
+    }
+
+    fn for_blocks_of(self, places: usize) -> Cuts {
+        let fills = self.tests.iter().map(|t| vec![t.fill; places]).collect();
+        Cuts { filled: vec![FILL; places], fills, ..self }
+    }
+
+    /// From a flat index on: the test that fails, and for how many elements that is so.
+    fn at(&self, extents: &[usize], start: usize, place: &mut [usize]) -> (Option<usize>, usize) {
+        unravel(start, extents, place);
+        let (fails, good) = Pieces::first_failing(&self.tests, place, self.along);
+        let most = extents[self.along] - place[self.along];
+        let steps = usize::try_from(good).map_or(most, |good| good.clamp(1, most));
+        (fails, steps * self.inner - start % self.inner)
+    }
 }
 
 /// A part of a block.
@@ -114,15 +163,30 @@ impl Pattern {
         if last == 0 || all < LEAST {
             return None;
         }
-        let plain = tests.is_empty() && offset.is_affine();
-        let most = if plain { MOST } else { FEW };
+        let straight = offset.is_affine();
+        let most = if tests.is_empty() && straight { MOST } else { FEW };
         let (mut axis, mut inner) = (extents.len() - 1, 1);
         while axis > 0 && inner * extents[axis] <= most {
             inner *= extents[axis];
             axis -= 1;
         }
-        let indices = || std::iter::once(offset).chain(tests.iter().map(|t| &t.ix));
         let mut of_axis = extents[axis].min(most / inner);
+        let several = of_axis < extents[axis];
+        let moves = |ix: &Ix| {
+            let ways = |k: usize| if k < axis { extents[k] > 1 } else { several };
+            (0..=axis).any(|k| ways(k) && shift(ix, k, 1) != Some(0))
+        };
+        // A test that is a line cuts blocks; any other is the same in all of them. Cuts are looked
+        // at first, and the first that fails counts.
+        let all = tests;
+        let (cuts, tests): (Vec<Test>, Vec<Test>) =
+            tests.iter().cloned().partition(|t| t.ix.is_affine() && moves(&t.ix));
+        let ordered = || all.iter().map(|t| &t.ix).eq(cuts.iter().chain(&tests).map(|t| &t.ix));
+        if all.iter().any(|t| t.fill.to_bits() != all[0].fill.to_bits()) && !ordered() {
+            return None;
+        }
+        let indices = || std::iter::once(offset).chain(tests.iter().map(|t| &t.ix));
+        let plain = tests.is_empty() && straight;
         if of_axis < extents[axis] {
             let period = indices().try_fold(1, |of, ix| period(ix, axis, of))?;
             if last > SHORT && !(2..=SHORT).contains(&period) {
@@ -134,17 +198,34 @@ impl Pattern {
             return None;
         }
         // The blocks around, and those along the axis where it has several.
-        let several = of_axis < extents[axis];
         let around = (0..axis).map(|k| (k, 1, extents[k] > 1));
-        let moved = around.chain([(axis, of_axis as i64, several)]);
-        let mut steps = Vec::new();
-        for (k, by, moves) in moved {
-            let step = if moves { shift(offset, k, by)? } else { 0 };
-            if moves && tests.iter().any(|t| shift(&t.ix, k, by) != Some(0)) {
-                return None;
+        let moved: Vec<_> = around.chain([(axis, of_axis as i64, several)]).collect();
+        let grows = |ix: &Ix| {
+            let mut steps = moved.iter().map(|&(k, by, moves)| match moves {
+                true => shift(ix, k, by),
+                false => Some(0),
+            });
+            steps.by_ref().collect::<Option<Vec<i64>>>()
+        };
+        let is_around = |ix: &Ix| (axis..extents.len()).all(|k| !ix.mentions(k));
+        let (mut steps, mut uneven) = (vec![0; axis + 1], Ix::constant(0));
+        for (times, atom) in &offset.terms {
+            let term = Ix { c: 0, terms: vec![(*times, atom.clone())].into() };
+            match grows(&term) {
+                Some(own) => steps.iter_mut().zip(own).for_each(|(all, own)| *all += own),
+                None if is_around(&term) => uneven = uneven.add(&term),
+                None => return None,
             }
-            steps.push(step);
         }
+        if tests.iter().any(|t| grows(&t.ix).is_none_or(|own| own.iter().any(|by| *by != 0))) {
+            return None;
+        }
+        let cuts = match cuts.is_empty() {
+            true => None,
+            false => Some(Cuts::of(cuts, extents)?),
+        };
+        let mut place: Vec<usize> = extents.iter().map(|_| 0).collect();
+        uneven.c -= uneven.at(&place);
         let (mut places, mut fills) = (vec![offset.c], Vec::new());
         if plain {
             for (k, &n) in extents.iter().enumerate().skip(axis) {
@@ -154,7 +235,6 @@ impl Pattern {
                     places.iter().flat_map(|p| (0..n as i64).map(move |j| p + step * j)).collect();
             }
         } else {
-            let mut place: Vec<usize> = extents.iter().map(|_| 0).collect();
             places.clear();
             for _ in 0..of_axis * inner {
                 let outside = tests.iter().find(|t| !(t.lo..t.hi).contains(&t.ix.at(&place)));
@@ -171,7 +251,19 @@ impl Pattern {
         let ends = real.fold((i64::MAX, i64::MIN), wider);
         let worth = places.len() > last || last > SHORT;
         let runs = runs(&places, last).filter(|_| fills.is_empty());
-        worth.then_some(Pattern { places, fills, ends, runs, axis, of_axis, inner, steps })
+        let cuts = cuts.map(|cuts| cuts.for_blocks_of(places.len()));
+        worth.then_some(Pattern {
+            places,
+            fills,
+            ends,
+            runs,
+            axis,
+            of_axis,
+            inner,
+            steps,
+            uneven,
+            cuts,
+        })
     }
 
     /// The parts of `len` elements from flat index `start` on, with where they begin in the range.
@@ -182,6 +274,8 @@ impl Pattern {
         mut each: impl FnMut(usize, Part),
     ) {
         let mut done = 0;
+        let looks = self.cuts.is_some() || !self.uneven.terms.is_empty();
+        let mut place = vec![0; if looks { extents.len() } else { 0 }];
         while done < len {
             let mut rest = (start + done) / self.inner;
             let at = rest % extents[self.axis];
@@ -194,7 +288,21 @@ impl Pattern {
             }
             let from = (at - first) * self.inner + (start + done) % self.inner;
             let ends = (extents[self.axis] - first).min(self.of_axis) * self.inner;
-            let part: Range<usize> = from..ends.min(from + len - done);
+            let mut part: Range<usize> = from..ends.min(from + len - done);
+            if let Some(cuts) = &self.cuts {
+                let (fails, good) = cuts.at(extents, start + done, &mut place);
+                part.end = part.end.min(part.start + good);
+                if let Some(test) = fails {
+                    let (places, fills) = (&cuts.filled[part.clone()], &cuts.fills[test][part]);
+                    each(done, Part { base: 0, places, fills, runs: None });
+                    done += places.len();
+                    continue;
+                }
+            }
+            if !self.uneven.terms.is_empty() {
+                unravel(start + done, extents, &mut place);
+                base += self.uneven.at(&place);
+            }
             let fills = if self.fills.is_empty() { &[] } else { &self.fills[part.clone()] };
             let runs = self.runs.map(|(run, follow)| (run - part.start % run, run, follow));
             let places = &self.places[part];
@@ -373,11 +481,12 @@ mod tests {
     #[test]
     fn parts_have_the_places_of_the_index_expression() {
         let mut dice = Dice(5);
-        let (mut seen, mut filled, mut long) = (0, 0, 0);
+        let (mut seen, mut filled, mut long, mut cut, mut uneven) = (0, 0, 0, 0, 0);
         for _ in 0..2_000 {
             let rank = 1 + dice.roll(4);
+            let large = dice.roll(2).min(rank - 1);
             let extents: Vec<usize> = (0..rank)
-                .map(|k| if k == 0 { 300 + dice.roll(5000) } else { 1 + dice.roll(9) })
+                .map(|k| if k == large { 300 + dice.roll(5000) } else { 1 + dice.roll(9) })
                 .collect();
             let offset = random(&mut dice, &extents);
             let tests: Vec<Test> = (0..dice.roll(3))
@@ -405,7 +514,7 @@ mod tests {
             assert!(fits);
             for (k, got) in got.iter().enumerate() {
                 let mut place = vec![0; rank];
-                aplomb_values::reference::unravel(start + k, &extents, &mut place);
+                unravel(start + k, &extents, &mut place);
                 let outside = tests.iter().find(|t| !(t.lo..t.hi).contains(&t.ix.at(&place)));
                 let wanted = outside.map_or_else(|| Ok(offset.at(&place)), |t| Err(t.fill));
                 assert_eq!(*got, wanted, "{extents:?} {offset:?} {tests:?} {k}");
@@ -417,8 +526,12 @@ mod tests {
             }
             seen += 1;
             filled += usize::from(!pattern.fills.is_empty());
+            cut += usize::from(pattern.cuts.is_some());
+            uneven += usize::from(!pattern.uneven.terms.is_empty());
             long += usize::from(*extents.last().unwrap() > SHORT);
         }
-        assert!(seen > 300 && filled > 50 && long > 10, "{seen} {filled} {long}");
+        let counts = [seen, filled, long, cut, uneven];
+        let least = [300, 50, 10, 50, 10];
+        assert!(counts.iter().zip(least).all(|(n, least)| *n > least), "{counts:?}");
     }
 }

@@ -27,6 +27,7 @@ use aplomb_values::dag::ix::{Ix, linear};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::{BLOCK, LANES, SINGLES, is_single};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Along the fold: what a tile goes over at a time, so that its operands' parts stay in L1.
 const DEEP: usize = 2048;
@@ -293,7 +294,7 @@ impl Operand<'_> {
         let steps = self.steps();
         let inputs = self.inputs.iter().zip(&self.launch.loads).map(|(input, load)| {
             let walk = Walk::of_read(&load.read, &input.shape, &own);
-            Input { flat: walk.flat(), walk, ..input.clone() }
+            Input { flat: walk.flat(), walk: Arc::new(walk), ..input.clone() }
         });
         let inputs = inputs.collect();
         let guards = &self.launch.guards;

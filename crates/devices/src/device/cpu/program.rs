@@ -176,7 +176,7 @@ pub struct Input {
     pub source: Source,
     /// The source's extents.
     pub shape: Shape,
-    pub walk: Walk,
+    pub walk: Arc<Walk>,
     /// The place where the source begins, if it is read in the domain's order.
     pub flat: Option<i64>,
 }
@@ -198,6 +198,10 @@ pub struct Program {
     pub regs: usize,
     /// The registers of the values asked for, which hold to the chunk's end.
     pub kept: Vec<usize>,
+    /// The numbers among its inputs that it holds: input, place, value.
+    pub ones: Vec<(usize, i64, f64)>,
+    /// The reductions that its inputs after the loads are.
+    pub reduced: Vec<usize>,
     /// The least failure among uniform values.
     pub fault: Option<Fault>,
     /// A read beyond its source, found while lowering.
@@ -325,6 +329,7 @@ impl Lower<'_> {
                 let input = &self.work.reduced[*j as usize];
                 let input = input.clone();
                 self.out.inputs.push(input);
+                self.out.reduced.push(*j as usize);
                 self.load(k, self.out.inputs.len() - 1)
             }
             What::Index { ix, origin } => {
@@ -474,7 +479,9 @@ impl Lower<'_> {
             let known = one(*source, at);
             self.out.broken |= known.is_none() && !self.work.domain.contains(&0);
             // Nobody reads the 0: the domain is empty, or the launch is told to be broken.
-            return Arg::One(known.unwrap_or(0.0));
+            let known = known.unwrap_or(0.0);
+            self.out.ones.push((input, at, known));
+            return Arg::One(known);
         }
         let reg = self.reg();
         self.push(k, reg, Do::Load(input));

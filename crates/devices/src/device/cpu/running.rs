@@ -8,16 +8,18 @@
 //! | rows up to a block | a running result a row |
 //! | longer | every block's result, then those one after another, then each block from what stands before it |
 //!
-//! Results go straight into the launch's output. The numbers are i64 on the way; before a sum could
-//! leave what an f64 holds exactly it is left to `scan`, so the values are those of `prim::scan`.
+//! Results go straight into the launch's outputs where nothing follows them, else into f64. The
+//! numbers are i64 on the way; before a sum could leave what an f64 holds exactly it is left to
+//! `scan`, so the values are those of `prim::scan`.
 
 use super::convert::{Sink, Source};
+use super::fold::{Finals, Results};
 use super::map::{Outputs, body_into};
 use super::program::Input;
 use super::share::{Tally, each_unit};
 use super::{Cpu, DeviceError, RunCtx};
-use aplomb_plans::plan::{Launch, What};
-use aplomb_values::array::{DType, around, elements};
+use aplomb_plans::plan::{Launch, Reduction, What};
+use aplomb_values::array::{DType, around};
 use aplomb_values::prim::op::Op;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
@@ -28,7 +30,7 @@ const PIECE: usize = 512;
 /// The most that may stand before a block of i32 so that all sums in it are exact.
 const MOST: i64 = 1 << 52;
 
-/// The tallies of the body and of the output; None: not such a scan, or not with these values.
+/// All scans of a launch; None: some is none of these, or not with these values.
 pub fn run(
     cpu: &mut Cpu,
     launch: &Launch,
@@ -36,49 +38,74 @@ pub fn run(
     body: &Outputs,
     after: &Outputs,
     ctx: &RunCtx,
-) -> Result<Option<(Tally, Tally)>, DeviceError> {
-    let ([reduction], Some(axis), Some(outputs)) =
-        (launch.reductions.as_slice(), launch.axis, after.of_reduced(&launch.after, 1))
-    else {
-        return Ok(None);
-    };
-    let to = outputs[0];
-    let step = &launch.body[reduction.value as usize];
+) -> Result<Option<Results>, DeviceError> {
+    let Some(axis) = launch.axis else { return Ok(None) };
     let (outer, n, inner) = around(&launch.domain, axis);
-    let truths = step.dtype == DType::Bool;
-    let (Some(op), true, 1..) = (of(reduction.op, truths), inner == 1, outer * n) else {
-        return Ok(None);
-    };
-    if !step.dtype.is_integer() || reduction.dtype == DType::F32 || to.dtype == DType::F32 {
-        return Ok(None);
-    }
-    let mut found = Tally::default();
-    let mut own = None;
-    let source = match plain(&step.what, &inputs, outer * n).filter(|_| launch.stores.is_empty()) {
-        Some(source) => source,
+    let all = outer * n;
+    let ways: Option<Vec<Step>> = launch.reductions.iter().map(|r| way(launch, r)).collect();
+    let (Some(ways), 1, 1..) = (ways, inner, all) else { return Ok(None) };
+    let mut values = Vec::new();
+    let outputs = after.of_reduced(&launch.after, ways.len());
+    let sinks = match &outputs {
+        Some(sinks) => sinks.clone(),
         None => {
-            let within = to.dtype == DType::I32 || truths && to.dtype.is_integer();
-            let sink = if within {
-                Sink { checked: !truths, stream: false, ..to }
-            } else {
-                let made = cpu.pool.buffer(DType::I32, elements(&launch.domain), ctx.budget);
-                let at = own.insert(made.map_err(DeviceError::Oom)?).as_mut_ptr();
-                Sink { at, dtype: DType::I32, checked: true, stream: false }
-            };
-            let more = [(reduction.value, sink)];
-            let (tally, misfits) = body_into(cpu, launch, inputs, body, &more, ctx)?;
-            if misfits != 0 {
-                return Ok(None);
+            for _ in &ways {
+                values
+                    .push(cpu.pool.buffer(DType::F64, all, ctx.budget).map_err(DeviceError::Oom)?);
             }
-            found = tally;
-            Source { at: sink.at, dtype: sink.dtype, len: outer * n }
+            values.iter_mut().map(Sink::own).enumerate().collect()
         }
     };
-    let running = Running { source, to, op, outer, n, misfit: AtomicBool::new(false) };
-    let Some(threads) = running.all(cpu, ctx)? else { return Ok(None) };
-    drop(own);
-    let misfits = u64::from(running.misfit.into_inner());
-    Ok(Some((found, Tally { fault: None, misfits, threads })))
+    if sinks.iter().any(|(_, to)| to.dtype == DType::F32) {
+        return Ok(None);
+    }
+    // What does not lie anywhere is made by the body, in its output where that can hold it.
+    let (mut own, mut more, mut sources) = (Vec::new(), Vec::new(), Vec::new());
+    for (r, (_, to)) in launch.reductions.iter().zip(&sinks) {
+        let step = &launch.body[r.value as usize];
+        if let Some(source) = plain(&step.what, &inputs, all) {
+            sources.push(source);
+            continue;
+        }
+        let truths = step.dtype == DType::Bool;
+        let sink = if to.dtype == DType::I32 || truths && to.dtype.is_integer() {
+            Sink { checked: !truths, stream: false, ..*to }
+        } else {
+            let mut made =
+                cpu.pool.buffer(DType::I32, all, ctx.budget).map_err(DeviceError::Oom)?;
+            let at = made.as_mut_ptr();
+            own.push(made);
+            Sink { at, dtype: DType::I32, checked: true, stream: false }
+        };
+        sources.push(Source { at: sink.at, dtype: sink.dtype, len: all });
+        more.push((r.value, sink));
+    }
+    let (mut found, mut done) = (Tally::default(), Tally::default());
+    if !launch.stores.is_empty() || !more.is_empty() {
+        let (tally, misfits) = body_into(cpu, launch, inputs, body, &more, ctx)?;
+        if misfits != 0 {
+            return Ok(None);
+        }
+        found = tally;
+    }
+    for ((source, op), (number, to)) in sources.into_iter().zip(ways).zip(sinks) {
+        let running = Running { source, to, op, outer, n, misfit: AtomicBool::new(false) };
+        let Some(threads) = running.all(cpu, ctx)? else { return Ok(None) };
+        let misfits = u64::from(running.misfit.into_inner()) << number;
+        done.add(&Tally { fault: None, misfits, threads });
+    }
+    if outputs.is_some() {
+        return Ok(Some(Results::Stored(found, done)));
+    }
+    found.add(&done);
+    Ok(Some(Results::Finals(Finals { values, tally: found })))
+}
+
+/// The operation of a scan of whole numbers; None: it is none of these.
+fn way(launch: &Launch, r: &Reduction) -> Option<Step> {
+    let dtype = launch.body[r.value as usize].dtype;
+    let op = of(r.op, dtype == DType::Bool)?;
+    (dtype.is_integer() && r.dtype != DType::F32).then_some(op)
 }
 
 /// An operation of whole numbers that may be grouped in any way.

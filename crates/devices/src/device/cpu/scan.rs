@@ -53,8 +53,8 @@ pub fn run(
     let axis = launch.axis.filter(|a| *a < launch.domain.len());
     let axis =
         axis.ok_or_else(|| DeviceError::Broken("a launch scans an axis that it has not".into()))?;
-    if let Some((body, after)) = running::run(cpu, launch, inputs()?, body, after, ctx)? {
-        return Ok(Results::Stored(body, after));
+    if let Some(found) = running::run(cpu, launch, inputs()?, body, after, ctx)? {
+        return Ok(found);
     }
     let (outer, n, inner) = around(&launch.domain, axis);
     let dtype = |r: &Reduction| if inner == 1 { float(r.dtype) } else { DType::F64 };
@@ -62,11 +62,11 @@ pub fn run(
     let count = launch.reductions.len();
     let outputs = after.of_reduced(&launch.after, count).filter(|sinks| {
         let mut each = sinks.iter().zip(&launch.reductions);
-        each.all(|(to, r)| to.dtype == dtype(r))
+        each.all(|((_, to), r)| to.dtype == dtype(r))
     });
     let (mut values, stored) = (Vec::new(), outputs.is_some());
-    let sinks = match outputs {
-        Some(sinks) => sinks,
+    let sinks: Vec<Sink> = match outputs {
+        Some(sinks) => sinks.into_iter().map(|(_, to)| to).collect(),
         None => {
             for r in &launch.reductions {
                 let made = make(cpu, dtype(r), outer * n * inner, ctx)?;

@@ -26,6 +26,7 @@ use aplomb_values::body::finite::hides;
 use aplomb_values::dag::ix::linear;
 use aplomb_values::prim::reduce::{LANES, halve};
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Results side by side in an item: 64 rows of partials of so many stay in the second cache.
@@ -91,10 +92,10 @@ impl Turned {
         let Some(fast) = fast else { return Ok(None) };
         let own = |(input, load): (&Input, &Load)| {
             let walk = match load.read.is_anywhere() {
-                true => input.walk.clone(),
+                true => Walk::clone(&input.walk),
                 false => Walk::of_read(&load.read, &input.shape, &launch.domain),
             };
-            Input { flat: walk.flat(), walk, ..input.clone() }
+            Input { flat: walk.flat(), walk: Arc::new(walk), ..input.clone() }
         };
         let inputs: Vec<Input> = inputs.iter().zip(&launch.loads).map(own).collect();
         let ways: Option<Vec<(Bin, Kind)>> = folds.iter().map(lanes_of).collect();

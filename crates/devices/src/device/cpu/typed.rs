@@ -12,11 +12,10 @@
 
 use super::Isa;
 use super::chunk::{CHUNK, Env, Frame};
-use super::convert::Source;
 use super::cut::{Cut, Fold, Item};
 use super::emit::{self, Bin, Counter, Kind, PARTIALS, Partials, Summer};
 use super::narrow::{Rows, Way, narrow};
-use super::program::{Input, Program};
+use super::program::Program;
 use aplomb_plans::plan::{Launch, What};
 use aplomb_values::array::DType;
 use aplomb_values::prim::op::Op;
@@ -26,16 +25,13 @@ const SHORT: usize = 64;
 
 /// The values of the folds of a pass, in their own type.
 pub enum Typed {
-    /// An input each, from an item on.
-    Inputs(Vec<(Way, Source, usize)>),
+    /// An input each, by its number, from an item on.
+    Inputs(Vec<(Way, usize, usize)>),
     /// Truths that an emitted loop counts.
     Truths(Vec<Way>, Counter),
     /// Numbers that an emitted loop folds, in lanes of a kind.
     Sums(Vec<(Bin, Kind)>, Summer),
 }
-
-// SAFETY: sources are not written while a launch runs.
-unsafe impl Sync for Typed {}
 
 /// A fold as lanes have it: f32 is added in f32, and whatever else is the same in both.
 pub fn lanes_of(fold: &Fold) -> Option<(Bin, Kind)> {
@@ -83,7 +79,6 @@ impl Typed {
     pub fn of(
         (launch, cut): (&Launch, Cut),
         folds: &[Fold],
-        inputs: &[Input],
         program: &Program,
         loops: &emit::Registry,
     ) -> Option<Typed> {
@@ -94,11 +89,11 @@ impl Typed {
         let step = |fold: &Fold| &launch.body[fold.of.value as usize];
         let input = |fold: &Fold| {
             let What::Load(k) = step(fold).what else { return None };
-            let input = inputs.get(k as usize)?;
+            let input = program.inputs.get(k as usize)?;
             let first = usize::try_from(input.flat?).ok()?;
             let last = first.checked_add(launch.domain.iter().product())?;
             let way = Way::of(fold.of.op, input.source.dtype)?;
-            (last <= input.source.len).then_some((way, input.source, first))
+            (last <= input.source.len).then_some((way, k as usize, first))
         };
         if let Some(all) = folds.iter().map(input).collect() {
             return Some(Typed::Inputs(all));
@@ -136,8 +131,9 @@ impl Typed {
         let loops = narrow(isa);
         match self {
             Typed::Inputs(all) => {
-                for (fold, (way, source, first)) in folds.iter().zip(all) {
+                for (fold, (way, input, first)) in folds.iter().zip(all) {
                     let Item { places, columns, .. } = item;
+                    let source = env.program.inputs[*input].source;
                     let at = first + item.base + item.first * cut.inner;
                     // SAFETY: the domain lies in the source from `first` on; the partials are this
                     // item's.

@@ -10,120 +10,10 @@
 
 use super::convert::Source;
 use super::pattern::{Part, Pattern};
-use aplomb_values::dag::ix::{Atom, Ix, linear};
+use aplomb_values::dag::ix::{Ix, linear};
+pub use aplomb_values::dag::pieces::Piece;
+use aplomb_values::dag::pieces::Pieces;
 use aplomb_values::dag::{Read, Test};
-
-/// An Ix from one place on: its value there, its step, and for how many elements that holds.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Line {
-    at: i64,
-    step: i64,
-    good: i64,
-}
-
-const EVER: i64 = i64::MAX / 4;
-
-fn line(ix: &Ix, place: &[usize], last: usize) -> Line {
-    let mut out = Line { at: ix.c, step: 0, good: EVER };
-    for (k, atom) in &ix.terms {
-        let part = piece(atom, place, last);
-        out.at += k * part.at;
-        out.step += k * part.step;
-        out.good = out.good.min(part.good);
-    }
-    out
-}
-
-/// For how many elements a line from `at` by `step` stays in [lo, hi); it is inside.
-fn stays(at: i64, step: i64, lo: i64, hi: i64) -> i64 {
-    match step {
-        0 => EVER,
-        s if s > 0 => (hi - at + s - 1) / s,
-        s => (at - lo) / -s + 1,
-    }
-}
-
-fn piece(atom: &Atom, place: &[usize], last: usize) -> Line {
-    match atom {
-        Atom::Axis(k) => {
-            let k = *k as usize;
-            Line { at: place[k] as i64, step: i64::from(k == last), good: EVER }
-        }
-        Atom::Div(x, d) => {
-            let x = line(x, place, last);
-            let (at, low) = (x.at.div_euclid(*d), x.at.rem_euclid(*d));
-            if x.step % d == 0 {
-                return Line { at, step: x.step / d, good: x.good };
-            }
-            Line { at, step: 0, good: x.good.min(stays(low, x.step, 0, *d)) }
-        }
-        Atom::Mod(x, d) => {
-            let x = line(x, place, last);
-            let low = x.at.rem_euclid(*d);
-            if x.step % d == 0 {
-                return Line { at: low, step: 0, good: x.good };
-            }
-            Line { at: low, step: x.step, good: x.good.min(stays(low, x.step, 0, *d)) }
-        }
-        Atom::Clamp(x, lo, hi) => {
-            let x = line(x, place, last);
-            match () {
-                () if x.at < *lo => Line {
-                    at: *lo,
-                    step: 0,
-                    good: x.good.min(stays(x.at, x.step, i64::MIN / 4, *lo)),
-                },
-                () if x.at > *hi => Line {
-                    at: *hi,
-                    step: 0,
-                    good: x.good.min(stays(x.at, x.step, hi + 1, i64::MAX / 4)),
-                },
-                () => Line { good: x.good.min(stays(x.at, x.step, *lo, hi + 1)), ..x },
-            }
-        }
-    }
-}
-
-/// A straight piece of a read.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Piece {
-    /// Source elements at, at+step, ….
-    From {
-        at: i64,
-        step: i64,
-        len: usize,
-    },
-    Fill {
-        with: f64,
-        len: usize,
-    },
-}
-
-impl Piece {
-    pub fn len(&self) -> usize {
-        match self {
-            Piece::From { len, .. } | Piece::Fill { len, .. } => *len,
-        }
-    }
-}
-
-/// The first failing test's fill from `place` on, or None while all hold; and for how many elements
-/// that is so.
-fn tested(tests: &[Test], place: &[usize], last: usize) -> (Option<f64>, i64) {
-    let mut good = EVER;
-    for test in tests {
-        let x = line(&test.ix, place, last);
-        good = good.min(x.good);
-        if x.at >= test.lo && x.at < test.hi {
-            good = good.min(stays(x.at, x.step, test.lo, test.hi));
-            continue;
-        }
-        let (lo, hi) =
-            if x.at < test.lo { (i64::MIN / 4, test.lo) } else { (test.hi, i64::MAX / 4) };
-        return (Some(test.fill), good.min(stays(x.at, x.step, lo, hi)));
-    }
-    (None, good)
-}
 
 /// A read (or a list of tests, or an Ix) over a domain, ready to be walked.
 #[derive(Clone, Debug, PartialEq)]
@@ -230,64 +120,23 @@ impl Walk {
         place: &mut Vec<usize>,
         mut each: impl FnMut(usize, Piece),
     ) {
-        self.place(start, place);
-        let Some(last) = self.extents.len().checked_sub(1) else {
-            if len > 0 {
-                each(0, self.piece(place, usize::MAX, 1));
-            }
-            return;
-        };
-        let mut done = 0;
-        while done < len {
-            let left = (self.extents[last] - place[last]).min(len - done);
-            let piece = self.piece(place, last, left);
-            each(done, piece);
-            done += piece.len();
-            place[last] += piece.len();
-            let mut k = last;
-            while place[k] >= self.extents[k] && k > 0 {
-                place[k] = 0;
-                k -= 1;
-                place[k] += 1;
-            }
-        }
+        self.read().each(&self.extents, start..start + len, place, &mut each);
     }
 
     /// The first piece of `len` elements from flat index `start` on.
     pub fn first(&self, start: usize, len: usize, place: &mut Vec<usize>) -> Piece {
-        self.place(start, place);
-        match self.extents.len().checked_sub(1) {
-            None => self.piece(place, usize::MAX, 1),
-            Some(last) => self.piece(place, last, (self.extents[last] - place[last]).min(len)),
-        }
+        self.read().first(&self.extents, start..start + len, place)
     }
 
-    fn place(&self, start: usize, place: &mut Vec<usize>) {
-        place.clear();
-        place.resize(self.extents.len(), 0);
-        let mut rest = start;
-        for (k, &n) in self.extents.iter().enumerate().rev() {
-            place[k] = rest % n.max(1);
-            rest /= n.max(1);
-        }
-    }
-
-    fn piece(&self, place: &[usize], last: usize, most: usize) -> Piece {
-        let (fill, good) = tested(&self.tests, place, last);
-        let within = |good: i64| usize::try_from(good).map_or(most, |g| g.clamp(1, most));
-        match fill {
-            Some(with) => Piece::Fill { with, len: within(good) },
-            None => {
-                let x = line(&self.offset, place, last);
-                Piece::From { at: x.at, step: x.step, len: within(good.min(x.good)) }
-            }
-        }
+    fn read(&self) -> Pieces<'_> {
+        Pieces { offset: &self.offset, tests: &self.tests }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use aplomb_values::reference::unravel;
 
     /// Deterministic small numbers.
     struct Dice(u64);
@@ -340,11 +189,11 @@ mod tests {
             let start = dice.roll(total as i64) as usize;
             let len = dice.roll((total - start) as i64 + 1) as usize;
             let mut seen = 0;
-            let mut place = Vec::new();
+            let mut place = vec![0; rank];
             walk.pieces(start, len, &mut Vec::new(), |from, piece| {
                 assert_eq!(from, seen);
                 for k in 0..piece.len() {
-                    walk.place(start + from + k, &mut place);
+                    unravel(start + from + k, &walk.extents, &mut place);
                     let wanted =
                         walk.tests.iter().find(|t| !(t.lo..t.hi).contains(&t.ix.at(&place)));
                     match piece {
@@ -359,7 +208,7 @@ mod tests {
             });
             assert_eq!(seen, len);
             if let Some(c) = walk.flat() {
-                walk.place(start, &mut place);
+                unravel(start, &walk.extents, &mut place);
                 assert_eq!(walk.offset.at(&place), c + start as i64);
             }
         }

@@ -6,6 +6,7 @@
 //! finite arguments is a `Fail`; ∞ and NaN that came in from files flow on as IEEE has it. Never: a
 //! tolerance that is not ⎕CT.
 
+mod circles;
 pub mod complex;
 pub(super) mod gamma;
 pub mod lane;

@@ -5,7 +5,7 @@
 //! it must.
 
 use super::lane::Lane;
-use super::{math, single};
+use super::{circles, math, single};
 use crate::prim::op::Op;
 
 /// The fast part of one operation.
@@ -49,6 +49,12 @@ pub fn visit<V: Visit>(op: Op, ct: f64, v: V) -> Option<V::Out> {
         (Op::Circle(1), _) => v.rule::<Sin>(),
         (Op::Circle(2), _) => v.rule::<Cos>(),
         (Op::Circle(3), _) => v.rule::<Tan>(),
+        (Op::Circle(5), _) => v.rule::<Sinh>(),
+        (Op::Circle(6), _) => v.rule::<Cosh>(),
+        (Op::Circle(7), _) => v.rule::<Tanh>(),
+        (Op::Circle(-1), _) => v.rule::<Asin>(),
+        (Op::Circle(-2), _) => v.rule::<Acos>(),
+        (Op::Circle(-3), _) => v.rule::<Atan>(),
         (Op::Add, _) => v.rule::<Add>(),
         (Op::Sub, _) => v.rule::<Sub>(),
         (Op::Mul, _) => v.rule::<Mul>(),
@@ -259,6 +265,60 @@ impl Rule for Tan {
     #[inline(always)]
     fn singles<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
         (single::sin(x).div(single::cos(x)), far(x, single::TRIG_MOST))
+    }
+}
+
+/// `5○Y`; suspect: what is near the greatest number, or beyond.
+pub struct Sinh;
+impl Rule for Sinh {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
+        (circles::sinh(x), far(x, circles::HYPERBOLIC_MOST))
+    }
+}
+
+/// `6○Y`; suspect: what is near the greatest number, or beyond.
+pub struct Cosh;
+impl Rule for Cosh {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
+        (circles::cosh(x), far(x, circles::HYPERBOLIC_MOST))
+    }
+}
+
+/// `7○Y`.
+pub struct Tanh;
+impl Rule for Tanh {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
+        sure(circles::tanh(x))
+    }
+}
+
+/// `¯1○Y`; suspect: numbers beyond 1.
+pub struct Asin;
+impl Rule for Asin {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
+        (circles::asin(x), far(x, 1.0))
+    }
+}
+
+/// `¯2○Y`; suspect: numbers beyond 1.
+pub struct Acos;
+impl Rule for Acos {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
+        (circles::acos(x), far(x, 1.0))
+    }
+}
+
+/// `¯3○Y`.
+pub struct Atan;
+impl Rule for Atan {
+    #[inline(always)]
+    fn lanes<L: Lane>(x: L, _: L, _: L) -> (L, L::Mask) {
+        sure(circles::atan(x))
     }
 }
 

@@ -167,6 +167,48 @@ fn the_sequences_are_within_two_ulp_of_the_library() {
 }
 
 #[test]
+fn circles_are_those_of_the_library_or_next_to_them() {
+    let mut seed = 1u64;
+    let mut next = || {
+        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (seed >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    };
+    let library: [(i8, fn(f64) -> f64, f64); 6] = [
+        (5, f64::sinh, 700.0),
+        (6, f64::cosh, 700.0),
+        (7, f64::tanh, 25.0),
+        (-1, f64::asin, 1.0),
+        (-2, f64::acos, 1.0),
+        (-3, f64::atan, 40.0),
+    ];
+    for (k, by, most) in library {
+        let mut worst = (0.0, 0.0);
+        for _ in 0..100_000 {
+            let (wide, near) = (next() * most, next());
+            let small = next() * 2f64.powi(-((next().abs() * 60.0) as i32));
+            for x in [wide, near, small, near.powi(8)] {
+                let off = ulps(ok(Op::Circle(k), x, 0.0), by(x));
+                worst = if off > worst.0 { (off, x) } else { worst };
+            }
+        }
+        // The library's own tangent is off by two.
+        let most = if k == 7 { 3.0 } else { 2.0 };
+        assert!(worst.0 <= most, "{k}○{:e} is off by {} ulp", worst.1, worst.0);
+        for x in [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 5e-324, 1e-300, 0.4375, 0.6875] {
+            let (own, its) = (ok(Op::Circle(k), x, 0.0), by(x));
+            assert!(ulps(own, its) <= 2.0, "{k}○{x:e}: {own:e} {its:e}");
+            assert_eq!(own.is_sign_negative(), its.is_sign_negative(), "{k}○{x:e}");
+        }
+    }
+    for (k, by, _) in library.iter().filter(|of| matches!(of.0, 7 | -3)) {
+        for x in [1e300, -1e300, f64::INFINITY, f64::NEG_INFINITY, 22.0, 2.4375, 1.1875] {
+            assert!(ulps(ok(Op::Circle(*k), x, 0.0), by(x)) <= 2.0, "{k}○{x:e}");
+        }
+        assert!(ok(Op::Circle(*k), f64::NAN, 0.0).is_nan());
+    }
+}
+
+#[test]
 fn powers_are_those_of_the_library_or_next_to_them() {
     let mut seed = 1u64;
     let mut next = || {

@@ -10,6 +10,7 @@ use super::pages::Pages;
 use super::tape::{Act, Tape};
 use crate::pool::lock;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Work below this runs before a tape would be written.
@@ -64,6 +65,8 @@ impl When {
 /// All loops of a device.
 pub struct Registry {
     codes: Mutex<HashMap<Tape, Known>>,
+    /// Tapes that were met and not compiled, ever.
+    waiting: AtomicUsize,
     when: When,
     /// Bytes of a register of the machine; None: nothing is emitted for it.
     register: Option<usize>,
@@ -78,7 +81,7 @@ impl Registry {
             Isa::Avx2 => Some(32),
             Isa::Portable => None,
         };
-        Registry { codes: Mutex::default(), when, register }
+        Registry { codes: Mutex::default(), waiting: AtomicUsize::new(0), when, register }
     }
 
     /// An empty tape for the machine's registers; None: nothing is emitted.
@@ -95,6 +98,11 @@ impl Registry {
         some.then_some(always || ns >= LONG_NS)
     }
 
+    /// The number of times that a tape was met and left for its next time.
+    pub fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
     fn codes(&self) -> MutexGuard<'_, HashMap<Tape, Known>> {
         lock(&self.codes)
     }
@@ -109,6 +117,7 @@ impl Registry {
             None if ready => {}
             None => {
                 codes.insert(tape, Known::Seen);
+                self.waiting.fetch_add(1, Ordering::Relaxed);
                 return None;
             }
         }
