@@ -206,3 +206,53 @@ fn a_loop_whose_array_grows_by_an_item_it_looked_at_compiles_no_plan_for_every_l
         assert_eq!(same.number_scalar(), Some(1.0), "{line}");
     }
 }
+
+/// Lines whose launches hold numbers that lie in memory: shared ones, exponents, divisors, results
+/// of launches before them; and one of each kind of launch.
+const AGAIN: &[&str] = &[
+    "V×1500⍴K",
+    "V*1500⍴K",
+    "V÷⌈/V",
+    "(+/V×W)÷≢V",
+    "+/V×1500⍴K",
+    "+/V<1500⍴K×700",
+    "⌊V÷1500⍴N",
+    "(1500⍴N)|I",
+    "+\\V×1500⍴K",
+    "(∨\\B)∧⌽∨\\⌽B",
+    "(+\\B)×⌽+\\⌽B",
+    "(V>⌈/W÷2)/V",
+    "V[⍋W]",
+    "{⍵+(1500⍴K)×⍵}⍣3⊢V",
+    "7○V÷1500⍴K×400",
+    "+/30 50⍴V",
+    "⌈⌿30 50⍴V×1500⍴K",
+    "(30 50⍴V)+.×50 4⍴W",
+    "(300 5⍴V)+.×5 4⍴W",
+    "2/2⌿30 50⍴V",
+    "V×1,(1498⍴N,2),1",
+    "⍉(9⍴2)⊤I",
+    "V×(I>1500⍴N×100)+1500⍴K",
+];
+
+#[test]
+fn a_line_that_runs_again_is_as_if_it_had_never_run() {
+    let given = |turn: usize| {
+        let (step, every) = (turn as f64 + 0.5, turn + 2);
+        format!(
+            "V←{step}×⍳1500 ⋄ W←⌽V-{turn} ⋄ I←{turn}⌽⍳1500 ⋄ K←,{turn}+0.25 ⋄ N←,{every} ⋄ \
+             B←0={every}00|⍳1500 ⋄ V W I K N B"
+        )
+    };
+    let mut old = prepared();
+    for turn in [0, 1, 1, 2, 3, 0] {
+        let mut new = prepared();
+        for s in [&mut old, &mut new] {
+            assert!(run(s, &given(turn)).is_empty());
+        }
+        for line in AGAIN {
+            let values = [&mut old, &mut new].map(|s| s.value_of(line).unwrap().unwrap());
+            assert_eq!(bits(&values[0]), bits(&values[1]), "{line}, turn {turn}");
+        }
+    }
+}

@@ -14,6 +14,7 @@ pub mod parts;
 pub mod pieces;
 pub mod repeat;
 pub mod search;
+pub mod seek;
 pub mod select;
 pub mod sets;
 pub mod shape;

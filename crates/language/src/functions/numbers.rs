@@ -286,8 +286,10 @@ fn encode_by_steps(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array
     if radices.iter().skip(1).any(|&r| r == 0.0) {
         return Ok(None);
     }
+    // A whole number that is not there yet may turn out to be beyond 2*53, or ∞.
     if x.rank() == 1
         && y.dtype().is_integer()
+        && y.pending().is_none()
         && let Some(made) = encode_by_places(cx, x, y, &radices)?
     {
         return Ok(Some(made));

@@ -3,6 +3,7 @@
 
 use super::cells;
 use super::groups::{Hashed, firsts_of_groups, mixed, places_of_runs};
+use super::seek::place_of_one;
 use super::shape::Axis;
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain, length, rank, ws_full};
@@ -400,6 +401,13 @@ pub fn first_places(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
     let frame = y.shape()[..y.rank() - cell].to_vec();
     cx.force(&[x, y], "search")?;
     let ct = ct_of(cx, x, y);
+    if let (0, Some(at)) = (cell, place_of_one(&x.settled(), y, ct, cx.budget())?) {
+        let at = at as f64 + cx.sys.settings.io;
+        return match y.rank() {
+            0 => Ok(Array::num(at)),
+            _ => Array::numbers(frame.as_slice(), vec![at], cx.budget()),
+        };
+    }
     let known = match places_of_runs(cx, &x.settled(), &y.settled(), cell)? {
         Some(places) => Some(places),
         None => places_in(&x.settled(), &y.settled(), ct),
@@ -435,6 +443,9 @@ pub fn member(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arra
 pub fn found(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
     cx.force(&[x, y], "search")?;
     let ct = ct_of(cx, x, y);
+    if let (0, Some(at)) = (x.rank(), place_of_one(&y.settled(), x, ct, cx.budget())?) {
+        return Ok(Array::bool(at < y.len()));
+    }
     let list = match y.rank() {
         0 if !y.is_uniform() => super::shape::reshaped(cx, y, &[1])?,
         _ => y.settled(),

@@ -131,6 +131,17 @@ pub struct Frame {
 // launch's sources.
 unsafe impl Send for Frame {}
 
+/// Places from one on, by a step, and each an origin more. Places are whole and far below 2*53, so
+/// sums of steps are exact, and eight of them stand side by side.
+fn ramp(out: &mut [f64], from: i64, step: i64, origin: f64) {
+    const WIDE: usize = 8;
+    let mut next: [f64; WIDE] = std::array::from_fn(|k| (from + step * k as i64) as f64);
+    for out in out.chunks_mut(WIDE) {
+        out.iter_mut().zip(&next).for_each(|(out, x)| *out = x + origin);
+        next.iter_mut().for_each(|x| *x += (step * WIDE as i64) as f64);
+    }
+}
+
 impl Frame {
     /// Made ready for a launch.
     pub fn reset(&mut self, env: &Env) {
@@ -294,10 +305,9 @@ impl Frame {
         }
         walk.pieces(start, n, &mut self.place, |at, piece| {
             if let Piece::From { at: from, step, len } = piece {
-                for k in 0..len {
-                    // SAFETY: pieces lie within n.
-                    unsafe { *out.add(at + k) = (from + step * k as i64) as f64 + origin };
-                }
+                // SAFETY: pieces lie within n.
+                let out = unsafe { std::slice::from_raw_parts_mut(out.add(at), len) };
+                ramp(out, from, step, origin);
             }
         });
         true

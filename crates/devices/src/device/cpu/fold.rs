@@ -118,11 +118,15 @@ impl Pass<'_> {
             keep: folds.iter().map(|f| (f.of.value, hides(f.of.op))).collect(),
             reduced: Vec::new(),
         };
-        let packed = if first { Packed::of(cpu, launch, &inputs, ctx)? } else { None };
+        // So short a sum fills no tile, whose steps are many products long.
         let mut done = None;
-        if let (None, Some(batch), [fold]) = (&packed, Batch::of(launch, &inputs), &*folds) {
+        if let (Some(batch), [fold]) = (Batch::of(launch, &inputs), &*folds) {
             done = batch.run(cpu, fold, ctx)?;
         }
+        let packed = match (&done, first) {
+            (None, true) => Packed::of(cpu, launch, &inputs, ctx)?,
+            _ => None,
+        };
         if let (None, None, Some(way)) = (&packed, &done, Turned::of(launch, &inputs)) {
             done = way.run(cpu, &inputs, &folds, cut.block, ctx)?;
         }

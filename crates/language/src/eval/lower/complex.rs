@@ -6,23 +6,24 @@
 use super::{Cx, Lanes, failed, item, lanes, single};
 use aplomb_ground::error::{Result, bug};
 use aplomb_ground::limits::Budget;
-use aplomb_values::array::{Array, Complex64, DType, Data, Shape, View, elements};
+use aplomb_values::array::{Array, Complex64, DType, Data, Shape, View, elements, storage};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce;
 use aplomb_values::prim::scalar::complex;
+use std::borrow::Cow;
 
-/// A ready argument's items as complex numbers.
+/// A ready argument's items as complex numbers: as they lie in memory, if they are such there.
 enum Parts {
     One(Complex64),
+    Held(Array),
     Many(Vec<Complex64>),
 }
 
 fn parts(a: &Array, budget: &Budget) -> Result<Parts> {
-    match a.settled().data() {
+    let held = a.settled();
+    match held.data() {
         Data::Complex(z) => return Ok(Parts::One(*z)),
-        Data::Dense(b) if matches!(b.view(), View::Complex(_)) => {
-            return Ok(Parts::Many(complexes(a, budget)?));
-        }
+        Data::Dense(b) if matches!(b.view(), View::Complex(_)) => return Ok(Parts::Held(held)),
         _ => {}
     }
     let own = lanes(a, budget)?;
@@ -42,16 +43,37 @@ fn complexes(a: &Array, budget: &Budget) -> Result<Vec<Complex64>> {
 impl Parts {
     const NONE: Parts = Parts::One(Complex64::ZERO);
 
+    fn each(&self) -> Result<Each<'_>> {
+        Ok(match self {
+            Parts::One(z) => Each::One(*z),
+            Parts::Many(items) => Each::Item(items),
+            Parts::Held(a) => match storage(a).map(|held| held.view()) {
+                Some(View::Complex(items)) => Each::Item(items),
+                _ => return Err(bug!("complex numbers are none any more")),
+            },
+        })
+    }
+}
+
+/// One number for all places, or an item for each.
+enum Each<'a> {
+    One(Complex64),
+    Item(&'a [Complex64]),
+}
+
+impl Each<'_> {
     fn at(&self, k: usize) -> Complex64 {
         match self {
-            Parts::One(z) => *z,
-            Parts::Many(v) => v[k],
+            Each::One(z) => *z,
+            Each::Item(items) => items[k],
         }
     }
 }
 
-/// The elements between two looks at the interrupt.
-const PIECE: usize = 4_096;
+/// Operations whose results are real whatever they are of.
+fn gives_reals(op: Op) -> bool {
+    matches!(op, Op::Abs | Op::Circle(9 | 10 | 11 | 12))
+}
 
 impl Cx<'_> {
     /// A dyadic scalar function of two real numbers.
@@ -111,13 +133,23 @@ impl Cx<'_> {
             None => Ok(Parts::NONE),
         };
         let (a, b) = (own(0)?, own(1)?);
+        let (a, b, single) = (a.each()?, b.each()?, self.sys.settings.single);
+        let mut ticks = self.budget().ticks();
+        let mut one = |k: usize| {
+            ticks.tick()?;
+            let z = complex::eval(op, ct, a.at(k), b.at(k)).map_err(failed)?;
+            if single { single::pair(z) } else { Ok(z) }
+        };
+        if gives_reals(op) && !shape.is_empty() {
+            let mut out = self.budget().room(n)?;
+            for k in 0..n {
+                out.push(one(k)?.re);
+            }
+            return Array::numbers(shape, out, self.budget());
+        }
         let mut out = self.budget().room(n)?;
         for k in 0..n {
-            if k % PIECE == 0 {
-                self.host.interrupt().check()?;
-            }
-            let z = complex::eval(op, ct, a.at(k), b.at(k)).map_err(failed)?;
-            out.push(if self.sys.settings.single { single::pair(z)? } else { z });
+            out.push(one(k)?);
         }
         Array::complexes(shape, out, self.budget())
     }
@@ -133,9 +165,13 @@ impl Cx<'_> {
     ) -> Result<Array> {
         self.host.interrupt().check()?;
         let _held = self.budget().charge_elements(y.len(), 16)?;
-        let items = complexes(y, self.budget())?;
+        let held = y.settled();
+        let all = match storage(&held).map(|held| held.view()) {
+            Some(View::Complex(items)) => Cow::Borrowed(items),
+            _ => Cow::Owned(complexes(y, self.budget())?),
+        };
         let out =
-            reduce::along_complex(op, ct, &items, y.shape(), axis).map_err(|(_, f)| failed(f))?;
+            reduce::along_complex(op, ct, &all, y.shape(), axis).map_err(|(_, f)| failed(f))?;
         Array::complexes(shape, out, self.budget())
     }
 

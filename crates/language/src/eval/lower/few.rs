@@ -27,11 +27,11 @@ fn is_compared(a: &Array) -> bool {
 }
 
 impl Cx<'_> {
-    /// True of a search for one item in a short array, both at hand: that is had for less than a
-    /// launch, and a loop that looks into an array it makes longer would have one to compile for
-    /// every length.
+    /// True of a search for one item in an array that is not huge, both at hand: that is had for
+    /// less than a launch, for it ends where the item is found, and a loop that looks into an array
+    /// it makes longer would have one to compile for every length.
     pub(super) fn is_found_by_hand(&self, list: &Array, one: &Array) -> bool {
-        const SHORT: usize = 64 * SMALL;
+        const SHORT: usize = 4096 * SMALL;
         let here = |a: &Array| a.pending().is_none() && a.frame().is_none();
         let free = !self.sys.records_all() && !self.sys.recorder.ahead;
         free && one.rank() == 0 && list.len() <= SHORT && here(list) && here(one)

@@ -120,14 +120,18 @@ pub fn key(
     // The members of all groups in one vector, group after group.
     let _held = ev.cx.budget().charge_elements(of.len().saturating_add(n), 24)?;
     let ends = ends_of(&ev.cx, &of, n)?;
-    let io = ev.cx.sys.settings.io;
-    let mut places = ev.cx.budget().room(of.len())?;
-    places.extend((0..of.len()).map(|k| k as f64 + io));
-    let places = ev.cx.vector(places)?;
-    let given = if x.is_some() { &values } else { &places };
+    let given = match x {
+        Some(_) => values.clone(),
+        None => {
+            let io = ev.cx.sys.settings.io;
+            let mut places = ev.cx.budget().room(of.len())?;
+            places.extend((0..of.len()).map(|k| k as f64 + io));
+            ev.cx.vector(places)?
+        }
+    };
     let pieces = match n {
         0 => None,
-        _ => grouped(&ev.cx, given, &of, &ends)?.and_then(|flat| Ragged::new(flat, ends.clone())),
+        _ => grouped(&ev.cx, &given, &of, &ends)?.and_then(|flat| Ragged::new(flat, ends.clone())),
     };
     let mut all = Vec::new();
     if let Some(pieces) = &pieces
