@@ -19,7 +19,7 @@ use std::rc::Rc;
 /// Nanoseconds to write and read an element again, twice as many as that takes: what is as cheap is
 /// computed again.
 const STORE_NS: f64 = 2.0 * (WRITE_NS + READ_NS);
-/// What takes less than a launch is not worth a buffer.
+/// The least time of a value that is worth a buffer: a launch takes as long.
 const LEAST_NS: f64 = LAUNCH_NS;
 /// A value may take this part of the memory that is free.
 const SHARE: u64 = 4;
