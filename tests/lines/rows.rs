@@ -185,7 +185,7 @@ fn bas_17_copies_go_by_the_threads_of_a_block() {
         seen.insert(*form);
         let text = text(&t);
         let (_, turn, stored) = COPIES.iter().find(|row| row.0 == *form).expect("a row");
-        let body = text.split(turn).nth(1).unwrap_or_else(|| panic!("{line}: {turn} in {text}"));
+        let (_, body) = text.split_once(turn).unwrap_or_else(|| panic!("{line}: {turn} in {text}"));
         let (copy, _) = body.split_once("__syncthreads()").expect("a barrier behind the copy");
         assert!(copy.contains(stored), "{line}: {copy}");
         if turn.starts_with("for") {
