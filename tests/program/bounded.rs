@@ -220,7 +220,7 @@ fn every_line_is_answered_within_its_bounds() {
     assert!(lates < 5, "{lates} lines took four times as long as they may");
 }
 
-/// A device that may hold one megabyte is enough for the sum of a thousand million indices (ACL-20).
+/// ACL-20: a device that may hold one megabyte is enough for the sum of a thousand million indices.
 #[test]
 fn acl_20_indices_are_no_array_in_one_megabyte() {
     let mut aplomb = Command::new(env!("CARGO_BIN_EXE_aplomb"));
