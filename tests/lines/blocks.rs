@@ -197,6 +197,33 @@ fn acc_27_folds_are_shared_out_by_the_length_of_rows() {
     }
 }
 
+/// ACC-05: scans of segments are one launch, a thread's where they are short and a warp's where
+/// they are long, whatever lies between them; each is the scan of its part.
+#[test]
+fn acc_05_scans_of_segments_are_one_launch() {
+    let classes = [
+        ("6", "thread-segments", "A thread a segment."),
+        ("16", "thread-segments", "A thread a segment."),
+        ("18", "warp-segments", "A warp a segment."),
+        ("9000", "warp-segments", "A warp a segment."),
+    ];
+    for (long, form, note) in classes {
+        let setup = format!("x←0.5×17|⍳40000 ⋄ B←0=(3+⍳≢x)|⍨{long} ⋄ B[1]←1 ⋄ G←~B");
+        let sums = "(+\\x)-(B/¯1↓0,+\\x)[+\\B]";
+        for (line, wanted) in [
+            ("+\\¨B⊂x".to_string(), format!("B⊂{sums}")),
+            ("+\\¨B⊂2×x".to_string(), format!("B⊂2×{sums}")),
+            ("+\\¨G⊆x".to_string(), "{(+\\⍵)-0}¨G⊆x".to_string()),
+        ] {
+            let t = told(&[], &[&setup, "B x G", &line]);
+            assert_eq!((t.kernels.len(), last(&t).form.as_str()), (1, form), "{long} {line}");
+            assert!(text(&t).contains(note), "{long} {line}: {}", text(&t));
+            let sha = |line: &str| told(&[], &[&setup, "B x G", line]).result.expect("a value").sha;
+            assert_eq!(sha(&format!("({line})≡{wanted}")), sha("1≡1"), "{long} {line}");
+        }
+    }
+}
+
 /// ACC-27: segments of the lengths that rows of the paper's fourteen matrices have, a hundredth as
 /// many: equal, spread around the mean, few long ones among many short. The sums are those that
 /// running sums differ by. By the mean length a thread takes a segment, or a warp, or threads share

@@ -26,25 +26,12 @@ use std::rc::Rc;
 const MOST: f64 = 1.5;
 
 /// A program or workload, the kind of decision there that costs more than the other way, and why.
-const KNOWN: &[(&str, &str, &str)] = &[
-    (
-        "fft",
-        "keep work",
-        "a sum of 8 elements is stored, since many read it: what several readers may compute \
+const KNOWN: &[(&str, &str, &str)] = &[(
+    "fft",
+    "keep work",
+    "a sum of 8 elements is stored, since many read it: what several readers may compute \
          again is one operation on one array, however small that is",
-    ),
-    (
-        "life",
-        "launch boundary",
-        "folds of 2304 elements share no buffer, and are more than a launch is taken to outweigh",
-    ),
-    (
-        "bench:mvt",
-        "launch boundary on a GPU",
-        "two folds of one matrix, along its rows and down its columns: as one launch neither would \
-         keep its form, which a merge may not cost, however small they are",
-    ),
-];
+)];
 
 /// Whether nobody may choose the other way.
 fn is_barred(d: &DecisionRecord) -> bool {
@@ -395,6 +382,29 @@ fn no_pass_makes_a_program_of_a_paper_much_slower() {
         without_each(&mut s, &format!("seeds/{id}"), &line, &mut found);
     }
     found.hold(|id| id.starts_with("seeds/"), 200);
+}
+
+/// A sum of many shifts of an array is one launch, as it is written: of a text whose steps follow
+/// each other few values wait for others, so no register is short. To plan it takes as much longer
+/// as it is longer, or a little more.
+#[test]
+fn a_long_sum_of_shifts_is_planned_as_it_is_written() {
+    let line = |n: usize| format!("x←0.5×⍳10000 ⋄ result←+/⊃+/(¯1+⍳{n})⌽¨⊂x");
+    let planned = |n: usize| {
+        let recorded = session().graph_of(&line(n), &["result"]).expect("a graph");
+        let mut options = Options::default();
+        options.trace = true;
+        let begun = std::time::Instant::now();
+        let compiled = compile(&recorded, &options, &mut NoClock).expect("a plan");
+        let took = begun.elapsed().as_secs_f64();
+        let split = compiled.trace.decisions.iter().find(|d| d.what == "split");
+        assert!(split.is_none(), "{n}: {split:?}");
+        assert_eq!(compiled.plan.launches.len(), 2, "{n}");
+        took
+    };
+    let least = |n: usize| (0..3).map(|_| planned(n)).fold(f64::MAX, f64::min);
+    let (few, many) = (least(50), least(400));
+    assert!(many < 32.0 * few, "{many} s of 400 shifts, {few} s of 50");
 }
 
 /// The maps of a plan whose arrays later loops read in another order of axes than they lie in.

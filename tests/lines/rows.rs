@@ -3,6 +3,7 @@
 
 use crate::support::{session, told, traced};
 use aplomb_ground::trace::{DecisionRecord, LaunchRecord, Trace};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 const ARRAYS: &str = "M←300 200⍴0.5×⍳60000 ⋄ v←0.5×⍳200 ⋄ w←0.5×⍳300 ⋄ x←0.5×⍳9000 ⋄ y←⌽x";
@@ -153,22 +154,46 @@ fn bas_09_the_papers_pipeline_stages_what_cannot_be_coalesced() {
     assert_eq!(last(&on(&[], "M+.×v")).form, "warps");
 }
 
-/// BAS-17: what a block copies it copies in the order of the array, thread beside thread.
+/// The ways in which a block copies a part of an array, by its form: the loop, or the place that a
+/// thread takes, and what it stores.
+const COPIES: &[(&str, &str, &str)] = &[
+    ("boxes", "for (u64 e = threadIdx.x; e < ", "near0"),
+    ("staged", "for (u64 e = threadIdx.x; e < ", "near0"),
+    ("tiles", "e0 = threadIdx.x + s * 256", "q0["),
+    ("pairs", "= (i32)(k + threadIdx.x)", "q0[threadIdx.x] = "),
+];
+
+/// BAS-17: what a block copies it copies in the order of the array, thread beside thread and all
+/// threads at a time, in each form that copies.
 #[test]
 fn bas_17_copies_go_by_the_threads_of_a_block() {
     let life = "⊃+/,¯1 0 1∘.⊖¯1 0 1∘.⌽⊂M";
-    for line in [life, "1+⍉M", "+/|x∘.-y", "P+.×⍉P"] {
+    let lines: &[(&str, &[&str], &str)] = &[
+        (life, &[], "boxes"),
+        ("1+⍉M", &[], "boxes"),
+        ("15+/x", &[], "boxes"),
+        ("P+.×⍉P", &[], "tiles"),
+        ("+/|x∘.-y", &[], "pairs"),
+        ("M+.×v", &["passes=bas2008"], "staged"),
+        ("+/M", &["passes=bas2008"], "staged"),
+    ];
+    let mut seen = BTreeSet::new();
+    for (line, how, form) in lines {
         let setup = format!("{ARRAYS} ⋄ P←0.001×999 500⍴⍳499500");
-        let t = told(&[], &[&setup, "M x y P", line]);
+        let t = told(how, &[&setup, "M v x y P", line]);
+        assert_eq!(last(&t).form, *form, "{line}");
+        seen.insert(*form);
         let text = text(&t);
-        assert!(text.contains("__shared__") && text.contains("__syncthreads()"), "{line}: {text}");
-        assert!(!last(&t).spread.is_empty(), "{line}");
-        // From a thread's own number, by the threads of a block or at its own place.
-        let turns = text.contains("e = threadIdx.x; e <") && text.contains("e += 256");
-        let own = text.contains("threadIdx.x]") || text.contains("+ threadIdx.x");
-        assert!(turns || own, "{line}: {text}");
+        let (_, turn, stored) = COPIES.iter().find(|row| row.0 == *form).expect("a row");
+        let (_, body) = text.split_once(turn).unwrap_or_else(|| panic!("{line}: {turn} in {text}"));
+        let (copy, _) = body.split_once("__syncthreads()").expect("a barrier behind the copy");
+        assert!(copy.contains(stored), "{line}: {copy}");
+        if turn.starts_with("for") {
+            assert!(copy.lines().next().is_some_and(|l| l.contains("; e += 256)")), "{copy}");
+        }
         assert!(!text.contains("threadIdx.x * chunk"), "{line}: {text}");
     }
+    assert_eq!(seen, COPIES.iter().map(|row| row.0).collect());
 }
 
 /// BAS-26: the paper's programs are timed, and beside cuBLAS where a GPU is.
@@ -533,7 +558,9 @@ fn acl_18_products_of_any_size_have_the_values_of_their_definition() {
     let sizes = ["1 1 1", "3 5 7", "64 64 64", "63 65 67", "129 17 128", "1 300 1", "70 1 90"];
     for size in sizes {
         let setup = format!("(a b c)←{size} ⋄ P←(a b)⍴0.25×97|⍳a×b ⋄ Q←(b c)⍴0.5×89|⍳b×c");
-        for line in ["P+.×Q", "P⌈.+Q", "(9↑,P)∘.-,Q", "P∨.=Q"] {
+        // Of one matrix with itself, computed or not, half is computed and half is the same.
+        let own = ["P+.×⍉P", "(1+P)+.×⍉1+P", "(⌊P)+.=⍉⌊P", "(⌈Q)⌊.+⍉⌈Q", "P+.-⍉P"];
+        for line in ["P+.×Q", "P⌈.+Q", "(9↑,P)∘.-,Q", "P∨.=Q"].iter().chain(&own) {
             let run = |how: &[&str]| told(how, &[&setup, "P Q", line]);
             let t = run(&[]);
             assert!(t.kernels.len() <= 1, "{size} {line}");

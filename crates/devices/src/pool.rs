@@ -148,6 +148,8 @@ struct Shelves {
     mapped: BTreeMap<usize, Block>,
     kept: usize,
     most: usize,
+    /// The number of blocks that the system gave.
+    fresh: u64,
 }
 
 impl Shelves {
@@ -211,7 +213,9 @@ impl Pool {
             let most = ((budget.free() + budget.used()) / 4) as usize;
             shelves.most = most - most / 4;
             WARM.may_keep(most / 4);
-            shelves.take(bytes)
+            let taken = shelves.take(bytes);
+            shelves.fresh += u64::from(taken.is_none());
+            taken
         };
         let block = taken.or_else(|| Block::new(bytes)).ok_or_else(full)?;
         Ok(PoolBuffer { block: Some(block), dtype, len, home: self.clone(), _charge: charge })
@@ -219,6 +223,11 @@ impl Pool {
 
     fn take_back(&self, block: Block) {
         self.lock().keep(block);
+    }
+
+    /// The number of blocks that the system was asked for.
+    pub fn fresh(&self) -> u64 {
+        self.lock().fresh
     }
 }
 

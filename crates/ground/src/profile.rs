@@ -5,6 +5,9 @@ use serde::Serialize;
 /// The name of the schema, the first field of every profile.
 pub const SCHEMA: &str = "aplomb-profile";
 
+/// The name of the time that is no line's.
+pub const OUTSIDE: &str = "outside of lines";
+
 /// A whole run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Profile {
@@ -14,10 +17,13 @@ pub struct Profile {
     pub version: String,
     /// Milliseconds from the first line read to the last one done.
     pub wall_ms: f64,
+    /// Milliseconds of no line: reading the text, what lies before the first statement and behind
+    /// the last. With those of `lines` they are the wall time.
+    pub outside_ms: f64,
     /// The lines that took part, that with most time first.
     pub lines: Vec<Line>,
     /// Paths of calls with the time spent at their end; the last word of some is `compiling`,
-    /// `launches` or `waiting`.
+    /// `launches` or `waiting`. The time of no line stands alone, as `OUTSIDE`.
     pub stacks: Vec<Stack>,
 }
 

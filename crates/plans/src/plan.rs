@@ -23,6 +23,7 @@ pub use blocks::Block;
 pub use math::{Math, Order};
 pub use passes::Pass;
 pub use traffic::{Traffic, product};
+pub use warps::Sectors;
 
 use aplomb_ground::error::{Result, bug};
 use aplomb_values::array::{DType, Shape};

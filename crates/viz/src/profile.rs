@@ -3,7 +3,7 @@
 use crate::tables::grid;
 use crate::why::count;
 use aplomb_ground::error::{bytes, time};
-use aplomb_ground::profile::{Line, Profile};
+use aplomb_ground::profile::{Line, OUTSIDE, Profile};
 use std::fmt::Write;
 
 /// So many lines are told one by one.
@@ -71,13 +71,12 @@ pub fn table(profile: &Profile, width: usize) -> String {
         let ms: f64 = rest.iter().map(Line::total_ms).sum();
         let _ = writeln!(out, "… and {}: {}", count(rest.len(), "line"), time(ms * 1e3));
     }
-    let outside = (profile.wall_ms - sum(Line::total_ms)).max(0.0);
     let parts = [
         ("host", sum(|l| l.host_ms)),
         ("launches", sum(|l| l.launch_ms)),
         ("compiling", sum(|l| l.compile_ms)),
         ("waiting", sum(|l| l.wait_ms)),
-        ("outside of lines", outside),
+        (OUTSIDE, profile.outside_ms),
     ];
     let part =
         |(what, ms): &(&str, f64)| format!("{what} {} ({})", time(ms * 1e3), share(*ms, profile));
@@ -159,7 +158,7 @@ fn draw(out: &mut String, frame: &Frame, profile: &Profile, at: (f64, f64), scal
     }
     let (x, y) = at;
     let fill = match frame.name.as_str() {
-        "all" => "#e4e4e4",
+        "all" | OUTSIDE => "#e4e4e4",
         "compiling" => "#cfe3c8",
         "launches" => "#e3eefa",
         "waiting" => "#eadcf2",
@@ -212,6 +211,7 @@ mod tests {
             |path: &[&str], ms| Stack { path: path.iter().map(|s| s.to_string()).collect(), ms };
         Profile {
             wall_ms: 10.0,
+            outside_ms: 1.0,
             lines: vec![
                 line("d/a.apl:2", "f←{+/⍵<9}", 1.0, 6.0),
                 line("d/a.apl:3", "f x", 2.0, 0.0),
@@ -220,6 +220,7 @@ mod tests {
                 stack(&["d/a.apl:3"], 2.0),
                 stack(&["d/a.apl:3", "d/a.apl:2"], 1.0),
                 stack(&["d/a.apl:3", "d/a.apl:2", "launches"], 6.0),
+                stack(&[OUTSIDE], 1.0),
             ],
             ..Profile::default()
         }
@@ -242,6 +243,7 @@ mod tests {
             rest.split('"').next().and_then(|n| n.parse().ok()).expect("a number")
         };
         assert_eq!([of("launches", "width"), of("a.apl:3", "width")], [720.0, 1080.0]);
+        assert_eq!([of(OUTSIDE, "width"), of(OUTSIDE, "y")], [120.0, of("a.apl:3", "y")]);
         assert!(of("launches", "y") < of("a.apl:2", "y") && of("a.apl:2", "y") < of("all", "y"));
         assert!(text.contains("+/⍵&lt;9"));
     }

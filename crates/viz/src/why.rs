@@ -245,6 +245,12 @@ pub(crate) fn launch(trace: &Trace, k: &LaunchRecord) -> String {
     launches(trace, &one)
 }
 
+/// Whether the pieces that a launch goes through are scanned, not folded.
+fn scans_pieces(trace: &Trace, k: &LaunchRecord) -> bool {
+    let own = k.body.iter().filter_map(|n| trace.nodes.get(*n as usize));
+    own.into_iter().any(|n| n.kind == "segmented" && n.op.ends_with("\\¨"))
+}
+
 fn work_of(trace: &Trace, k: &LaunchRecord, id: &str, took: &str) -> String {
     let list = |ids: &[u32]| arrays(trace, ids);
     let what = match (k.skeleton.as_str(), k.axis) {
@@ -253,6 +259,7 @@ fn work_of(trace: &Trace, k: &LaunchRecord, id: &str, took: &str) -> String {
         ("scan", Some(axis)) => format!("scans axis {}", axis + 1),
         ("compact", Some(axis)) => format!("selects along axis {} of", axis + 1),
         ("scatter", _) => "writes by places that are values".into(),
+        ("segmented", _) if scans_pieces(trace, k) => "scans pieces of".into(),
         ("segmented", _) => "folds pieces of".into(),
         _ => "maps".into(),
     };

@@ -14,7 +14,7 @@ use super::schedule::legal::Illegal;
 use super::schedule::policy::Policy;
 use super::schedule::{Group, Keep, Schedule, Why, is_free_root, legal, together};
 use super::work::Work;
-use super::{Answer, cost};
+use super::{Answer, cost, need};
 use aplomb_ground::error::{Result, bug};
 use aplomb_plans::plan::{
     BufId, Buffer, Compaction, Finish, From, Kind, Launch, Load, Origin, Plan, Reduction, Step,
@@ -66,7 +66,7 @@ pub fn run(work: &mut Work) -> Result<()> {
             plan.buffers.push(Buffer { shape, dtype, checked, from, node: at, last_use: None });
         }
     }
-    let registers = registers(&work.dag, &schedule.keep);
+    let registers = need::waiting(&work.dag, &schedule.keep, work.dag.ids());
     let mut forms = work.options.trace.then(|| done(&work.dag, &live));
     for (g, group) in schedule.groups.iter().enumerate() {
         let mut told = forms.as_mut().map(|forms| (plan.buffers.as_slice(), forms));
@@ -281,25 +281,6 @@ struct Writer<'a> {
     reduced: BTreeMap<NodeId, u32>,
     /// By node: how many values its body keeps alive at once; empty where order does not count.
     registers: &'a [u32],
-}
-
-/// Sethi and Ullman's numbers (1970), as if nothing were shared: a leaf takes one, the operand that
-/// takes most goes first.
-fn registers(dag: &Dag, keep: &BTreeMap<NodeId, Why>) -> Vec<u32> {
-    let mut need: Vec<u32> = vec![0; dag.len()];
-    for at in dag.ids() {
-        let mut below: Vec<u32> = dag
-            .node(at)
-            .inputs()
-            .iter()
-            .map(|a| if keep.contains_key(a) { 1 } else { need[a.index()] })
-            .collect();
-        below.sort_by_key(|n| std::cmp::Reverse(*n));
-        let most = below.iter().enumerate().map(|(k, n)| n + k as u32 * u32::from(*n > 0)).max();
-        let is_scalar = dag.node(at).param().is_some();
-        need[at.index()] = if is_scalar { 0 } else { most.unwrap_or(1).max(1) };
-    }
-    need
 }
 
 /// A step that is still to be done for one value.

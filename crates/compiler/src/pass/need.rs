@@ -1,13 +1,14 @@
 //! The resources that a launch of some nodes needs of a device, and whether they are within limits.
 //!
-//! Rows: ACL-33, ACL-34. Registers are counted by the exact allocation in post-order, as the last
-//! step of 2006 does: a value takes its place at its definition and gives it back after its last
-//! use.
+//! Rows: ACL-33, ACL-34. Registers are counted by the exact allocation in the order in which the
+//! text will have its steps, as the last step of 2006 does: a value takes its place at its
+//! definition and gives it back after its last use.
 
 use super::hash::{Map, Set};
 use super::schedule::Why;
 use aplomb_ground::limits::LaunchLimits;
 use aplomb_values::dag::{Dag, NodeId, Role};
+use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A value is a double: two registers. Indices and addresses take some too.
@@ -126,6 +127,60 @@ pub fn whole(dag: &Dag, keep: &BTreeMap<NodeId, Why>, nodes: &[NodeId]) -> (Need
     (need, inside)
 }
 
+/// Sethi and Ullman's numbers (1970) of nodes in the order of their ids, as if nothing were shared:
+/// a leaf takes one, the operand that takes most goes first.
+pub fn waiting(
+    dag: &Dag,
+    keep: &BTreeMap<NodeId, Why>,
+    of: impl Iterator<Item = NodeId>,
+) -> Vec<u32> {
+    let mut need: Vec<u32> = vec![0; dag.len()];
+    for at in of {
+        let mut below: Vec<u32> = dag
+            .node(at)
+            .inputs()
+            .iter()
+            .map(|a| if keep.contains_key(a) { 1 } else { need[a.index()] })
+            .collect();
+        below.sort_by_key(|n| std::cmp::Reverse(*n));
+        let most = below.iter().enumerate().map(|(k, n)| n + k as u32 * u32::from(*n > 0)).max();
+        let is_scalar = dag.node(at).param().is_some();
+        need[at.index()] = if is_scalar { 0 } else { most.unwrap_or(1).max(1) };
+    }
+    need
+}
+
+/// The nodes of some bodies, `inside`, in the order in which a text has their steps: operands
+/// first, of these what needs most values.
+fn in_order(
+    dag: &Dag,
+    keep: &BTreeMap<NodeId, Why>,
+    nodes: &[NodeId],
+    inside: &[NodeId],
+) -> Vec<NodeId> {
+    let needs = waiting(dag, keep, inside.iter().copied());
+    let mut left: Set<NodeId> = inside.iter().copied().collect();
+    let mut out = Vec::new();
+    let mut stack: Vec<(NodeId, bool)> = nodes.iter().rev().map(|at| (*at, false)).collect();
+    while let Some((at, ready)) = stack.pop() {
+        if ready {
+            out.push(at);
+            continue;
+        }
+        if !left.remove(&at) {
+            continue;
+        }
+        stack.push((at, true));
+        if is_read(dag, keep, at) && !nodes.contains(&at) {
+            continue;
+        }
+        let mut below: SmallVec<[NodeId; 4]> = dag.node(at).inputs().iter().copied().collect();
+        below.sort_by_key(|a| std::cmp::Reverse(needs[a.index()]));
+        stack.extend(below.into_iter().rev().map(|a| (a, false)));
+    }
+    out
+}
+
 /// Values in the order of their definitions, and where each is used.
 pub struct Alive {
     pub order: Vec<NodeId>,
@@ -136,7 +191,7 @@ pub struct Alive {
 }
 
 impl Alive {
-    /// Of a launch of `nodes`; `inside` is sorted. None: registers hold all there are, however many
+    /// Of a launch of `nodes` with these bodies. None: registers hold all there are, however many
     /// are alive.
     pub fn crowded(
         dag: &Dag,
@@ -148,6 +203,7 @@ impl Alive {
         if registers(inside.len()) <= limits.registers {
             return None;
         }
+        let inside = in_order(dag, keep, nodes, &inside);
         let place: Map<NodeId, usize> = inside.iter().enumerate().map(|(k, at)| (*at, k)).collect();
         let mut uses = vec![Vec::new(); inside.len()];
         for (k, &at) in inside.iter().enumerate() {

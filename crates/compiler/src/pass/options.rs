@@ -48,6 +48,11 @@ pub static RECORDER: &[Switch] = &[
                item by item, in registers",
         row: "own:numbers",
     },
+    Switch {
+        name: "groups",
+        says: "folds few groups where their items are met, in one walk of the evaluator",
+        row: "own:groups",
+    },
 ];
 
 /// The switches of devices, each its own way to run a plan; plans do not depend on them.

@@ -136,7 +136,8 @@ fn operand_left(text: &[char], from: usize) -> usize {
             '\'' => text[..at - 1].iter().rposition(|c| *c == '\''),
             c if is_word(c) => {
                 let word = text[..at].iter().rposition(|c| !is_word(*c)).map_or(0, |k| k + 1);
-                (!is_function(text, &text[word..at])).then_some(word)
+                let is_array = !is_function(text, &text[word..at]) && !is_control(text, word..at);
+                is_array.then_some(word)
             }
             _ => None,
         };
@@ -151,6 +152,14 @@ fn operand_left(text: &[char], from: usize) -> usize {
             return begin;
         }
     }
+}
+
+/// Whether a word is one of control: `:If`, where a statement begins, and `:In` behind a blank.
+fn is_control(text: &[char], word: Range<usize>) -> bool {
+    let colon = word.start.checked_sub(1).filter(|k| text[*k] == ':');
+    let begins = |k: usize| k == 0 || matches!(text[k - 1], ' ' | '\n' | '⋄');
+    let capital = text[word.start].is_ascii_uppercase();
+    colon.is_some_and(begins) && capital && text[word].iter().all(char::is_ascii_alphabetic)
 }
 
 /// The bracket that the one at a place closes.
@@ -247,6 +256,9 @@ mod tests {
             ("]cpu «+\\»3×V", "+\\3×V"),
             ("]diff -off=cse x«+»y", "x+y"),
             ("]why\n1 2«+»x", "1 2+x"),
+            (":For i :In «⍳»200", "⍳200"),
+            ("r←2\n:If «∧/»x", "∧/x"),
+            ("{0=⍵:X «+»⍵}", "X +⍵"),
             ("a←aaaaaaaaaaaaaaa«+»bbbbbbbbbbbb", "a←aaaaaaaaaa…bbbbbbbbbbb"),
         ];
         for (text, wanted) in table {

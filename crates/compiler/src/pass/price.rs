@@ -6,7 +6,8 @@
 
 use super::decide::Decision;
 use super::schedule::flips::{Flip, Flips, Way};
-use super::{Observer, Options, compile};
+use super::{Observer, Options, compile, settle};
+use aplomb_ground::error::time;
 use aplomb_ground::trace::{DecisionRecord, PlanCost};
 use aplomb_plans::kir::{self, TileSize};
 use aplomb_plans::plan::cpu::Machine;
@@ -119,9 +120,15 @@ fn judged(own: &PlanCost, other: &PlanCost, said: &str) -> String {
     match other.us < own.us {
         _ if !by_cost => said.into(),
         false => "dearer".into(),
-        true if said == "dearer" => {
+        true if said != "dearer" => said.into(),
+        true if settle::is_cheaper(other, own) => {
             "rule: each choice is made for its node, and the whole plan is not settled".into()
         }
-        true => said.into(),
+        true if other.gpu_us > own.gpu_us => format!(
+            "rule: on a GPU the whole plan would take {}, not {}, and one plan serves both",
+            time(other.gpu_us),
+            time(own.gpu_us)
+        ),
+        true => "rule: a plan is taken for another when it saves a fiftieth".into(),
     }
 }

@@ -21,7 +21,8 @@ use super::work::Work;
 use super::{find, price, sketch};
 use aplomb_ground::error::{Result, time};
 use aplomb_ground::trace::PlanCost;
-use aplomb_plans::plan::cpu::ASK_US;
+use aplomb_plans::kir::LAUNCH_US;
+use aplomb_plans::plan::cpu::{ASK_US, CACHED, INSTRUCTION};
 use aplomb_plans::plan::layout::{axes, laid};
 use aplomb_plans::plan::{Plan, product};
 use aplomb_values::array::Shape;
@@ -30,14 +31,14 @@ use std::collections::BTreeMap;
 
 /// A plan is taken for another if its time falls by such a part.
 const GAIN: f64 = 0.02;
+/// So many times as long, or longer by a launch of a GPU, a plan may take on one device that takes
+/// less on the other: a price holds of both, and of the one of the two that is there.
+const WORST: f64 = 1.25;
 /// The part of a plan's own time that trying others may take.
 const SHARE: f64 = 0.25;
 /// Nanoseconds that a node of a plan takes to be planned again, and what any plan takes.
 const NODE_NS: f64 = 5_000.0;
 const PLAN_NODES: usize = 8;
-/// Nanoseconds of a byte that is moved and of an operation, before anything is written.
-const BYTE_NS: f64 = 0.03;
-const FLOP_NS: f64 = 0.04;
 /// Plans that are tried, at most.
 const MOST: usize = 64;
 /// Points of a map whose arrays are worth another order.
@@ -149,13 +150,18 @@ fn cost(work: &Work, schedule: &Schedule) -> Result<PlanCost> {
     Ok(price::of(&sketch::whole(&work.dag, &work.roots, schedule)?))
 }
 
-/// True of a plan that is cheaper on one device and no dearer on the other.
-fn is_cheaper(new: &PlanCost, own: &PlanCost) -> bool {
-    let falls = |a: f64, b: f64| a < b * (1.0 - GAIN);
-    let rises = |a: f64, b: f64| a > b * (1.0 + GAIN);
-    let small = own.us < ASK_US;
-    let gpu = !small && falls(new.gpu_us, own.gpu_us) && !rises(new.us, own.us);
-    falls(new.us, own.us) && (small || !rises(new.gpu_us, own.gpu_us)) || gpu
+/// True of a plan that is cheaper on both devices together, by the mean of the ratios, and not much
+/// dearer on either. One plan serves both; a small one asks for no GPU.
+pub(super) fn is_cheaper(new: &PlanCost, own: &PlanCost) -> bool {
+    if own.us < ASK_US {
+        return new.us < own.us * (1.0 - GAIN);
+    }
+    let by = |new: f64, own: f64| new / own.max(f64::MIN_POSITIVE);
+    let (cpu, gpu) = (by(new.us, own.us), by(new.gpu_us, own.gpu_us));
+    let bearable = |ratio: f64, more: f64, launch: f64| ratio <= WORST || more <= launch;
+    cpu * gpu < 1.0 - GAIN
+        && bearable(cpu, new.us - own.us, LAUNCH_NS / 1e3)
+        && bearable(gpu, new.gpu_us - own.gpu_us, LAUNCH_US)
 }
 
 /// Tries choices the other way, those that may save most first.
@@ -169,7 +175,7 @@ fn choices(work: &mut Work) -> Result<()> {
         return Ok(());
     }
     let (bytes, flops) = (schedule.facts.bytes as f64, schedule.facts.flops as f64);
-    let about = (bytes * BYTE_NS).max(flops * FLOP_NS) + groups as f64 * LAUNCH_NS;
+    let about = (bytes / CACHED).max(flops * INSTRUCTION) + groups as f64 * LAUNCH_NS;
     let plan = NODE_NS * (work.dag.len() + PLAN_NODES) as f64;
     let mut room = ((about * SHARE / plan) as usize).min(MOST);
     if room < 2 {

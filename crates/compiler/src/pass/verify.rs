@@ -287,19 +287,25 @@ fn guards(launch: &Launch) -> Result<(), String> {
     let kept =
         launch.stores.iter().map(|s| s.value).chain(launch.reductions.iter().map(|r| r.value));
     let kept: BTreeSet<u32> = kept.collect();
-    for (k, step) in launch.body.iter().enumerate() {
-        let own = k as u32;
+    // By value: whether all its users test; None: it has none.
+    let mut asked: Vec<Option<bool>> = launch.body.iter().map(|_| None).collect();
+    for user in &launch.body {
+        for own in user.what.args() {
+            let tests = match user.what {
+                What::Guard { value, .. } => value == own,
+                What::Part { yes, no, .. } => yes == own && no != own,
+                _ => false,
+            };
+            let all = &mut asked[own as usize];
+            *all = Some(tests && *all != Some(false));
+        }
+    }
+    for (k, (step, asked)) in launch.body.iter().zip(asked).enumerate() {
         let works = matches!(step.what, What::Op { .. } | What::Gather { .. });
-        if !works || step.from.guard.is_some() || kept.contains(&own) {
+        if !works || step.from.guard.is_some() || kept.contains(&(k as u32)) {
             continue;
         }
-        let tested = |user: &Step| match user.what {
-            What::Guard { value, .. } => value == own,
-            What::Part { yes, no, .. } => yes == own && no != own,
-            _ => false,
-        };
-        let mut users = launch.body.iter().filter(|s| s.what.args().contains(&own)).peekable();
-        if users.peek().is_some() && users.all(tested) {
+        if asked == Some(true) {
             return Err(format!("step {k} is asked for under tests alone and has no guard"));
         }
     }

@@ -4,10 +4,11 @@
 //! what an evaluation took. Time that goes by is the host's, of the statement that began last,
 //! without what evaluations took meanwhile. An evaluation's launches are told at the lines where
 //! what they compute was written, compiling and waiting at that of its root. So what lines have
-//! together is the wall time, but for what lies before the first statement and behind the last.
+//! together is the wall time, but for what lies before the first statement and behind the last,
+//! which is told beside them.
 
 use super::kept::Run;
-use aplomb_ground::profile::{Line, Profile, SCHEMA, Stack};
+use aplomb_ground::profile::{Line, OUTSIDE, Profile, SCHEMA, Stack};
 use aplomb_ground::span::Place;
 use aplomb_plans::plan::{Launch, Plan};
 use aplomb_values::dag::Recorded;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// The version of the schema.
-const VERSION: &str = "1.0";
+const VERSION: &str = "1.1";
 /// Calls that a path holds; deeper ones are told at its end.
 const DEEPEST: usize = 48;
 
@@ -157,8 +158,16 @@ impl Recorder {
             }
         }
         lines.sort_by(|a, b| b.total_ms().total_cmp(&a.total_ms()));
-        let wall_ms = told_ms(wall_ms);
-        Profile { schema: SCHEMA.into(), version: VERSION.into(), wall_ms, lines, stacks }
+        let outside_ms = told_ms(self.paths[0].host_ms.max(0.0));
+        stacks.push(Stack { path: vec![OUTSIDE.into()], ms: outside_ms });
+        Profile {
+            schema: SCHEMA.into(),
+            version: VERSION.into(),
+            wall_ms: told_ms(wall_ms),
+            outside_ms,
+            lines,
+            stacks,
+        }
     }
 
     /// The time since something was told is the host's, where it is now.

@@ -248,6 +248,9 @@ pub struct Sys {
     pub calls: usize,
     /// The part of the world outside that was last used, by work that nobody told of yet.
     pub used: Option<&'static str>,
+    /// The reason of the work that goes on at a place, where who does it knows another than those
+    /// around it.
+    pub reason: Option<(Place, &'static str)>,
     /// The patterns of ⎕R and ⎕S that were compiled last.
     pub patterns: super::system::Patterns,
     /// The files that are tied.

@@ -10,17 +10,17 @@
 
 use super::cx::{Cx, Sys};
 use aplomb_values::array::{Array, elements};
-use aplomb_values::body::{PART, READ_NS};
+use aplomb_values::body::{LAUNCH_NS, PART, READ_NS, WRITE_NS};
 use aplomb_values::dag::{Cell, Role};
 use aplomb_values::prim::op::Fails;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// Nanoseconds to write and read an element again, with a margin: what is as cheap is computed
-/// again.
-const STORE_NS: f64 = 1.0;
-/// Less than this, in ns, is not worth a buffer.
-const LEAST_NS: f64 = 2_000.0;
+/// Nanoseconds to write and read an element again, twice as many as that takes: what is as cheap is
+/// computed again.
+const STORE_NS: f64 = 2.0 * (WRITE_NS + READ_NS);
+/// The least time of a value that is worth a buffer: a launch takes as long.
+const LEAST_NS: f64 = LAUNCH_NS;
 /// A value may take this part of the memory that is free.
 const SHARE: u64 = 4;
 /// Cells looked at for the values of one evaluation; beyond them nothing is kept.

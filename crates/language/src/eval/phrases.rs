@@ -1,9 +1,9 @@
-//! Two functions in a row that mean one thing: `f/B/A` and `f/¨B⊂A` one node, `≢¨B⊂A` the lengths
-//! of parts that nobody copies.
+//! Two functions in a row that mean one thing: `f/B/A`, `f/¨B⊂A` and `f\¨B⊂A` one node, `≢¨B⊂A` the
+//! lengths of parts that nobody copies.
 //!
-//! Rows: ACC-21, ACC-27. `syntax::resolve` finds them by `PHRASES`, once a phrase; each either
-//! gives the result or None, and then its two functions run one after the other. Add one by adding
-//! a row.
+//! Rows: ACC-05, ACC-21, ACC-27. `syntax::resolve` finds them by `PHRASES`, once a phrase; each
+//! either gives the result or None, and then its two functions run one after the other. Add one by
+//! adding a row.
 
 use super::cx::Cx;
 use super::operators::scalar_op;
@@ -11,7 +11,7 @@ use super::value::{Func, Oper, Operand};
 use crate::functions::parts;
 use crate::table::Prim;
 use aplomb_ground::error::Result;
-use aplomb_values::array::{Array, DType};
+use aplomb_values::array::{Array, DType, Ragged};
 use aplomb_values::prim::op::Op;
 
 /// Two functions in a row that mean one thing.
@@ -27,11 +27,13 @@ pub struct Phrase {
 pub enum Then {
     /// The fold by an operation, of all or of each part.
     Fold(Op),
+    /// The scan by an operation, of each part.
+    Scan(Op),
     /// The length of each part.
     Lengths,
 }
 
-/// `f/B/A`; `f/¨B⊂A` and `f/¨B⊆A`; `≢¨B⊂A` and `≢¨B⊆A`.
+/// `f/B/A`; `f/¨B⊂A` and `f/¨B⊆A`; `f\¨B⊂A` and `f\¨B⊆A`; `≢¨B⊂A` and `≢¨B⊆A`.
 pub static PHRASES: &[Phrase] = &[
     Phrase { first: &['/', '⌿'], then: |f| folds(f).map(Then::Fold), run: filtered },
     Phrase { first: &['⊂', '⊆'], then: of_each, run: parted },
@@ -81,7 +83,7 @@ fn of_each(f: &Func) -> Option<Then> {
     match operand(f, &['¨'])? {
         Operand::F(f) => match &**f {
             Func::Prim(p) if p.glyph == '≢' => Some(Then::Lengths),
-            f => folds(f).map(Then::Fold),
+            f => folds(f).map(Then::Fold).or_else(|| scans(f).map(Then::Scan)),
         },
         Operand::A(_) => None,
     }
@@ -125,7 +127,7 @@ fn filtered(
     cx.reduce(op, &kept, 0).map(Some)
 }
 
-/// The fold, or the length, of each piece of a vector.
+/// The fold, the scan, or the length, of each piece of a vector.
 fn parted(
     cx: &mut Cx<'_>,
     first: &'static Prim,
@@ -136,7 +138,7 @@ fn parted(
     if y.rank() != 1 || y.frame().is_some() || x.frame().is_some() {
         return Ok(None);
     }
-    if matches!(then, Then::Fold(_)) && !(cx.records(&[y], y.len()) && cx.recordable(y)) {
+    if then != Then::Lengths && !(cx.records(&[y], y.len()) && cx.recordable(y)) {
         return Ok(None);
     }
     let work = cx.begin_work(y.len());
@@ -149,6 +151,11 @@ fn parted(
     }
     match then {
         Then::Fold(op) => cx.record_segments(op, &parts, y),
+        Then::Scan(op) => {
+            let Some(all) = cx.scan_segments(op, &parts, y)? else { return Ok(None) };
+            let pieces = Ragged::of(&all, &parts, cx.budget())?;
+            Ok(pieces.map(|pieces| pieces.items(&[parts.len()])))
+        }
         Then::Lengths => {
             let mut lengths = cx.budget().room(parts.len())?;
             lengths.extend(parts.iter().map(|part| part.len() as f64));

@@ -333,12 +333,14 @@ impl<'h> Eval<'h> {
     /// Both functions as one, or one after the other.
     fn phrase_step(&mut self, at: At<'_>, joint: &Joint) -> Result<()> {
         let (x, y) = (self.pop()?, self.pop()?);
-        self.enter(at, joint.first.at);
         let (first, then) = (&joint.first, &joint.then);
+        // What is one is the value of the last.
+        self.enter(at, then.at);
         let one = joint.row.run(&mut self.cx, joint.prim, joint.second, &x, &y);
         let z = match one.map_err(|e| located(e, at, first, Some(&x), Some(&y)))? {
             Some(z) => z,
             None => {
+                self.enter(at, first.at);
                 let z = self
                     .dyadic(joint.prim, &x, &y, None)
                     .map_err(|e| located(e, at, first, Some(&x), Some(&y)))?;

@@ -49,6 +49,9 @@ pub mod why {
     pub const TURNS: &str = "each waits for the one before";
     /// The reason of turns of a loop that run together.
     pub const TOGETHER: &str = "turns of a loop ran together, a step at a time";
+    /// Of folds of few groups (`prim::keyed`).
+    pub const WALK: &str = "its groups are few and folded where they are met, in one walk; a \
+                            launch would move all items first (]off groups)";
     /// Of what the host does.
     pub const HOST: &str = "the host does it";
 }
@@ -74,6 +77,8 @@ impl Cx<'_> {
     /// Tells of work that is done. Its own time is what no launch, and no work within it, took.
     pub fn tell_work(&mut self, work: Option<Work>) {
         let Some(Work { place, of, calls, begun, why }) = work else { return };
+        let own = self.sys.reason.take_if(|(at, _)| *at == place);
+        let why = own.map_or(why, |(_, why)| why);
         let least = if self.sys.records_all() { 0 } else { SMALL };
         let much = match of {
             Of::Elements(n) => Much::Elements(n),
@@ -96,6 +101,12 @@ impl Cx<'_> {
             let own = (self.host.untold() - begun).max(0.0);
             self.host.interpreted(&place, much, why, own);
         }
+    }
+
+    /// Gives the work that goes on here, on so many elements, its reason: who did it knows why it
+    /// was no launch.
+    pub fn work_because(&mut self, elements: usize, why: &'static str) {
+        self.sys.reason = self.begin_work(elements).map(|work| (work.place, why));
     }
 
     /// Begins the work of turns that run together.

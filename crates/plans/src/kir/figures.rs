@@ -10,10 +10,11 @@
 
 use super::form::Form;
 use super::space::{conflicts, served};
-use super::{TileSize, product, sizes};
+use super::{TileSize, product, sizes, whole};
 use crate::occupancy::{self, BYTES_PER_US, CACHE_PER_US, CYCLE_NS, FLOPS_PER_US, PROCESSORS};
-use crate::plan::{Block, Kind, Launch, Plan, What};
-use aplomb_values::dag::Whole;
+use crate::plan::{Block, BufId, Kind, Launch, Load, Plan, Sectors, What};
+use aplomb_values::dag::ix::{Atom, Ix};
+use aplomb_values::dag::{Read, Whole};
 
 /// Threads of a warp.
 const WARP: u64 = 32;
@@ -88,14 +89,16 @@ pub fn figures(plan: &Plan, launch: &Launch, tile: TileSize) -> Figures {
     };
     let (kernels, again) = passes(launch);
     let us = us + again * crate::plan::product(&launch.domain) as f64 / BYTES_PER_US;
-    Figures { form, block, boxes, kernels, us: us.max(alone(launch, kernels)) }
+    Figures { form, block, boxes, kernels, us: us.max(alone(plan, launch, kernels)) }
 }
 
 /// Microseconds of a thread that goes through a line by itself.
-fn alone(launch: &Launch, kernels: f64) -> f64 {
+fn alone(plan: &Plan, launch: &Launch, kernels: f64) -> f64 {
     match (launch.kind, launch.axis) {
         // In a scan if many lines lie side by side.
         (Kind::Scan, Some(axis)) if axis + 1 == launch.domain.len() => 0.0,
+        // A thread has one of many segments, or a few steps of their merge.
+        (Kind::Whole, _) if whole::form(plan, launch).is_some() => 0.0,
         (Kind::Scan | Kind::Whole, Some(axis)) if kernels == 1.0 => {
             ALONE_US * launch.domain[axis] as f64
         }
@@ -124,17 +127,45 @@ fn lanes(plan: &Plan, launch: &Launch) -> (u64, u64) {
         What::Load(load) => Some(load as usize),
         _ => None,
     });
+    let mut known: Vec<(BufId, Read, Sectors)> = Vec::new();
     for load in loads {
         if let Some(n) = conflicts(launch, load) {
             turns = turns.saturating_add(warps.saturating_mul(u64::from(n)));
         } else if served(plan, launch, load).is_none() {
-            let met = plan.sectors(launch, load, LOOKED);
+            let Load { buf, read } = &launch.loads[load];
+            let way = way(read);
+            let alike = known.iter().find(|(of, own, _)| of == buf && *own == way);
+            let met = match alike.map(|(_, _, met)| *met) {
+                Some(met) => met,
+                None => {
+                    let met = plan.sectors(launch, load, LOOKED);
+                    known.push((*buf, way, met));
+                    met
+                }
+            };
             if met.sectors > 2 * met.least {
                 apart = apart.saturating_add(met.bytes());
             }
         }
     }
     (apart, turns)
+}
+
+/// A read without its constants: windows and shifts of an array meet it alike, wherever they begin.
+fn way(read: &Read) -> Read {
+    fn of(ix: &Ix) -> Ix {
+        let term = |(k, atom): &(i64, Atom)| {
+            let atom = match atom {
+                Atom::Axis(axis) => Atom::Axis(*axis),
+                Atom::Div(x, by) => Atom::Div(Box::new(of(x)), *by),
+                Atom::Mod(x, by) => Atom::Mod(Box::new(of(x)), *by),
+                Atom::Clamp(x, lo, hi) => Atom::Clamp(Box::new(of(x)), *lo, *hi),
+            };
+            (*k, atom)
+        };
+        Ix { c: 0, terms: ix.terms.iter().map(term).collect() }
+    }
+    Read::new(read.ix.iter().map(of))
 }
 
 /// The time of a product in tiles of a size, by the model of sizes.

@@ -62,7 +62,7 @@ impl Form {
         };
         let (is_last, length) = (axis + 1 == launch.domain.len(), launch.domain[axis]);
         match launch.kind {
-            Kind::Whole => return whole::form(launch).unwrap_or(Form::Whole),
+            Kind::Whole => return whole::form(plan, launch).unwrap_or(Form::Whole),
             Kind::Scan => return Form::Scan,
             Kind::Compact => return Form::Compact,
             Kind::Reduce if launch.tiling.is_some() => return Form::Staged,

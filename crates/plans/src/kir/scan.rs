@@ -235,7 +235,7 @@ impl Lowering<'_> {
 }
 
 /// A fold's step as a function: `tiles.cu` is written for any.
-fn join(k: usize, op: Op) -> Result<Stmt> {
+pub(super) fn join(k: usize, op: Op) -> Result<Stmt> {
     Ok(Stmt::Do(format!(
         "auto join{k} = [](double x, double y) {{ return {}; }}",
         fold_text(op, "x", "y")?

@@ -178,7 +178,13 @@ impl Lowering<'_> {
     }
 
     /// `x op y` as an expression, and the statements before it.
-    fn joined(&mut self, r: &Reduction, x: &str, y: &str, at: &'static str) -> Result<Joined> {
+    pub(super) fn joined(
+        &mut self,
+        r: &Reduction,
+        x: &str,
+        y: &str,
+        at: &'static str,
+    ) -> Result<Joined> {
         let bools = self.launch.body.get(r.value as usize).is_some_and(|s| s.dtype == DType::Bool);
         if ops::fold(r.op, x, y).is_some() && (bools || !ops::is_logic(r.op)) {
             return Ok(Joined { before: Vec::new(), is: fold_text(r.op, x, y)? });

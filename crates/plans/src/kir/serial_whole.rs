@@ -4,7 +4,7 @@
 //! Rows: ACL-45, ACC-27, ACC-28. What they mean stands in `prim::whole`. Assignments come in the
 //! order of their elements, so none of their loops is shared out; orders are those of `order.c`.
 
-use super::lower::{At, Lowering, Spots, store};
+use super::lower::{At, Lowering, Spots, set, store};
 use super::serial::{Joined, let_, named, nothing, span};
 use super::{Expr, Stmt, Type};
 use crate::plan::{Finish, Reduction};
@@ -13,7 +13,7 @@ use aplomb_values::array::DType;
 use aplomb_values::body::Rounds;
 use aplomb_values::dag::{Lib, Whole};
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::reduce;
+use aplomb_values::prim::{reduce, scan};
 
 impl Lowering<'_> {
     pub(super) fn serial_whole(&mut self, finish: &Finish) -> Result<Vec<Stmt>> {
@@ -21,7 +21,7 @@ impl Lowering<'_> {
             Whole::Fold { axis, body, given } => {
                 self.serial_fold(finish, *axis as usize, body, given)
             }
-            Whole::Segmented { op } => self.serial_segments(finish, *op),
+            Whole::Segmented { op, scan } => self.serial_segments(finish, *op, *scan),
             Whole::Scatter { read, along, origin, combine } => {
                 let spots = (read, &along[..], *origin);
                 self.serial_scatter(finish, spots, *combine)
@@ -86,20 +86,28 @@ impl Lowering<'_> {
         Ok(self.nest(&around, Some(points), line))
     }
 
-    fn serial_segments(&mut self, finish: &Finish, op: Op) -> Result<Vec<Stmt>> {
+    fn serial_segments(&mut self, finish: &Finish, op: Op, scans: bool) -> Result<Vec<Stmt>> {
         let launch = self.launch;
         let lanes = reduce::LANES;
-        let bounds = launch.loads[finish.held[0] as usize].buf;
+        let bounds = launch.held(finish, 0)?;
+        let count = self.plan.buffer(bounds).shape[0];
         let bounds = self.buffer(bounds, false)?.to_string();
         let axes = named(1);
+        let long = launch.domain.iter().map(|n| *n as u64).product();
         let mut out = Vec::new();
         let body = self.at_point(&axes, true)?;
         let domain = launch.domain.clone();
         // What no segment has may fail as well, so each element is computed by itself.
-        self.shared("fed", Type::F64, domain.iter().map(|n| *n as u64).product());
+        self.shared("fed", Type::F64, long);
+        if scans {
+            self.shared("run", Type::F64, long);
+        }
         let value = self.sure(finish.fed[0], &launch.body, &body)?;
         let mut each = body.out;
         each.push(store("fed", "i", &value));
+        if scans {
+            each.push(store("run", "i", "0.0"));
+        }
         out.append(&mut self.nest_all(&domain, each));
         let r = Reduction {
             op,
@@ -108,6 +116,14 @@ impl Lowering<'_> {
             dtype: finish.dtype,
             site: finish.site,
         };
+        let from_to = vec![
+            let_("from", Type::I64, format!("(i64){bounds}[2 * o]")),
+            let_("to", Type::I64, format!("(i64){bounds}[2 * o + 1]")),
+        ];
+        if scans {
+            out.append(&mut self.serial_segment_scans(&r, count, from_to)?);
+            return Ok(out);
+        }
         let block = reduce::block_of(op, finish.dtype);
         let mut items = Vec::new();
         self.takes_in(&r, "q0[l]", "r == 0", "fed[b + r + l]", "o", &mut items)?;
@@ -128,19 +144,55 @@ impl Lowering<'_> {
             halved,
         ];
         self.folds_in(&r, "t0", "b == from", "q0[0]", "o", &mut one)?;
-        let line = vec![
-            let_("from", Type::I64, format!("(i64){bounds}[2 * o]")),
-            let_("to", Type::I64, format!("(i64){bounds}[2 * o + 1]")),
-            let_("t0", Type::F64, nothing(op)),
-            Stmt::Span {
-                name: "b".into(),
-                from: "from".into(),
-                to: "to".into(),
-                step: block.to_string(),
-                body: one,
-            },
-        ];
+        let mut line = from_to;
+        line.push(let_("t0", Type::F64, nothing(op)));
+        line.push(Stmt::Span {
+            name: "b".into(),
+            from: "from".into(),
+            to: "to".into(),
+            step: block.to_string(),
+            body: one,
+        });
         out.append(&mut self.over_results(finish, line)?);
+        Ok(out)
+    }
+
+    /// The running folds of the segments of `fed`, of which there are so many, in blocks from where
+    /// each begins; then what follows at each place.
+    fn serial_segment_scans(
+        &mut self,
+        r: &Reduction,
+        count: usize,
+        from_to: Vec<Stmt>,
+    ) -> Result<Vec<Stmt>> {
+        let domain = self.launch.domain.clone();
+        let axes = named(1);
+        let block = scan::BLOCK;
+        let mut turn = vec![let_("j", Type::I64, "i - from".into())];
+        self.folds_in(r, "y0", &format!("j % {block} == 0"), "fed[i]", "i", &mut turn)?;
+        let Joined { before: mut steps, is } = self.joined(r, "q0", "y0", "i")?;
+        steps.push(Stmt::Set { name: "t0".into(), is, node: Some(r.node) });
+        turn.push(set("t0", "y0"));
+        turn.push(Stmt::If(format!("j >= {block}"), steps));
+        turn.push(store("run", "i", "t0"));
+        turn.push(Stmt::If(format!("j % {block} == {}", block - 1), vec![set("q0", "t0")]));
+        let mut line = from_to;
+        line.extend(["q0", "y0", "t0"].map(|name| let_(name, Type::F64, "0.0".into())));
+        line.push(Stmt::Span {
+            name: "i".into(),
+            from: "from".into(),
+            to: "to".into(),
+            step: "1".into(),
+            body: turn,
+        });
+        let count = self.number('m', Type::I64, count as f64);
+        let mut out = vec![span("o", &count, "1", line)];
+        let mut last = vec![
+            let_("i", Type::I64, self.place(&domain, &axes)),
+            let_("t0", Type::F64, "run[i]".into()),
+        ];
+        self.after(&["t0".into()], "i", &axes, &mut last)?;
+        out.append(&mut self.nest_all(&domain, last));
         Ok(out)
     }
 

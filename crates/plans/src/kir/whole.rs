@@ -1,15 +1,18 @@
-//! Consumers of whole arrays as code: ordered folds, a thread a result, and folds of segments.
+//! Consumers of whole arrays as code: ordered folds, a thread a result, folds and scans of
+//! segments.
 //!
-//! Rows: ACC-27, ACC-28. `scatter` and `sort` are the others. A segment is the work of a thread, of
-//! a warp, or of as many threads as it wants, by the mean length: threads that share out the steps
-//! of a merge of elements and ends of segments have equal work, whatever the lengths (Merrill and
-//! Garland, SC 2016).
+//! Rows: ACC-05, ACC-27, ACC-28. `scatter` and `sort` are the others. A segment is the work of a
+//! thread, of a warp, or of as many threads as it wants, by the mean length: threads that share out
+//! the steps of a merge of elements and ends of segments have equal work, whatever the lengths
+//! (Merrill and Garland, SC 2016). The scan of a segment is a thread's or a warp's, as that of a
+//! row.
 
 use super::fold::{fold_text, unit};
-use super::lower::{At, Body, Lowering, set, store, stride, warp_stride};
+use super::lower::{At, Body, Lowering, Part, set, store, stride, warp_stride};
+use super::scan::join;
 use super::serial::let_;
-use super::{Form, Spread, Stmt, Type};
-use crate::plan::{Finish, Launch, product};
+use super::{Form, Spread, Stmt, Type, form};
+use crate::plan::{Finish, Launch, Plan, product};
 use aplomb_ground::error::{Result, bug};
 use aplomb_values::body::Rounds;
 use aplomb_values::dag::Whole;
@@ -22,15 +25,25 @@ const LONG: u64 = 64;
 /// Steps of a merge that a thread takes.
 const SHARE: u64 = 16;
 
-/// Who takes the segments of a launch; None: it folds none.
-pub(super) fn form(launch: &Launch) -> Option<Form> {
+/// Who takes the segments of a launch; None: it has none.
+pub(super) fn form(plan: &Plan, launch: &Launch) -> Option<Form> {
     let finish = launch.finish.as_ref()?;
-    let Whole::Segmented { .. } = finish.what else { return None };
-    Some(match product(&launch.domain) / product(&finish.shape).max(1) {
+    let Whole::Segmented { scan, .. } = finish.what else { return None };
+    let mean = product(&launch.domain) / segments(plan, launch, finish)?.max(1);
+    Some(match mean {
+        // A carry would go through all threads that merge.
+        _ if scan && mean > form::FEW as u64 => Form::WarpSegments,
+        _ if scan => Form::ThreadSegments,
         ..=FEW => Form::ThreadSegments,
         LONG.. => Form::WarpSegments,
         _ => Form::MergedSegments,
     })
+}
+
+/// The number of segments.
+fn segments(plan: &Plan, launch: &Launch, finish: &Finish) -> Option<u64> {
+    let bounds = launch.held(finish, 0).ok()?;
+    plan.buffer(bounds).shape.first().map(|n| *n as u64)
 }
 
 impl Lowering<'_> {
@@ -41,7 +54,8 @@ impl Lowering<'_> {
             Whole::Fold { axis, body, given } => {
                 self.fold_in_order(finish, *axis as usize, body, given)?
             }
-            Whole::Segmented { op } => return self.segments(finish, *op),
+            Whole::Segmented { op, scan: false } => return self.segments(finish, *op),
+            Whole::Segmented { op, scan: true } => return self.scan_segments(finish, *op),
             Whole::Scatter { .. } => return self.scatter(finish),
             Whole::Lib { of, origin, ct, rows, first } => {
                 return self.library(finish, *of, (*origin, *ct), (*rows, *first));
@@ -95,7 +109,8 @@ impl Lowering<'_> {
     fn segments(&mut self, finish: &Finish, op: Op) -> Result<()> {
         let launch = self.launch;
         let (elements, segments) = (product(&launch.domain), product(&finish.shape));
-        let form = if self.any_extents { Some(Form::WarpSegments) } else { form(launch) };
+        let form =
+            if self.any_extents { Some(Form::WarpSegments) } else { form(self.plan, launch) };
         if form == Some(Form::MergedSegments) {
             return self.merged(finish, op);
         }
@@ -153,6 +168,75 @@ impl Lowering<'_> {
             ("A thread a segment.", stride("o", "n", line))
         };
         self.kernel(vec![Stmt::Note(note.into()), each], by, segments);
+        Ok(())
+    }
+
+    /// Each place is a segment's own or lies before it, behind the last one's it may be: so all are
+    /// written. A warp carries the running fold from 32 places to the next.
+    fn scan_segments(&mut self, finish: &Finish, op: Op) -> Result<()> {
+        let launch = self.launch;
+        let count = segments(self.plan, launch, finish).ok_or_else(|| bug!("no bounds"))?;
+        let long = self.any_extents || form(self.plan, launch) == Some(Form::WarpSegments);
+        let bounds = self.buffer(launch.held(finish, 0)?, false)?.to_string();
+        let (n, all) = (
+            self.number('m', Type::U64, product(&launch.domain) as f64),
+            self.number('m', Type::U64, count as f64),
+        );
+        let mut line = vec![
+            let_("from", Type::U64, format!("(u64){bounds}[2 * o]")),
+            let_("to", Type::U64, format!("(u64){bounds}[2 * o + 1]")),
+            let_("first", Type::U64, format!("o == 0 ? 0 : (u64){bounds}[2 * o - 1]")),
+            let_("end", Type::U64, format!("o + 1 == {all} ? {n} : to")),
+            let_("q0", Type::F64, unit(op)?),
+        ];
+        let (mut body, value) = self.element(finish)?;
+        let inside = "i >= from && i < to".to_string();
+        let mut after = Body::new("i");
+        let axes = self.axes(&launch.domain, "i", &mut after.out);
+        let at = At { reduced: &["t0".into()], ..At::point(&axes, &launch.domain) };
+        self.steps(&launch.after, at, &mut after)?;
+        self.stores(Part::After, "i", &mut after)?;
+        let own =
+            |is: &str| Stmt::Set { name: "t0".into(), is: is.into(), node: Some(finish.node) };
+        let outside = Stmt::If(format!("!({inside})"), vec![set("t0", "0.0")]);
+        let (note, by, each, out) = if long {
+            body.out.push(Stmt::If(inside, vec![own(&value)]));
+            let mut last = vec![outside];
+            last.append(&mut after.out);
+            let step = vec![
+                let_("i", Type::U64, "at + threadIdx.x % 32".into()),
+                let_("t0", Type::F64, unit(op)?),
+                Stmt::If("i < end".into(), body.out),
+                // All lanes of a warp are in one segment, so all are here.
+                set("t0", "join0(q0, warp_scan(join0, t0))"),
+                set("q0", "__shfl_sync(~0u, t0, 31)"),
+                Stmt::If("i < end".into(), last),
+            ];
+            line.push(Stmt::For {
+                name: "at".into(),
+                from: "first".into(),
+                to: "end".into(),
+                step: "32".into(),
+                body: step,
+            });
+            let each = warp_stride("o", line);
+            ("A warp a segment.", Spread::Warps, each, vec![join(0, op)?])
+        } else {
+            body.out.push(let_("t0", Type::F64, "0.0".into()));
+            let joined = set("q0", &fold_text(op, "q0", &value)?);
+            body.out.push(Stmt::If(inside, vec![joined, own("q0")]));
+            body.out.append(&mut after.out);
+            line.push(Stmt::For {
+                name: "i".into(),
+                from: "first".into(),
+                to: "end".into(),
+                step: "1".into(),
+                body: body.out,
+            });
+            ("A thread a segment.", Spread::Threads, stride("o", "n", line), Vec::new())
+        };
+        let out = out.into_iter().chain([Stmt::Note(note.into()), each]).collect();
+        self.kernel(out, by, count);
         Ok(())
     }
 

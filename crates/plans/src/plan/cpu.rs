@@ -26,9 +26,9 @@ use std::collections::BTreeSet;
 
 /// Bytes of a launch's arrays that caches hold, between cores and memory.
 const CACHE: u64 = 20 << 20;
-/// Bytes a nanosecond that one thread moves from and to caches and memory; the latter serves so
-/// many threads.
-const CACHED: f64 = 30.0;
+/// Bytes a nanosecond that one thread moves from and to caches.
+pub const CACHED: f64 = 30.0;
+/// The same of memory, which serves so many threads.
 const FAR: f64 = 19.0;
 const SERVED: usize = 4;
 /// The share of the lesser of operations and memory that the other does not hide.
@@ -38,7 +38,7 @@ const ALONE: f64 = 20_000.0;
 
 /// One instruction for an f64, the eighth part of a register; of narrower types more than so many
 /// bytes' worth is lost on the way.
-const INSTRUCTION: f64 = 0.04;
+pub const INSTRUCTION: f64 = 0.04;
 const NARROWEST: usize = 2;
 /// A row of a read that does not go on where the last one ended.
 const PIECE: f64 = 15.0;
@@ -158,7 +158,10 @@ impl Model<'_> {
             _ => false,
         };
         let one = self.machine.products[usize::from(factors.narrow)];
-        let (lines, all) = ((rows + columns) as f64, rows as f64 * columns as f64);
+        let (lines, mut all) = ((rows + columns) as f64, rows as f64 * columns as f64);
+        if tiled && factors.is_mirrored(launch) {
+            all /= 2.0;
+        }
         (tiled && rows >= FEW && columns >= FEW && deep >= LEAST)
             .then_some((all * one + lines * PACK_NS) * deep as f64)
     }

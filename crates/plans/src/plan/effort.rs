@@ -2,10 +2,8 @@
 //! (`aplomb_values::body::Effort`). Whoever estimates a launch, on whatever device, begins here.
 
 use super::{Launch, Step, product};
+pub use aplomb_values::body::LAUNCH_NS;
 use aplomb_values::body::{Effort, WRITE_NS};
-
-/// Nanoseconds to start a launch on the CPU.
-pub const LAUNCH_NS: f64 = 2_000.0;
 
 /// The work at the points of a loop, in its body and what stands beside it.
 fn over(

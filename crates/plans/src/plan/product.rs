@@ -7,10 +7,11 @@
 
 use super::{BufId, Kind, Launch, Plan, ValueId, What};
 use aplomb_values::array::DType;
-use aplomb_values::dag::Test;
 use aplomb_values::dag::ix::{Ix, linear};
+use aplomb_values::dag::{Read, Test};
 use aplomb_values::prim::op::Op;
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
 
 /// `fold[r;c] = sum over k of times(left[r;k], right[k;c])`, where r and c may be several axes
 /// each. No axis of the columns is anywhere in what makes `left`, none of the rows in what makes
@@ -95,6 +96,53 @@ impl Factors {
     pub fn extents(&self, launch: &Launch) -> [usize; 3] {
         let all = |axes: &[usize]| axes.iter().map(|&axis| launch.domain[axis]).product();
         [all(&self.rows), all(&self.columns), launch.domain[self.folded]]
+    }
+
+    /// Whether both operands are one matrix, read or computed: the same steps of the same items,
+    /// with columns for rows. Then the result below its diagonal is that above it: a product does
+    /// not depend on which of two numbers is first, nor do the sums of the same products.
+    pub fn is_mirrored(&self, launch: &Launch) -> bool {
+        let lengths = |axes: &[usize]| -> Vec<usize> {
+            axes.iter().map(|&axis| launch.domain[axis]).collect()
+        };
+        let turns = matches!(self.times, Op::Mul | Op::Add | Op::Eq | Op::Ne);
+        if !turns
+            || lengths(&self.rows) != lengths(&self.columns)
+            || self.lefts.len() != self.rights.len()
+        {
+            return false;
+        }
+        let mut by: Vec<Ix> = (0..launch.domain.len()).map(Ix::axis).collect();
+        for (row, column) in self.rows.iter().zip(&self.columns) {
+            by[*column] = Ix::axis(*row);
+        }
+        let turned = Read::new(by.iter().cloned());
+        let mut left_of: BTreeMap<ValueId, ValueId> = BTreeMap::new();
+        for (&left, &right) in self.lefts.iter().zip(&self.rights) {
+            let (own, other) = (&launch.body[left as usize], &launch.body[right as usize]);
+            let same = match (&own.what, &other.what) {
+                _ if left == right => true,
+                (What::Load(x), What::Load(y)) => {
+                    let (x, y) = (&launch.loads[*x as usize], &launch.loads[*y as usize]);
+                    x.buf == y.buf && y.read.after(&turned, &launch.domain) == x.read
+                }
+                (What::Index { ix: x, origin }, What::Index { ix: y, origin: other }) => {
+                    origin == other && y.substitute(&by, &launch.domain) == *x
+                }
+                (What::Const(x), What::Const(y)) => x.to_bits() == y.to_bits(),
+                (What::Op { .. }, What::Op { .. }) | (What::Select { .. }, What::Select { .. }) => {
+                    let mut what = other.what.clone();
+                    what.renumber(|v| left_of[&v]);
+                    own.what == what
+                }
+                _ => false,
+            };
+            if !same || own.dtype != other.dtype {
+                return false;
+            }
+            left_of.insert(right, left);
+        }
+        true
     }
 }
 

@@ -37,6 +37,8 @@ pub type ValueId = u32;
 pub const READ_NS: f64 = 0.25;
 /// Nanoseconds of a write of a buffer's element.
 pub const WRITE_NS: f64 = 0.25;
+/// Nanoseconds to start a launch on the CPU.
+pub const LAUNCH_NS: f64 = 2_000.0;
 
 /// The work for one value: nanoseconds (f64 in L1 on the CPU of the estimates) and scalar
 /// operations. An operation's stands in its row (`OPS`), all others are here; nodes, steps, passes

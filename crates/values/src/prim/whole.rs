@@ -8,6 +8,7 @@ use super::library::{Grading, Places, found_place};
 use super::op::Op;
 use super::reduce;
 use super::scalar::{Fail, eval};
+use super::scan;
 use crate::array::{DType, around, elements};
 use crate::body::Rounds;
 use crate::dag::{Along, Lib, Read, Whole};
@@ -54,7 +55,16 @@ pub fn run(
             };
             (0..elements(shape)).map(one).collect()
         }
-        Whole::Segmented { op } => (0..elements(shape))
+        Whole::Segmented { op, scan: true } => {
+            let mut out: Vec<f64> = args[1].items.iter().map(|_| 0.0).collect();
+            for (from, to) in segments(args[0].items) {
+                let own = &mut out[from..to];
+                own.copy_from_slice(&args[1].items[from..to]);
+                scan::along(*op, own, &[to - from], 0, &mut |k, fail| note(from + k, fail));
+            }
+            out
+        }
+        Whole::Segmented { op, scan: false } => (0..elements(shape))
             .map(|k| {
                 let (from, to) = segment(args[0].items, k);
                 reduce::fold(*op, 0.0, &args[1].items[from..to], true, dtype).unwrap_or_else(
@@ -97,6 +107,11 @@ pub fn run(
 /// From and to of the k-th segment.
 pub fn segment(bounds: &[f64], k: usize) -> (usize, usize) {
     (bounds[2 * k] as usize, bounds[2 * k + 1] as usize)
+}
+
+/// From and to of each segment.
+pub fn segments(bounds: &[f64]) -> impl Iterator<Item = (usize, usize)> {
+    (0..bounds.len() / 2).map(|k| segment(bounds, k))
 }
 
 /// One line of an ordered fold after another.

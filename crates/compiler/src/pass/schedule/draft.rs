@@ -275,10 +275,14 @@ fn joins(dag: &Dag, g: &mut Group, at: NodeId, read: &[NodeId], policies: Polici
     fuses
 }
 
+/// Launches that share nothing with another and gain nothing by it, after which no more are asked.
+const REFUSED: usize = 4;
+
 /// horizontal: launches of equal stage and domain that read a common buffer or compute a common
-/// term, or are both too small to be worth two, and lose nothing by it. Without that pass, where
-/// tuples are, what computes a common term: folds, as Accelerate's fold of an array of tuples is
-/// one, and maps of which all that is written is a result, as its map to a tuple is one.
+/// term, or are both too small to be worth two, and lose nothing by it; others that gain by it.
+/// Without that pass, where tuples are, what computes a common term: folds, as Accelerate's fold of
+/// an array of tuples is one, and maps of which all that is written is a result, as its map to a
+/// tuple is one.
 fn merge_equals(
     dag: &Dag,
     keep: &Keep,
@@ -309,6 +313,7 @@ fn merge_equals(
     for (k, a, same) in
         alike.values().flat_map(|same| same.iter().enumerate().map(move |(k, a)| (k, *a, same)))
     {
+        let mut refused = 0;
         for &b in &same[k + 1..] {
             // With a full one nothing merges, and there may be ten thousand others.
             if groups[a].as_ref().is_none_or(|g| g.len() >= legal::STORES) {
@@ -336,9 +341,17 @@ fn merge_equals(
                         }
                         false => terms && is_tuple(dag, keep, x, y),
                     };
-                    let pays = || Ok(together::loss(dag, keep, x, y)?.is_none());
+                    let mut pays = || match shares {
+                        true => Ok(together::loss(dag, keep, x, y)?.is_none()),
+                        false if policies.asks(Policy::Domains) && refused < REFUSED => {
+                            let gains = together::gains(dag, keep, x, y)?;
+                            refused += usize::from(!gains);
+                            Ok(gains)
+                        }
+                        false => Ok(false),
+                    };
                     let asked = flipped(Way::Together);
-                    !flipped(Way::Apart) && (asked || shares && pays()?)
+                    !flipped(Way::Apart) && (asked || pays()?)
                 }
                 _ => false,
             };

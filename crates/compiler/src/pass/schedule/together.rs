@@ -5,12 +5,15 @@
 //! cores as one pass over A and 16 as two, since the second has its results side by side and the
 //! first has not. And where threads follow one of the two, the other's neighbours may lie apart. So
 //! the launches are written as they would be, apart and as one, and the form and the time of each
-//! asked. In: two groups. Out: what they lose, if anything.
+//! asked. In: two groups. Out: what they lose, if anything; whether two that share nothing gain by
+//! it, since one launch is started instead of two.
 
 use super::{Group, Keep, is_small};
+use crate::pass::cost::{LAUNCH_NS, READ_NS};
 use crate::pass::{need, price, sketch};
-use aplomb_ground::error::{Result, time};
+use aplomb_ground::error::{Result, bug, time};
 use aplomb_plans::kir::Form;
+use aplomb_plans::plan::{Launch, Plan};
 use aplomb_values::dag::Dag;
 
 /// The reason for which two launches are better apart.
@@ -49,24 +52,63 @@ impl Loss {
     }
 }
 
+/// The models' answer of one launch and of two: the times on each device, or a loss.
+type Asked = std::result::Result<[[f64; 2]; 2], Loss>;
+
+/// The part of their time that two launches which share nothing save by being one, at least.
+const GAIN: f64 = 0.05;
+/// They read no longer than so many launches take to start.
+const FEW: f64 = 2.0;
+
 /// The loss of two launches by being one, where that is legal. Small ones lose nothing that a
 /// launch would not outweigh. Errors: a bug.
 pub fn loss(dag: &Dag, keep: &Keep, a: &Group, b: &Group) -> Result<Option<Loss>> {
     if is_small(&a.domain) && is_small(&b.domain) {
         return Ok(None);
     }
+    Ok(both(dag, keep, a, b)?.err())
+}
+
+/// Whether two launches that share nothing are better as one: what starting one takes is a part of
+/// their time then, and nothing is lost. Errors: a bug.
+pub fn gains(dag: &Dag, keep: &Keep, a: &Group, b: &Group) -> Result<bool> {
+    // What both read is in memory at once then: of large arrays that is worth more than a launch.
+    if [a, b].iter().any(|g| reading_ns(g) > FEW * LAUNCH_NS) {
+        return Ok(false);
+    }
+    // A GPU is not asked for what is so short.
+    Ok(both(dag, keep, a, b)?.is_ok_and(|[_, [one, two]]| one <= two * (1.0 - GAIN)))
+}
+
+/// Whether a launch reads so many elements that starting it is a small part of its time.
+fn is_long(g: &Group) -> bool {
+    reading_ns(g) > LAUNCH_NS / GAIN
+}
+
+/// Nanoseconds of reading as many elements as a launch has points.
+fn reading_ns(g: &Group) -> f64 {
+    g.domain.iter().map(|n| *n as f64).product::<f64>() * READ_NS
+}
+
+/// The microseconds of one launch and of the two, on a GPU and on a CPU, or what they lose.
+fn both(dag: &Dag, keep: &Keep, a: &Group, b: &Group) -> Result<Asked> {
     let mut whole = a.clone();
     whole.take(b.clone());
     let (_, inside) = need::whole(dag, keep, &whole.nodes());
     let read = inside.into_iter().filter(|at| need::is_read(dag, keep, *at));
     let plan = sketch::sketch(dag, keep, &[a, b, &whole], read)?;
-    let [x, y, one] = &plan.launches[..] else { return Ok(None) };
+    let [x, y, one] = &plan.launches[..] else { return Err(bug!("three launches are written")) };
     let form = Form::of(&plan, one);
     let folds = [x, y].into_iter().filter(|l| l.axis.is_some()).map(|l| Form::of(&plan, l));
-    if let Some(own) = folds.into_iter().find(|own| *own != form) {
-        return Ok(Some(Loss::Form(own, form)));
+    // Of short ones the time tells all.
+    let lost = folds.into_iter().find(|own| *own != form).filter(|_| is_long(a) || is_long(b));
+    if let Some(own) = lost {
+        return Ok(Err(Loss::Form(own, form)));
     }
-    let dearer = |[x, y, one]: [f64; 3]| (one > x + y).then_some(Loss::Time { one, two: x + y });
-    let gpu = dearer([x, y, one].map(|l| price::on_gpu(&plan, l)));
-    Ok(gpu.or_else(|| dearer([x, y, one].map(|l| price::on_cpu(&plan, l) / 1e3))))
+    let by = [price::on_gpu, |plan: &Plan, l: &Launch| price::on_cpu(plan, l) / 1e3];
+    let by = by.map(|us| [us(&plan, one), us(&plan, x) + us(&plan, y)]);
+    Ok(match by.iter().find(|[one, two]| one > two) {
+        Some(&[one, two]) => Err(Loss::Time { one, two }),
+        None => Ok(by),
+    })
 }

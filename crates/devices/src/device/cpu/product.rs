@@ -24,7 +24,6 @@ use aplomb_plans::plan::product::Factors;
 use aplomb_plans::plan::{Launch, Step, ValueId, What};
 use aplomb_values::array::DType;
 use aplomb_values::dag::ix::{Ix, linear};
-use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::{BLOCK, LANES, SINGLES, is_single};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -48,8 +47,7 @@ pub struct Packed {
     block: usize,
     /// Tiles to a unit.
     sides: [usize; 2],
-    /// Both operands are one matrix, so the result below the diagonal is that above it: a product
-    /// does not depend on which of two numbers is first, nor do the sums of the same products.
+    /// Both operands are one matrix (`Factors::is_mirrored`).
     mirrored: bool,
 }
 
@@ -165,9 +163,7 @@ impl Packed {
                 tiles,
             }
         };
-        let mirrored = matches!(factors.times, Op::Mul | Op::Add | Op::Eq | Op::Ne)
-            && rows == columns
-            && operand(0).read().is_some_and(|read| Some(read) == operand(1).read());
+        let mirrored = factors.is_mirrored(launch);
         let Some(left) = operand(0).pack(cpu, ctx)? else { return Ok(None) };
         let Some(right) = operand(1).pack(cpu, ctx)? else { return Ok(None) };
         let (down, across) = (rows.div_ceil(tiles.rows), columns.div_ceil(tiles.columns));
@@ -456,7 +452,6 @@ impl Operand<'_> {
 }
 
 /// The read of an operand: where its first item is, and its steps from line to line and along one.
-#[derive(PartialEq)]
 struct Aside {
     source: Source,
     first: i64,

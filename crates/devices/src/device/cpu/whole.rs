@@ -4,7 +4,7 @@
 //! | what | shared out by |
 //! |---|---|
 //! | ordered fold | lines |
-//! | segments | segments; a fold of `+ × ⌈ ⌊` by the loop of a row |
+//! | segments, folded or scanned | segments; a fold of `+ × ⌈ ⌊` by the loop of a row |
 //! | scatter | see there |
 //! | library | see there; rows in order: `rows` |
 //!
@@ -24,7 +24,8 @@ use aplomb_values::dag::Whole;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::{self, is_single};
 use aplomb_values::prim::scalar::Fail;
-use aplomb_values::prim::whole::{Given, Line, segment};
+use aplomb_values::prim::scan;
+use aplomb_values::prim::whole::{Given, Line, segment, segments};
 use std::sync::Mutex;
 
 /// Elements below which a hand-off is not worth it, and results to a unit.
@@ -293,7 +294,27 @@ impl Parts<'_> {
                     }
                 })
             }
-            Whole::Segmented { op } => {
+            Whole::Segmented { op, scan: true } => {
+                let (count, items) = (given[0].items.len() / 2, given[1].items);
+                // What is in no segment is 0.
+                let mut end = 0;
+                for (from, to) in segments(given[0].items).chain([(n, n)]) {
+                    (end..from).for_each(|k| put(k, 0.0));
+                    end = to;
+                }
+                self.each(cpu, ctx, count, n, &|range| {
+                    for k in range {
+                        let (from, to) = segment(given[0].items, k);
+                        // SAFETY: segments are disjoint, and the result is as long as the items.
+                        let own =
+                            unsafe { std::slice::from_raw_parts_mut(self.to.add(from), to - from) };
+                        own.copy_from_slice(&items[from..to]);
+                        let mut fail = |k, fail| self.fail(from + k, fail);
+                        scan::along(*op, own, &[to - from], 0, &mut fail);
+                    }
+                })
+            }
+            Whole::Segmented { op, scan: false } => {
                 let row = Row::of(cpu.isa, *op, self.finish.dtype);
                 self.each(cpu, ctx, n, given[1].items.len(), &|range| {
                     for k in range {

@@ -145,6 +145,11 @@ impl Cx<'_> {
         if flat.is_char() || op == Op::Sub || !scan::runs(op, flat.dtype() == DType::Bool) {
             return Ok(None);
         }
+        let mut parts = self.budget().room(pieces.count())?;
+        parts.extend((0..pieces.count()).map(|k| pieces.range(k)));
+        if let Some(made) = self.scan_segments(op, &parts, flat)? {
+            return Ok(pieces.with(made));
+        }
         let _held = self.budget().charge_elements(flat.len(), size_of::<f64>())?;
         let mut items = self.numbers(flat, "the argument of a scan")?;
         let (mut failed, mut longest, mut ticks) = (false, 0, self.budget().ticks());

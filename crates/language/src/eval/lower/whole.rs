@@ -8,14 +8,17 @@ use super::fold::with_identity;
 use super::known;
 use super::places::{Spots, joined, mask_of_places};
 use crate::eval::cx::{Cx, SMALL};
+use crate::eval::scope::is_final;
 use crate::functions::select::choices;
 use crate::functions::{order, search};
 use aplomb_ground::error::{Result, internal};
 use aplomb_values::array::{Array, DType, Shape, elements};
 use aplomb_values::body::{self, Rounds, What};
-use aplomb_values::dag::{Args, Lib, Node, Whole};
-use aplomb_values::prim::moves::Move;
+use aplomb_values::dag::{Lib, Node, Whole};
+use aplomb_values::prim::moves::{Move, gather};
 use aplomb_values::prim::op::{Fails, Op};
+use aplomb_values::prim::scan;
+use aplomb_values::prim::whole::segments;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -144,25 +147,57 @@ impl Cx<'_> {
         parts: &[Range<usize>],
         y: &Array,
     ) -> Result<Option<Array>> {
-        if y.rank() != 1
-            || y.is_char()
-            || !self.recordable(y)
-            || !self.records(&[y], y.len())
-            || !op.is_associative()
-        {
+        let fits = op.is_associative() && self.records(&[y], y.len());
+        if y.rank() != 1 || y.is_char() || !self.recordable(y) || !fits {
             return Ok(None);
         }
-        let shape: Shape = [parts.len()].as_slice().into();
-        let mut bounds = self.budget().room(parts.len().saturating_mul(2))?;
-        bounds.extend(parts.iter().flat_map(|p| [p.start as f64, p.end as f64]));
         let mut fact = self.reduced(op, y.dtype(), known(y).1, y.len());
         if parts.iter().any(Range::is_empty) {
             fact = with_identity(op, fact);
         }
-        let bounds = Array::floats([parts.len(), 2].as_slice(), bounds, self.budget())?;
-        let what = Whole::Segmented { op };
-        let args = Args::from_iter([bounds, y.settled()]);
-        self.cell(Node::whole(what, args), shape, fact).map(Some)
+        let what = Whole::Segmented { op, scan: false };
+        let args = [self.bounds_of(parts)?, y.settled()];
+        self.cell(Node::whole(what, args), [parts.len()].as_slice().into(), fact).map(Some)
+    }
+
+    /// From and to of each part, a row each.
+    fn bounds_of(&self, parts: &[Range<usize>]) -> Result<Array> {
+        let mut bounds = self.budget().room(parts.len().saturating_mul(2))?;
+        bounds.extend(parts.iter().flat_map(|p| [p.start as f64, p.end as f64]));
+        Array::floats([parts.len(), 2].as_slice(), bounds, self.budget())
+    }
+
+    /// `op\¨` of parts of a vector, which do not overlap: their scans where they lie in it,
+    /// computed. None: the host does it, or some prefix fails, which is told where its part is.
+    pub fn scan_segments(
+        &mut self,
+        op: Op,
+        parts: &[Range<usize>],
+        y: &Array,
+    ) -> Result<Option<Array>> {
+        let running = op != Op::Sub && scan::runs(op, y.dtype() == DType::Bool);
+        let fits = running && self.records(&[y], y.len());
+        if y.rank() != 1 || y.is_char() || parts.is_empty() || !self.recordable(y) || !fits {
+            return Ok(None);
+        }
+        let longest = parts.iter().map(ExactSizeIterator::len).fold(0, usize::max);
+        // What lies in no part is 0.
+        let fact = match self.reduced(op, y.dtype(), known(y).1, longest) {
+            (dtype, Some((lo, hi))) => (dtype, Some((lo.min(0.0), hi.max(0.0)))),
+            fact => fact,
+        };
+        let what = Whole::Segmented { op, scan: true };
+        let args = [self.bounds_of(parts)?, y.settled()];
+        let mark = self.sys.tape.mark();
+        let made = self.cell(Node::whole(what, args), y.shape().into(), fact)?;
+        match self.ready(&made, "each") {
+            Ok(made) => Ok(Some(made)),
+            Err(e) if is_final(&e) => Err(e),
+            Err(_) => {
+                self.sys.tape.roll_back(mark);
+                Ok(None)
+            }
+        }
     }
 
     /// A grade or a search whose arguments are part of a graph.
@@ -255,21 +290,24 @@ impl Cx<'_> {
                 }
                 self.collect(shape, out, None)
             }
-            Whole::Segmented { op } => {
+            Whole::Segmented { op, scan } => {
                 let bounds = self.numbers(&args[0], "segments")?;
                 let mut out = self.budget().room(elements(shape))?;
-                for k in 0..elements(shape) {
-                    let (from, to) = aplomb_values::prim::whole::segment(&bounds, k);
+                for (from, to) in segments(&bounds) {
                     let mut places = self.budget().room(to - from)?;
                     places.extend((from..to).map(Ok));
-                    let part = aplomb_values::prim::moves::gather(
-                        &args[1],
-                        &[to - from],
-                        &places,
-                        self.budget(),
-                    )?;
-                    out.push(self.fold_host(*op, &part, 0, Shape::new())?);
+                    let part = gather(&args[1], &[to - from], &places, self.budget())?;
+                    if *scan {
+                        let done = out.len();
+                        out.extend((done..from).map(|_| Array::num(0.0)));
+                        let made = self.scan_host(*op, &part, 0)?;
+                        out.extend((0..to - from).map(|k| made.item(k)));
+                    } else {
+                        out.push(self.fold_host(*op, &part, 0, Shape::new())?);
+                    }
                 }
+                let done = out.len();
+                out.extend((done..elements(shape)).map(|_| Array::num(0.0)));
                 self.collect(shape, out, None)
             }
             Whole::Scatter { combine, .. } => {

@@ -9,6 +9,7 @@ use crate::eval::cx::Cx;
 use crate::eval::flattened::Steps;
 use crate::eval::run::Eval;
 use crate::eval::value::{Func, Operand};
+use crate::eval::work::why;
 use crate::functions::groups::{Groups, groups};
 use crate::functions::shape::{Axis, reshaped};
 use crate::functions::{cells, of_its_type};
@@ -87,6 +88,7 @@ pub fn key(
     if keys.shape()[0] != values.shape()[0] {
         return Err(length("X and Y of ⌸ need as many major cells"));
     }
+    let work = ev.cx.begin_work(keys.len());
     let Groups { firsts, of } = groups(&mut ev.cx, &keys)?;
     let n = firsts.len();
     let what = known(&func)
@@ -108,6 +110,8 @@ pub fn key(
     if let Some((op, keyed)) = fold
         && let Some(sums) = folds(&mut ev.cx, op, &values, &of, n)?
     {
+        // Who finds the groups is no launch, whoever folds them.
+        ev.cx.tell_work(work.filter(|_| sums.pending().is_some()));
         if !keyed {
             return Ok(sums);
         }
@@ -274,9 +278,10 @@ fn grouped(cx: &Cx<'_>, values: &Array, of: &[u32], ends: &[u32]) -> Result<Opti
 /// bits, or one fold fails.
 fn folds(cx: &mut Cx<'_>, op: Op, values: &Array, of: &[u32], n: usize) -> Result<Option<Array>> {
     let plain = values.dtype().is_number() && values.dtype() != DType::F32;
-    let walks = plain && !cx.sys.records_all();
+    let walks = plain && cx.host.is_on("groups");
     let mixed = if walks { in_one_walk(cx, op, values, of, n)? } else { None };
     if mixed.is_some() {
+        cx.work_because(of.len(), why::WALK);
         return Ok(mixed);
     }
     let ends = ends_of(cx, of, n)?;

@@ -30,11 +30,14 @@ pub enum Whole {
         /// Numbers that are the same in every step.
         given: Vec<f64>,
     },
-    /// The fold of each segment of a vector, by the order of a row so long. Held: from and to of
-    /// each, a row a segment. Fed: the vector.
+    /// The fold of each segment of a vector, or its scan, by the order of a row so long. Held: from
+    /// and to of each, a row a segment, in their order. Fed: the vector.
     Segmented {
         /// The operation.
         op: Op,
+        /// The running fold at each item: the result is as long as the vector, and 0 where no
+        /// segment is.
+        scan: bool,
     },
     /// The base with values at places, in ravel order of the places: the last one stays, or each is
     /// combined with what is there. `read`, `along` and `origin` tell the place as in a gather.
@@ -153,7 +156,7 @@ impl Whole {
         match self {
             // One step after the other waits for each result.
             Whole::Fold { body, .. } => Effort { ns: body.cost().ns * 8.0, ..body.cost() },
-            Whole::Segmented { op } => Effort::of(*op),
+            Whole::Segmented { op, .. } => Effort::of(*op),
             Whole::Scatter { combine, .. } => {
                 Effort { ns: 2.0, flops: u64::from(combine.is_some()) }
             }
@@ -167,7 +170,9 @@ impl Whole {
             Whole::Fold { body, .. } => {
                 body.single().map_or("{…}/".into(), |op| format!("{}/", op.glyph()))
             }
-            Whole::Segmented { op } => format!("{}/¨", op.glyph()),
+            Whole::Segmented { op, scan } => {
+                format!("{}{}¨", op.glyph(), if *scan { '\\' } else { '/' })
+            }
             Whole::Scatter { combine, .. } => match combine {
                 Some((op, _)) => format!("[]{}←", op.glyph()),
                 None => "[]←".into(),
@@ -219,7 +224,7 @@ impl<A> Kind<A> for WholeArrays<A> {
     fn needs_order(&self) -> bool {
         match &self.what {
             Whole::Fold { body, .. } => body.needs_order(),
-            Whole::Segmented { op } => op.needs_order(),
+            Whole::Segmented { op, .. } => op.needs_order(),
             Whole::Scatter { combine, .. } => combine.is_some_and(|(op, _)| op.needs_order()),
             Whole::Lib { .. } => false,
         }
@@ -229,7 +234,7 @@ impl<A> Kind<A> for WholeArrays<A> {
         match &self.what {
             Whole::Fold { body, .. } => body.fails(),
             // Behind the bounds, which are held, the vector.
-            Whole::Segmented { op } => {
+            Whole::Segmented { op, .. } => {
                 operation_fails(*op, own.is_ranged(), self.args[self.what.held()..].iter().map(of))
             }
             // Places are looked at when it is recorded.
@@ -272,8 +277,10 @@ impl InDag for WholeArrays<NodeId> {
                 let folds = args.len() == 1 && axis < left.len() && left.remove(axis) > 0;
                 folds && known && left == shape
             }
-            Whole::Segmented { .. } => {
-                args.len() == 2 && shape.len() == 1 && of(0) == [shape[0], 2] && of(1).len() == 1
+            Whole::Segmented { scan, .. } => {
+                let rows = if *scan { of(0).first().copied() } else { shape.first().copied() };
+                let fits = rows.is_some_and(|rows| of(0) == [rows, 2]) && of(1).len() == 1;
+                args.len() == 2 && shape.len() == 1 && fits && (!scan || of(1) == shape)
             }
             Whole::Scatter { .. } if args.len() < 2 => false,
             Whole::Scatter { read, along, .. } => {
