@@ -8,7 +8,7 @@
 use crate::eval::cx::{Cx, SMALL};
 use crate::eval::scope::is_final;
 use aplomb_ground::error::{Kind, Result};
-use aplomb_values::array::{Array, DType, Ragged, Shape, advance, elements, storage};
+use aplomb_values::array::{Array, DType, Data, Ragged, Shape, advance, elements, storage};
 use aplomb_values::dag::{Cell, Node, Read};
 use aplomb_values::prim::moves::Move;
 use std::ops::Range;
@@ -110,6 +110,11 @@ impl Cx<'_> {
         held.extend(runs.iter().filter_map(|(a, range)| Some((storage(a)?, range.clone()))));
         if held.len() < runs.len() {
             return Ok(None);
+        }
+        if let ([(a, range)], [n]) = (runs.as_slice(), cell.shape())
+            && let Some(part) = a.buffer_stretch(range.clone()).filter(|part| part.len() == *n)
+        {
+            return Ok(Some(part));
         }
         let Some(made) = Ragged::of_runs(&held, self.budget())? else { return Ok(None) };
         made.flat().with_shape(cell.shape(), self.budget()).map(Some)
@@ -243,8 +248,18 @@ fn is_long(cell: &Rc<Cell>) -> bool {
     true
 }
 
+/// A move of a nested array whose cells are a stretch of its own, which copies nothing. None: it is
+/// another move, or as for `Array::stretch`.
+pub(super) fn stretched(a: &Array, m: &Move) -> Option<Array> {
+    if !matches!(a.data(), Data::Items(_)) || m.shape.first() == a.shape().first() {
+        return None;
+    }
+    let first = first_row(&m.read, &m.shape, a.shape())?;
+    a.stretch(first..first + m.shape.first()?)
+}
+
 /// The first row of a read of whole rows, one after another. None: it is another read.
-fn first_row(read: &Read, shape: &[usize], from: &[usize]) -> Option<usize> {
+pub(super) fn first_row(read: &Read, shape: &[usize], from: &[usize]) -> Option<usize> {
     let (first, others) = read.ix.split_first()?;
     let rows =
         first.offset(-first.c).is_axis(0) || first.is_constant() && shape.first() == Some(&1);
