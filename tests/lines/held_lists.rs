@@ -2,6 +2,7 @@
 //! changed where it lies is what it would be if each step copied it: a model in plain vectors says
 //! what that is, and a step that fails loses nothing.
 
+use crate::asked::allocated;
 use crate::support::{Dice, Heard, scaled, session};
 use aplomb_ground::protocol::{Event, Request};
 use aplomb_kernel::session::Session;
@@ -260,7 +261,8 @@ fn lists_of_a_loop_are_what_copies_would_be() {
             state.bounded(most);
         }
         lines.push(format!("z←{}", state.wanted()));
-        let lines: Vec<String> = lines.iter().map(|l| format!("'{}'", l.replace('\'', "''"))).collect();
+        let lines: Vec<String> =
+            lines.iter().map(|l| format!("'{}'", l.replace('\'', "''"))).collect();
         let code = format!("k←⎕FX {} ⋄ ⍕f {turns}", lines.join(" "));
         let mut s = session();
         let shown = s.value_of(&code).map(|a| a.map(|a| text(&a)));
@@ -319,4 +321,48 @@ fn lists_of_lines_are_what_copies_would_be() {
             assert_eq!(all.trim(), "1 1 1 1", "seed {seed}: {told:?}");
         }
     }
+}
+
+/// Loops and recursions on `x` items, whose work for an item is the same however many there are.
+const LINEAR: [&str; 15] = [
+    "k←⍬ ⋄ :For i :In ⍳x ⋄ k←(⊂i i),k ⋄ :EndFor ⋄ z←≢k",
+    "k←⍬ ⋄ :For i :In ⍳x ⋄ k←k,⊂i i ⋄ k←(⊂0 i),k ⋄ :EndFor ⋄ z←≢k",
+    "k←⍬ ⋄ :For i :In ⍳x ⋄ k←(⊂i i),k ⋄ :If 0=3|i ⋄ k←1↓k ⋄ :EndIf ⋄ :EndFor ⋄ z←≢k",
+    "q←(⍳x)⊂⍨x⍴1 0 ⋄ z←0 ⋄ :While 0<≢q ⋄ z+←≢⊃q ⋄ q←1↓q ⋄ :EndWhile",
+    "q←(⍳x)⊂⍨x⍴1 0 ⋄ z←0 ⋄ :While 0<≢q ⋄ z+←≢⊃⌽q ⋄ q←¯1↓q ⋄ :EndWhile",
+    "q←{⍵ ⍵}¨⍳x ⋄ z←0 ⋄ :While 0<≢q ⋄ z+←≢⊃q ⋄ q←1↓q ⋄ :EndWhile",
+    "q←,⊂1 1 ⋄ z←0 ⋄ :While z<x ⋄ p←⊃q ⋄ z+←1 ⋄ q←(1↓q),(p+1 0)(p+0 1) ⋄ :EndWhile",
+    "q←,⊂1 1 ⋄ z←0 ⋄ :While z<x ⋄ p←⊃⌽q ⋄ z+←1 ⋄ q←(¯1↓q),(p+1 0)(p+0 1) ⋄ :EndWhile",
+    "w←x⍴'ab' 'c' (1 2) ⋄ :For i :In ⍳x ⋄ w[i]←⊂'abc' ⋄ :EndFor ⋄ z←≢w",
+    "w←x⍴'ab' 'cd' ⋄ :For i :In ⍳x ⋄ w[i],←⊂'abc' ⋄ (i⊃w),←'x' ⋄ :EndFor ⋄ z←≢w",
+    "w←9⍴⊂⍬ ⋄ :For i :In ⍳x ⋄ ((1+9|i)⊃w),←i ⋄ :EndFor ⋄ z←≢w",
+    "k←⍬ ⋄ :For p :In {⍵(3×⍵)}¨⍳x ⋄ :If ~(⊂p)∊k ⋄ k,←⊂p ⋄ :EndIf ⋄ :EndFor ⋄ z←≢k",
+    "z←≢{0=≢⍵:⍬ ⋄ (⊂⌽⊃⍵),∇1↓⍵}{⍵ ⍵}¨⍳x",
+    "z←≢{0=≢⍵:⍬ ⋄ (∇1↓⍵),⊂⌽⊃⍵}{⍵ ⍵}¨⍳x",
+    "t←(6×x)⍴'words ' ⋄ z←0 ⋄ :While 0<≢t ⋄ t←(t⍳' ')↓t ⋄ z+←1 ⋄ :EndWhile",
+];
+
+/// Bytes that are taken grow as the items do: a list that is copied each turn would take ten times
+/// as many for each.
+#[test]
+fn memory_that_loops_take_grows_as_their_turns_do() {
+    const MOST: f64 = 16.0;
+    let mut wrong = Vec::new();
+    for body in LINEAR {
+        let taken = [300, 3_000].map(|n| {
+            let mut s = session();
+            let code = format!("k←⎕FX 'z←f x;k;q;p;w;t;i' '{}'", body.replace('\'', "''"));
+            heard(&mut s, &code).expect(body);
+            // What a session has to read and make once is there.
+            heard(&mut s, "z←f 300").expect(body);
+            let before = allocated();
+            heard(&mut s, &format!("z←f {n}")).expect(body);
+            allocated() - before
+        });
+        let ratio = taken[1] as f64 / taken[0] as f64;
+        if ratio > MOST {
+            wrong.push(format!("{ratio:.0} times {} bytes: {body}", taken[0]));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

@@ -123,14 +123,14 @@ impl Eval<'_> {
         y: &Array,
         next: Option<&Ins>,
     ) -> Result<Option<Array>> {
-        let first = matches!(next, Some(Ins { what: Do::Monad(FExpr::Prim(p)), .. }) if p.glyph == '⊃');
+        let first =
+            matches!(next, Some(Ins { what: Do::Monad(FExpr::Prim(p)), .. }) if p.glyph == '⊃');
         if !first || !matches!(p.glyph, '⌽' | '⊖') || y.rank() != 1 || y.is_empty() {
             return Ok(None);
         }
         let at_hand = match y.data() {
             Data::Items(_) => true,
-            Data::Dense(_) => !self.cx.sys.recorder.ahead && !self.cx.sys.records_all(),
-            _ => false,
+            _ => y.is_plain() && !self.cx.sys.recorder.ahead && !self.cx.sys.records_all(),
         };
         let last = at_hand.then(|| y.item(y.len() - 1));
         last.map(|last| self.cx.collect(&[1], vec![last], None)).transpose()
@@ -184,7 +184,9 @@ impl Eval<'_> {
         let Some((shown, end)) = own else { return Ok(None) };
         let keep = match joins {
             true => Some(shown.clone()),
-            false => kept(glyph, x, shown.len()).map(|k| shown.start + k.start..shown.start + k.end),
+            false => {
+                kept(glyph, x, shown.len()).map(|k| shown.start + k.start..shown.start + k.end)
+            }
         };
         let Some(keep) = keep else { return Ok(None) };
         // What the step was given is let go, so that the list is the name's alone.

@@ -226,7 +226,9 @@ impl<'h> Eval<'h> {
                     let a = self.cx.floats(a)?;
                     self.st.stack.push(a);
                 }
-                Do::Dyad(FExpr::Prim(p)) if p.glyph != '⍎' => self.two(at, ins, p, code.ins.get(k + 1))?,
+                Do::Dyad(FExpr::Prim(p)) if p.glyph != '⍎' => {
+                    self.two(at, ins, p, code.ins.get(k + 1))?
+                }
                 Do::Monad(FExpr::Prim(p)) if p.glyph != '⍎' => {
                     self.one(at, ins, p, code.ins.get(k + 1))?
                 }
@@ -289,13 +291,7 @@ impl<'h> Eval<'h> {
 
     /// A primitive of two arguments. Apart from `steps`, of which as many wait as calls stand.
     #[inline(never)]
-    fn two(
-        &mut self,
-        at: At<'_>,
-        ins: &Ins,
-        p: &'static Prim,
-        next: Option<&Ins>,
-    ) -> Result<()> {
+    fn two(&mut self, at: At<'_>, ins: &Ins, p: &'static Prim, next: Option<&Ins>) -> Result<()> {
         let (mut x, mut y) = (self.pop()?, self.pop()?);
         self.enter(at, ins.at);
         let made = match self.in_place(p, &mut x, Some(&mut y))? {
@@ -314,13 +310,7 @@ impl<'h> Eval<'h> {
 
     /// A primitive of one argument, as `two`.
     #[inline(never)]
-    fn one(
-        &mut self,
-        at: At<'_>,
-        ins: &Ins,
-        p: &'static Prim,
-        next: Option<&Ins>,
-    ) -> Result<()> {
+    fn one(&mut self, at: At<'_>, ins: &Ins, p: &'static Prim, next: Option<&Ins>) -> Result<()> {
         let mut y = self.pop()?;
         self.enter(at, ins.at);
         let made = match self.in_place(p, &mut y, None)? {
@@ -541,8 +531,13 @@ impl<'h> Eval<'h> {
         y: Array,
         guards: usize,
     ) -> Result<Outcome> {
+        /// Calls that stand in each other before arguments are cut where they lie.
+        const DEEP: usize = 16;
         self.cx.host.interrupt().check()?;
         self.cx.count_call();
+        if self.st.depth > DEEP {
+            self.cx.cut_at_hand(&y)?;
+        }
         let Some(closure) = f.closure().cloned() else {
             return self.call(&f, x.as_ref(), &y);
         };

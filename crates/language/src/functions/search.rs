@@ -86,7 +86,8 @@ pub fn matches(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arr
 
 /// As `equal`, for arrays that may hold far more arrays than memory does. Errors: INTERRUPT.
 fn equal_in_turn(x: &Array, y: &Array, ct: f64, ticks: &mut Ticks) -> Result<bool> {
-    if x.shape() != y.shape() || x.is_uniform() || y.is_uniform() || x.is_empty() {
+    let both = matches!((x.data(), y.data()), (Data::Items(_), Data::Items(_)));
+    if x.shape() != y.shape() || !both || x.is_empty() {
         ticks.spend(x.len().max(1))?;
         return Ok(equal(x, y, ct));
     }
@@ -339,22 +340,31 @@ pub fn index_of(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Ar
     first_places(cx, x, y)
 }
 
-/// A list of so few numbers or characters is gone through for each that is looked up.
+/// A list of so few numbers or characters is gone through for each that is looked up, and a longer
+/// one for one or two.
 const LIST: usize = 32;
+const LONG: usize = 1 << 20;
 
 /// The place in a short list of each item of another array, or the list's length. None: these are
 /// no real numbers or characters, or the list is long.
 fn places_in(have: &Array, want: &Array, ct: f64) -> Option<Vec<usize>> {
     let plain = |a: &Array| a.is_uniform() && !a.is_complex() && a.frame().is_none();
-    let fits = have.rank() == 1 && have.len() <= LIST && want.len() <= LIST * LIST;
-    if !fits || !plain(have) || !plain(want) || have.is_char() != want.is_char() {
+    let (n, m) = (have.len(), want.len());
+    let fits = n <= LIST && m <= LIST * LIST || n <= LONG && m <= 2;
+    if have.rank() != 1 || !fits || !plain(have) || !plain(want) || have.is_char() != want.is_char()
+    {
         return None;
     }
-    let have: Vec<f64> = (0..have.len()).map(|k| have.number_at(k)).collect::<Option<_>>()?;
     let exact = if want.is_char() { 0.0 } else { ct };
+    let have = have.settled();
+    let have = have.view_there()?;
     let place = |k: usize| {
         let x = want.number_at(k)?;
-        Some(have.iter().position(|h| same(*h, x, exact)).map_or(have.len(), |at| at))
+        let at = match have {
+            View::Char(v) => v.iter().position(|c| f64::from(u32::from(*c)) == x),
+            have => have.each().position(|h| same(h, x, exact)),
+        };
+        Some(at.map_or(have.len(), |at| at))
     };
     (0..want.len()).map(place).collect()
 }

@@ -434,3 +434,114 @@ impl Items {
         Ok(true)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(k: usize) -> Array {
+        Array::few_numbers(&[k as f64, 0.5])
+    }
+
+    fn list(n: usize) -> Array {
+        Array::items([n].as_slice(), (0..n).map(pair).collect(), None)
+    }
+
+    fn enclosed(a: Array) -> Array {
+        Array::items([].as_slice(), vec![a], None)
+    }
+
+    fn all(a: &Array) -> &[Array] {
+        let Data::Items(items) = &a.data else { return &[] };
+        items.listed().unwrap_or_default()
+    }
+
+    /// What an array tells of itself is what one made anew would tell.
+    fn is_true(a: &Array) {
+        let anew = Array::items(a.shape(), a.in_turn().collect(), None);
+        assert_eq!((a.depth(), a.nodes()), (anew.depth(), anew.nodes()));
+    }
+
+    #[test]
+    fn a_list_that_nobody_else_holds_moves_a_few_times_however_long_it_gets() {
+        let budget = Budget::new(1 << 30);
+        // A list, a stack, and those of which one goes at the other end now and then.
+        for (end, cuts) in [(End::Back, 0), (End::Front, 0), (End::Back, 3), (End::Front, 3)] {
+            let (mut a, mut copies, mut place) = (list(2), 0, std::ptr::null());
+            for k in 0..20_000 {
+                let n = a.len();
+                let keep = match end {
+                    _ if cuts == 0 || k % cuts > 0 => 0..n,
+                    End::Back => 1..n,
+                    End::Front => 0..n - 1,
+                };
+                let gone = n - keep.len();
+                assert!(a.regrow(keep, &enclosed(pair(k)), end, &budget).expect("room"));
+                let items = all(&a).as_ptr_range();
+                // The end that stays, as it would lie had nothing been moved.
+                let now = match end {
+                    End::Back => items.start.wrapping_sub(gone),
+                    End::Front => items.end.wrapping_add(gone),
+                };
+                copies += usize::from(now != place);
+                place = if end == End::Back { items.start } else { items.end };
+            }
+            assert!(copies < 40, "{copies} copies of {} items at the {end:?}", a.len());
+            is_true(&a);
+        }
+    }
+
+    #[test]
+    fn what_others_see_of_a_list_stays() {
+        let budget = Budget::new(1 << 20);
+        let first = list(40);
+        let mut a = first.clone();
+        assert!(a.narrow(3..40));
+        assert_eq!(all(&a).as_ptr(), all(&first)[3..].as_ptr(), "a stretch copies nothing");
+        let held = a.clone();
+        for (keep, end) in [(0..37, End::Back), (1..38, End::Front), (0..30, End::Back)] {
+            assert!(a.regrow(keep, &enclosed(pair(9)), end, &budget).expect("room"));
+            is_true(&a);
+        }
+        assert!(a.grow_item(5, &Array::num(7.0), &budget).expect("room"));
+        assert_eq!((all(&a)[5].len(), all(&first)[7].len()), (3, 2));
+        assert!(all(&held).iter().zip(&all(&first)[3..]).all(|(x, y)| x.is_one_with(y)));
+        assert_eq!((first.len(), held.len(), a.len()), (40, 37, 31));
+        // The rest of a list goes with who holds it last.
+        let mut own = list(40);
+        assert!(own.narrow(30..40) && own.is_own_list() && own.len() == 10);
+        is_true(&own);
+    }
+
+    #[test]
+    fn a_stretch_holds_on_to_little_and_is_no_simple_vector() {
+        assert!(list(80).stretch(0..9).is_none() && list(80).stretch(0..10).is_some());
+        let mixed = vec![pair(1), Array::num(2.0), Array::num(3.0)];
+        let mut mixed = Array::items([3].as_slice(), mixed, None);
+        assert!(mixed.stretch(1..3).is_none() && !mixed.narrow(1..3) && mixed.len() == 3);
+        assert!(mixed.stretch(0..2).is_some());
+    }
+
+    #[test]
+    fn an_index_knows_the_first_place_of_what_it_was_asked_twice() {
+        let budget = Budget::new(1 << 24);
+        let mut a = list(100);
+        assert_eq!(a.indexed_place(&pair(7), &budget).expect("room"), None);
+        // Halves are equal to others within ⎕CT.
+        assert_eq!(a.indexed_place(&pair(7), &budget).expect("room"), None);
+        let whole = |k: usize| Array::few_numbers(&[k as f64, 1.0]);
+        a = Array::items([50].as_slice(), (0..100).step_by(2).map(whole).collect(), None);
+        assert_eq!(a.indexed_place(&whole(8), &budget).expect("room"), None);
+        assert_eq!(a.indexed_place(&whole(8), &budget).expect("room"), Some(4));
+        assert!(a.regrow(0..50, &enclosed(whole(7)), End::Back, &budget).expect("room"));
+        assert!(a.regrow(0..51, &enclosed(whole(8)), End::Back, &budget).expect("room"));
+        for (k, place) in [(7, 50), (8, 4), (9, 52)] {
+            assert_eq!(a.indexed_place(&whole(k), &budget).expect("room"), Some(place));
+        }
+        assert!(a.regrow(1..52, &enclosed(whole(9)), End::Front, &budget).expect("room"));
+        assert_eq!(a.indexed_place(&whole(9), &budget).expect("room"), None);
+        assert_eq!(a.indexed_place(&whole(9), &budget).expect("room"), Some(0));
+        let text = Array::few_chars(vec!['a', 'b']);
+        assert_eq!(a.indexed_place(&text, &budget).expect("room"), Some(52));
+    }
+}

@@ -36,12 +36,7 @@ impl Ragged {
         Ragged::cut(flat, Arc::new(ends), own, 0)
     }
 
-    fn cut(
-        flat: Array,
-        ends: Arc<Vec<u32>>,
-        own: Range<usize>,
-        before: u32,
-    ) -> Option<Ragged> {
+    fn cut(flat: Array, ends: Arc<Vec<u32>>, own: Range<usize>, before: u32) -> Option<Ragged> {
         let kind = matches!(flat.dtype(), DType::Complex | DType::Nested);
         let last = ends[own.clone()].last();
         let fits = last.is_some_and(|&end| (end - before) as usize == flat.len());

@@ -98,6 +98,37 @@ impl Cx<'_> {
         Ok(())
     }
 
+    /// Gives an argument of a deep call its value, if that is a part of an array: a stretch of it.
+    /// Each call below would look through one link more. Apart from the call, of which as many wait
+    /// as stand in each other. Errors: INTERRUPT, WS FULL.
+    #[inline(never)]
+    pub fn cut_at_hand(&mut self, a: &Array) -> Result<()> {
+        let free = !self.sys.recorder.ahead && !self.sys.records_all();
+        let scope = &self.sys.scope;
+        let Some(cell) = a.pending().filter(|_| free && !scope.is_once_a_cell()) else {
+            return Ok(());
+        };
+        let Some(node) = cell.node().map(|n| n.clone()) else { return Ok(()) };
+        let Some((read, [])) = node.facts().place() else { return Ok(()) };
+        let whole = node.inputs()[0].settled();
+        let Some(first) = first_row(read, cell.shape(), whole.shape()) else { return Ok(()) };
+        let at_hand = match whole.pending() {
+            Some(_) => self.evaluated(&whole)?,
+            None => Some(whole),
+        };
+        let Some(whole) = at_hand.filter(|a| a.is_plain()) else { return Ok(()) };
+        let part = match whole.buffer_stretch(first..first + a.first_extent()) {
+            Some(part) => part,
+            None => {
+                let shape = a.shape().into();
+                let m = Move { name: "↓", shape, read: read.clone(), onto: false };
+                m.run(&whole, self.budget())?
+            }
+        };
+        cell.settle(part);
+        Ok(())
+    }
+
     /// The value of a chain: stretches of arrays at hand, one after another. None: it does more
     /// than that.
     fn put_together(&mut self, cell: &Rc<Cell>, links: &mut usize) -> Result<Option<Array>> {
