@@ -270,7 +270,7 @@ fn lists_of_a_loop_are_what_copies_would_be() {
     }
 }
 
-/// What a line shows. Errors: the name of its error.
+/// The text that a line shows. Errors: the name of its error.
 fn heard(s: &mut Session, line: &str) -> Result<String, String> {
     let mut heard = Heard::default();
     let request = Request::Execute { code: line.into(), name: "line".into(), silent: false };
@@ -346,6 +346,12 @@ const LINEAR: [&str; 15] = [
 /// as many for each.
 #[test]
 fn memory_that_loops_take_grows_as_their_turns_do() {
+    // Three thousand calls stand in each other.
+    let large = std::thread::Builder::new().stack_size(256 << 20).spawn(grows_as_turns_do);
+    large.expect("a thread").join().expect("linear memory");
+}
+
+fn grows_as_turns_do() {
     const MOST: f64 = 16.0;
     let mut wrong = Vec::new();
     for body in LINEAR {

@@ -93,6 +93,13 @@ impl Eval<'_> {
         if !is_list(y) && !(joins && is_list(x)) {
             return Ok(if joins { None } else { self.cut_in_name(at, p.glyph, (x, y), next) });
         }
+        if let (Some(Ins { what: Do::Assign(_), .. }), Some(rows)) = (next, y.split())
+            && !self.records_here()
+            && rows.node.pending().is_some()
+        {
+            // Else each turn of a loop has a launch of another length.
+            self.cx.evaluated(&rows.node)?;
+        }
         if let Some(Ins { what: Do::Assign(sym), .. }) = next
             && let Some(made) = self.regrown_in_name(at, *sym, p.glyph, (x, y))?
         {
@@ -136,6 +143,12 @@ impl Eval<'_> {
         last.map(|last| self.cx.collect(&[1], vec![last], None)).transpose()
     }
 
+    /// Whether functions are recorded, whatever they are given.
+    fn records_here(&self) -> bool {
+        let scope = &self.cx.sys.scope;
+        self.cx.sys.recorder.ahead || self.cx.sys.records_all() || scope.is_once_a_cell()
+    }
+
     /// A long simple vector that the next step gives to the name that holds it all: a stretch of
     /// its buffer. A launch would have another length each time.
     fn cut_in_name(
@@ -145,8 +158,7 @@ impl Eval<'_> {
         (x, y): (&Array, &Array),
         next: Option<&Ins>,
     ) -> Option<Array> {
-        let recorder = &self.cx.sys.recorder;
-        let told = recorder.ahead || self.cx.sys.records_all() || y.frame().is_some();
+        let told = self.records_here() || y.frame().is_some();
         if told || y.rank() != 1 || y.len() <= SMALL || y.pending().is_some() {
             return None;
         }

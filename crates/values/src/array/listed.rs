@@ -3,8 +3,8 @@
 //!
 //! Who holds a list alone makes it longer and shorter at either end where it lies: room is taken by
 //! half as much again, so a list that grows one by one moves each item a few times only. A stretch
-//! of a list copies nothing, and is a list of its own once nobody else holds the other. Always: what
-//! others see of a list is never changed.
+//! of a list copies nothing, and is a list of its own once nobody else holds the other. Always:
+//! what others see of a list is never changed.
 
 use super::items::MOST_DEPTH;
 use super::part::HOLDS;
@@ -86,12 +86,8 @@ impl List {
                 self.from -= self.from / 2;
                 return self.widen(more, end, budget);
             }
-            End::Back if more > spare => {
-                budget.has_room((ahead * size_of::<Array>()) as u64)?;
-                self.all.reserve(ahead);
-                return Ok(());
-            }
-            _ => return Ok(()),
+            End::Back => return budget.widen(&mut self.all, more),
+            End::Front => return Ok(()),
         };
         let mut all = budget.room(before + n + spare)?;
         all.resize_with(before, || Array::num(0.0));
@@ -128,7 +124,7 @@ impl Stretch {
     }
 }
 
-/// What an item adds to the depth of its list.
+/// The levels that an item adds to its list.
 fn level(a: &Array) -> u32 {
     a.depth().saturating_add(1)
 }
@@ -265,7 +261,7 @@ impl Array {
             ticks.spend(part.len())?;
             match &part.data {
                 Data::Items(items) if list(part) => {
-                    all.extend_from_slice(items.listed().unwrap_or_default());
+                    items.listed().iter().for_each(|own| all.extend_from_slice(own));
                     depth = items.depth.max(depth);
                     nodes = nodes.saturating_add(items.nodes.saturating_sub(1));
                     lazy |= items.lazy;
@@ -309,8 +305,8 @@ impl Array {
         grown
     }
 
-    /// The first place of an item in this nested vector, or its length, by an index. None: the items
-    /// have to be gone through. Errors: WS FULL, INTERRUPT.
+    /// The first place of an item in this nested vector, or its length, by an index. None: the
+    /// items have to be gone through. Errors: WS FULL, INTERRUPT.
     pub fn indexed_place(&self, item: &Array, budget: &Budget) -> Result<Option<usize>> {
         let Data::Items(items) = &self.data else { return Ok(None) };
         let (Held::Items(list), 1) = (&items.held, self.rank()) else { return Ok(None) };
@@ -416,7 +412,7 @@ impl Items {
         if !whole && own.of_stretch(keep).is_none() {
             return Ok(false);
         }
-        let depth = more.iter().map(level).max().unwrap_or(1);
+        let depth = more.iter().map(level).fold(1, u32::max);
         let nodes = more.iter().fold(0u64, |n, a| n.saturating_add(a.nodes()));
         let lazy = more.iter().any(Array::holds_lazy);
         let items = Items::owned(own, more.len(), budget)?;
@@ -456,7 +452,7 @@ mod tests {
         items.listed().unwrap_or_default()
     }
 
-    /// What an array tells of itself is what one made anew would tell.
+    /// An array tells of itself what one made anew would tell.
     fn is_true(a: &Array) {
         let anew = Array::items(a.shape(), a.in_turn().collect(), None);
         assert_eq!((a.depth(), a.nodes()), (anew.depth(), anew.nodes()));

@@ -68,7 +68,7 @@ impl Cx<'_> {
 
     /// A pending array's value ahead of those who may ask for it. None: it has none here, or it
     /// fails, which whoever needs it is told. Errors: INTERRUPT, WS FULL.
-    fn evaluated(&mut self, a: &Array) -> Result<Option<Array>> {
+    pub fn evaluated(&mut self, a: &Array) -> Result<Option<Array>> {
         if self.sys.scope.in_round() || self.sys.scope.is_conditional() {
             return Ok(None);
         }
@@ -105,6 +105,9 @@ impl Cx<'_> {
     pub fn cut_at_hand(&mut self, a: &Array) -> Result<()> {
         let free = !self.sys.recorder.ahead && !self.sys.records_all();
         let scope = &self.sys.scope;
+        if let Some(rows) = a.split().filter(|rows| rows.node.frame().is_none()) {
+            return self.cut_at_hand(&rows.node.settled());
+        }
         let Some(cell) = a.pending().filter(|_| free && !scope.is_once_a_cell()) else {
             return Ok(());
         };
