@@ -90,7 +90,8 @@ impl Eval<'_> {
         if !joins && !matches!(p.glyph, '↓' | '↑') {
             return Ok(None);
         }
-        if !is_list(y) && !(joins && is_list(x)) {
+        let listed = is_list(y) || joins && is_list(x);
+        if !listed {
             return Ok(if joins { None } else { self.cut_in_name(at, p.glyph, (x, y), next) });
         }
         if let (Some(Ins { what: Do::Assign(_), .. }), Some(rows)) = (next, y.split())
