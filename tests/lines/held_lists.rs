@@ -113,8 +113,8 @@ fn step(dice: &mut Dice) -> Step {
         let (a, b) = (state.lists[t].clone(), state.lists[s].clone());
         let n = new.clone();
         let place = |x: &List| x.iter().position(|item| *item == n);
-        let front = |x: &[Item]| [&[n.clone()], x].concat();
-        let back = |x: &[Item]| [x, &[n.clone()]].concat();
+        let front = |x: &[Item]| [std::slice::from_ref(&n), x].concat();
+        let back = |x: &[Item]| [x, std::slice::from_ref(&n)].concat();
         let last = a.len() - 1;
         state.lists[t] = match kind {
             0 | 1 => b,
@@ -133,7 +133,7 @@ fn step(dice: &mut Dice) -> Step {
             }
             11 => front(&a[..last]),
             12 => back(&b[1..]),
-            14 => [&a[..1], &[n.clone()], &a[2..]].concat(),
+            14 => [&a[..1], std::slice::from_ref(&n), &a[2..]].concat(),
             15 => [&a[..1], &[a[1].and(&n)], &a[2..]].concat(),
             16 => [&[a[0].and(&n)], &a[1..]].concat(),
             18 => {
