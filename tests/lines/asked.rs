@@ -20,6 +20,8 @@ thread_local! {
     static WATCHING: Cell<bool> = const { Cell::new(false) };
     /// The bytes that were asked for and not taken yet, the last at the end.
     static GIVEN: Cell<[u64; 16]> = const { Cell::new([0; 16]) };
+    /// All bytes that this thread has taken.
+    static TAKEN: Cell<u64> = const { Cell::new(0) };
     /// Places that took what nobody was asked for.
     static FOUND: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
@@ -58,7 +60,13 @@ fn place() -> String {
     place.rsplit_once("crates/").map_or(place, |p| p.1).to_string()
 }
 
+/// The bytes that this thread has taken since it began, given back or not.
+pub fn allocated() -> u64 {
+    TAKEN.get()
+}
+
 fn look(bytes: usize) {
+    TAKEN.set(TAKEN.get() + bytes as u64);
     if (bytes as u64) < heap::MUCH || !WATCHING.get() || was_asked(bytes as u64) {
         return;
     }

@@ -2,7 +2,7 @@
 //! process.
 //!
 //! Pages with the output that is wanted (`stories conformance examples from_numpy goldens`), random
-//! expressions on every way to a value (`differential numbers`), the rows of the source
+//! expressions on every way to a value (`differential numbers held_lists`), the rows of the source
 //! publications (`seeds`, `seeds_compiler`, `rows`), planted defects (`faults`), and what a trace
 //! and the cache of plans hold (`traces plans`), also against an enumeration of what launches do
 //! (`oracle blocks`, by what `spoken` reads), against the plans of other choices (`prices`);
@@ -32,6 +32,7 @@ mod faults;
 mod frames;
 mod from_numpy;
 mod goldens;
+mod held_lists;
 mod numbers;
 mod oracle;
 mod order;

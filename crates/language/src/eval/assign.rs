@@ -206,7 +206,7 @@ impl Eval<'_> {
     }
 
     /// A name of the current space changes: an effect, unless a call has it or made the space.
-    fn changes_outer(&mut self, sym: Sym) {
+    pub(super) fn changes_outer(&mut self, sym: Sym) {
         let ahead = self.cx.sys.recorder.ahead;
         if ahead && self.st.here.born() != self.st.statement && !self.is_own_of_call(sym) {
             self.cx.effect("a name outside of it");
@@ -391,6 +391,15 @@ impl Eval<'_> {
         f: Option<Rc<Func>>,
         v: &Array,
     ) -> Result<()> {
+        if let ([Some(i)], Some(f)) = (indices, &f)
+            && i.rank() == 0
+            && (v.rank() == 0 || v.len() == 1 && v.pending().is_none())
+        {
+            let item = if v.rank() == 0 { v.disclosed() } else { v.item(0) };
+            if self.grow_item(at, sym, Some(f), (i, &item))? {
+                return Ok(());
+            }
+        }
         let mut old = self.visible(at, sym)?;
         let simple = indices.iter().flatten().all(Array::is_uniform);
         let op = f.as_ref().map(|f| scalar_op(&Operand::F(f.clone())));

@@ -348,6 +348,9 @@ impl Cx<'_> {
         if a.frame().is_some() {
             return self.framed_move(a, &m);
         }
+        if let Some(part) = chain::stretched(a, &m) {
+            return Ok(part);
+        }
         if let Some(made) = self.move_rows(a, &m)? {
             return Ok(made);
         }

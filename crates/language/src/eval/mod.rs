@@ -22,6 +22,7 @@ pub mod lower;
 mod numbers;
 pub mod operators;
 pub mod phrases;
+mod regrown;
 mod replay;
 pub mod run;
 pub mod scope;

@@ -226,8 +226,12 @@ impl<'h> Eval<'h> {
                     let a = self.cx.floats(a)?;
                     self.st.stack.push(a);
                 }
-                Do::Dyad(FExpr::Prim(p)) if p.glyph != '⍎' => self.two(at, ins, p)?,
-                Do::Monad(FExpr::Prim(p)) if p.glyph != '⍎' => self.one(at, ins, p)?,
+                Do::Dyad(FExpr::Prim(p)) if p.glyph != '⍎' => {
+                    self.two(at, ins, p, code.ins.get(k + 1))?
+                }
+                Do::Monad(FExpr::Prim(p)) if p.glyph != '⍎' => {
+                    self.one(at, ins, p, code.ins.get(k + 1))?
+                }
                 Do::Phrase(joint) => self.phrase_step(at, joint)?,
                 Do::Monad(f) | Do::Dyad(f) => {
                     let x = if matches!(ins.what, Do::Dyad(_)) { Some(self.pop()?) } else { None };
@@ -287,10 +291,14 @@ impl<'h> Eval<'h> {
 
     /// A primitive of two arguments. Apart from `steps`, of which as many wait as calls stand.
     #[inline(never)]
-    fn two(&mut self, at: At<'_>, ins: &Ins, p: &'static Prim) -> Result<()> {
+    fn two(&mut self, at: At<'_>, ins: &Ins, p: &'static Prim, next: Option<&Ins>) -> Result<()> {
         let (mut x, mut y) = (self.pop()?, self.pop()?);
         self.enter(at, ins.at);
-        let z = match self.in_place(p, &mut x, Some(&mut y))? {
+        let made = match self.in_place(p, &mut x, Some(&mut y))? {
+            None => self.regrown(at, p, (&mut x, &mut y), next)?,
+            made => made,
+        };
+        let z = match made {
             Some(z) => z,
             None => {
                 self.dyadic(p, &x, &y, None).map_err(|e| located(e, at, ins, Some(&x), Some(&y)))?
@@ -302,10 +310,14 @@ impl<'h> Eval<'h> {
 
     /// A primitive of one argument, as `two`.
     #[inline(never)]
-    fn one(&mut self, at: At<'_>, ins: &Ins, p: &'static Prim) -> Result<()> {
+    fn one(&mut self, at: At<'_>, ins: &Ins, p: &'static Prim, next: Option<&Ins>) -> Result<()> {
         let mut y = self.pop()?;
         self.enter(at, ins.at);
-        let z = match self.in_place(p, &mut y, None)? {
+        let made = match self.in_place(p, &mut y, None)? {
+            None => self.last_alone(p, &y, next)?,
+            made => made,
+        };
+        let z = match made {
             Some(z) => z,
             None => self.monadic(p, &y, None).map_err(|e| located(e, at, ins, None, Some(&y)))?,
         };
@@ -521,8 +533,13 @@ impl<'h> Eval<'h> {
         y: Array,
         guards: usize,
     ) -> Result<Outcome> {
+        /// Calls that stand in each other before arguments are cut where they lie.
+        const DEEP: usize = 16;
         self.cx.host.interrupt().check()?;
         self.cx.count_call();
+        if self.st.depth > DEEP {
+            self.cx.cut_at_hand(&y)?;
+        }
         let Some(closure) = f.closure().cloned() else {
             return self.call(&f, x.as_ref(), &y);
         };

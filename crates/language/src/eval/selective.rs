@@ -66,6 +66,9 @@ impl Eval<'_> {
             .cloned()
             .ok_or_else(|| aplomb_ground::error::value("nothing to assign"))?;
         let f = f.map(|f| self.function(at, f)).transpose()?;
+        if reach == Reach::Path && self.grow_item(at, sym, f.as_deref(), (&chosen, &v))? {
+            return Ok(());
+        }
         let mut old = self.visible(at, sym)?;
         if reach == Reach::Path {
             let new = match f {

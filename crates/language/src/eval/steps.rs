@@ -257,7 +257,13 @@ impl Eval<'_> {
             }
             Act::For { slot, names, each, of } => {
                 let of = self.worth(at, *of)?;
-                let of = self.cx.ready_outer(&of)?;
+                // Cells of a pending array would be computed one by one, a launch for each.
+                let of = match of.split() {
+                    Some(rows) if rows.node.frame().is_none() => {
+                        Array::rows(self.cx.ready(&rows.node, "loop")?, rows.at)
+                    }
+                    _ => self.cx.ready_outer(&of)?,
+                };
                 walk.slots[*slot] = match each {
                     false => Slot::Items { of, next: 0 },
                     true => self.side_by_side(names, &of)?,

@@ -130,6 +130,11 @@ pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
             _ => Array::numbers(shape, out, cx.budget())?,
         });
     }
+    if shape.len() == 1
+        && let Some(made) = Array::lists_joined(&filled, cx.budget())?
+    {
+        return Ok(made);
+    }
     let mut out = cx.budget().room(n)?;
     // Texts are cut out of their pieces once, however often they stand there.
     let mut cut = cx.budget().room(filled.len())?;

@@ -35,9 +35,12 @@ impl Qr {
     /// Of m×n with m ≥ n, by columns. Errors: DOMAIN if the rank is below n, INTERRUPT.
     fn new(cx: &Cx<'_>, m: usize, n: usize, mut a: Vec<f64>) -> Result<Qr> {
         // A column that keeps no more than rounding of what it was depends on the ones before it.
-        let tiny: Vec<f64> = (0..n)
-            .map(|k| norm(&a[k * m..(k + 1) * m]) * f64::EPSILON * (m.max(n) as f64) * 4.0)
-            .collect();
+        let (mut tiny, mut ticks) = (cx.budget().room(n)?, cx.budget().ticks());
+        for k in 0..n {
+            ticks.spend(m)?;
+            let column = &a[k * m..(k + 1) * m];
+            tiny.push(norm(column) * f64::EPSILON * (m.max(n) as f64) * 4.0);
+        }
         let mut diagonal = Vec::with_capacity(n);
         for k in 0..n {
             cx.host.interrupt().check()?;
@@ -109,7 +112,11 @@ fn divided(
         return Err(domain("⌹ takes finite numbers"));
     }
     let mut by_column = cx.budget().room(m.saturating_mul(n))?;
-    by_column.extend((0..n).flat_map(|c| (0..m).map(move |r| y[r * n + c])));
+    let mut ticks = cx.budget().ticks();
+    for c in 0..n {
+        ticks.spend(m)?;
+        by_column.extend((0..m).map(|r| y[r * n + c]));
+    }
     let qr = Qr::new(cx, m, n, by_column)?;
     let mut out = cx.budget().filled(0.0, n * k)?;
     for c in 0..k {

@@ -291,7 +291,7 @@ fn kept(cx: &Cx<'_>, mask: &Ragged, r: &Ragged) -> Result<Option<Ragged>> {
     let Some(View::Bool(mask_items)) = storage(mask.flat()).map(|s| s.view()) else {
         return Ok(None);
     };
-    if mask.ends() != r.ends() {
+    if !mask.is_cut_as(r) {
         return Ok(None);
     }
     let n = mask_items.iter().filter(|&&b| b != 0).count();
@@ -311,7 +311,7 @@ fn parted(
     runs: bool,
 ) -> Result<Option<Array>> {
     let Some(View::Bool(of)) = storage(marks.flat()).map(|s| s.view()) else { return Ok(None) };
-    let Some(held) = storage(r.flat()).filter(|_| marks.ends() == r.ends()) else {
+    let Some(held) = storage(r.flat()).filter(|_| marks.is_cut_as(r)) else {
         return Ok(None);
     };
     let (mut out, mut ticks) = (cx.budget().room(r.count())?, cx.budget().ticks());
@@ -480,7 +480,7 @@ fn repeated(cx: &Cx<'_>, r: &Ragged, by: &[f64]) -> Result<Option<Ragged>> {
     }
     let Some(made) = Ragged::of_runs(&runs, cx.budget())? else { return Ok(None) };
     let mut ends = cx.budget().room(last.len())?;
-    ends.extend(last.iter().map(|&k: &usize| made.ends()[k]));
+    ends.extend(last.iter().map(|&k: &usize| made.end(k)));
     Ok(Ragged::new(made.flat().clone(), ends))
 }
 
@@ -501,7 +501,7 @@ fn turned(cx: &Cx<'_>, r: &Ragged, by: impl Fn(usize) -> i64) -> Result<Option<R
 fn in_pairs(cx: &Cx<'_>, runs: &[(&dyn Storage, Range<usize>)]) -> Result<Option<Ragged>> {
     let Some(made) = Ragged::of_runs(runs, cx.budget())? else { return Ok(None) };
     let mut ends = cx.budget().room(runs.len() / 2)?;
-    ends.extend(made.ends().iter().skip(1).step_by(2));
+    ends.extend(made.ends().skip(1).step_by(2));
     Ok(Ragged::new(made.flat().clone(), ends))
 }
 

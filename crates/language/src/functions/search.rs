@@ -7,7 +7,7 @@ use super::seek::place_of_one;
 use super::shape::Axis;
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain, length, rank, ws_full};
-use aplomb_ground::limits::Budget;
+use aplomb_ground::limits::{Budget, Ticks};
 use aplomb_values::array::{Array, Complex64, Data, View, elements};
 use aplomb_values::dag::Lib;
 use aplomb_values::prim::library::same;
@@ -81,14 +81,23 @@ pub fn matches(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arr
     if same || x.is_uniform() || y.is_uniform() || x.is_empty() {
         return Ok(Array::bool(same || equal(&x, &y, cx.sys.settings.ct)));
     }
-    let mut ticks = cx.budget().ticks();
+    let same = equal_in_turn(&x, &y, cx.sys.settings.ct, &mut cx.budget().ticks())?;
+    Ok(Array::bool(same))
+}
+
+/// As `equal`, for arrays that may hold far more arrays than memory does. Errors: INTERRUPT.
+fn equal_in_turn(x: &Array, y: &Array, ct: f64, ticks: &mut Ticks) -> Result<bool> {
+    let both = matches!((x.data(), y.data()), (Data::Items(_), Data::Items(_)));
+    if x.shape() != y.shape() || !both || x.is_empty() {
+        ticks.spend(x.len().max(1))?;
+        return Ok(equal(x, y, ct));
+    }
     for (x, y) in x.in_turn().zip(y.in_turn()) {
-        ticks.tick()?;
-        if !equal(&x, &y, cx.sys.settings.ct) {
-            return Ok(Array::bool(false));
+        if !equal_in_turn(&x, &y, ct, ticks)? {
+            return Ok(false);
         }
     }
-    Ok(Array::bool(true))
+    Ok(true)
 }
 
 /// `X≢Y`: whether shapes or items differ.
@@ -352,6 +361,37 @@ fn places_in(have: &Array, want: &Array, ct: f64) -> Option<Vec<usize>> {
     (0..want.len()).map(place).collect()
 }
 
+/// The place in a list of arrays of each of a few, or the list's length: by the list's index, or
+/// item by item. None: it is no such list, or many are looked up. Errors: WS FULL, INTERRUPT.
+fn places_of_few(cx: &Cx<'_>, have: &Array, want: &Array) -> Result<Option<Vec<usize>>> {
+    /// Those that are worth a walk each.
+    const FEW: usize = 2;
+    let Data::Items(items) = have.data() else { return Ok(None) };
+    let fits = have.rank() == 1 && want.len() <= FEW && !have.holds_lazy() && !want.holds_lazy();
+    let Some(all) = items.listed().filter(|_| fits && want.frame().is_none()) else {
+        return Ok(None);
+    };
+    let (budget, ct, mut out) = (cx.budget(), cx.sys.settings.ct, Vec::new());
+    let mut ticks = budget.ticks();
+    for item in want.in_turn() {
+        if let Some(place) = have.indexed_place(&item, budget)? {
+            out.push(place);
+            continue;
+        }
+        let mut place = all.len();
+        for (k, own) in all.iter().enumerate() {
+            let same = own.shape() == item.shape();
+            ticks.spend(if same { item.len().max(1) } else { 1 })?;
+            if same && equal(own, &item, ct) {
+                place = k;
+                break;
+            }
+        }
+        out.push(place);
+    }
+    Ok(Some(out))
+}
+
 /// The places in a list of each item of another array, or the list's length, where all are equal
 /// only to themselves: by a table of places where the list's items lie close, else by hash. None:
 /// they are other items.
@@ -408,7 +448,11 @@ pub fn first_places(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
             _ => Array::numbers(frame.as_slice(), vec![at], cx.budget()),
         };
     }
-    let known = match places_of_runs(cx, &x.settled(), &y.settled(), cell)? {
+    let known = match places_of_few(cx, &x.settled(), &y.settled())? {
+        None => places_of_runs(cx, &x.settled(), &y.settled(), cell)?,
+        places => places,
+    };
+    let known = match known {
         Some(places) => Some(places),
         None => places_in(&x.settled(), &y.settled(), ct),
     };
@@ -451,7 +495,10 @@ pub fn found(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
         _ => y.settled(),
     };
     let known = match list.rank() {
-        1 => places_of_runs(cx, &list, &x.settled(), 0)?,
+        1 => match places_of_few(cx, &list, &x.settled())? {
+            None => places_of_runs(cx, &list, &x.settled(), 0)?,
+            places => places,
+        },
         _ => None,
     };
     let known = match known.or_else(|| places_in(&y.settled(), &x.settled(), ct)) {

@@ -156,7 +156,7 @@ pub fn searched(
     }
     let Some(made) = Ragged::of_runs(&runs, cx.budget())? else { return Ok(None) };
     let mut ends = cx.budget().room(n)?;
-    ends.extend(last.iter().map(|&k| made.ends()[k]));
+    ends.extend(last.iter().map(|&k| made.end(k)));
     Ok(Ragged::new(made.flat().clone(), ends).map(|made| made.items(shape)))
 }
 

@@ -3,6 +3,7 @@
 use super::cells;
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain, index, length, rank};
+use aplomb_ground::limits::Ticks;
 use aplomb_values::array::{Array, Data, Shape, around, checked_elements, elements, too_long};
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Read, Test};
@@ -386,24 +387,27 @@ pub fn drop(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<Arr
 }
 
 /// `≡Y`: the levels of nesting, negative where items differ in theirs.
-pub fn depth(_: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
+pub fn depth(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     ask(y);
-    let (n, even) = levels(y);
+    let (n, even) = levels(y, &mut cx.budget().ticks())?;
     Ok(Array::num(if even { f64::from(n) } else { -f64::from(n) }))
 }
 
-/// Levels of nesting, and whether all items are equally deep.
-fn levels(y: &Array) -> (u32, bool) {
-    match y.data() {
-        Data::Items(i) => {
-            let proto = i.proto.iter().take(usize::from(i.is_empty()));
-            let all: Vec<_> = i.iter().chain(proto.cloned()).map(|a| levels(&a)).collect();
-            let most = all.iter().map(|l| l.0).max().unwrap_or(0);
-            (most + 1, all.iter().all(|l| l.1 && l.0 == most))
-        }
-        _ if y.rank() == 0 => (0, true),
-        _ => (1, true),
+/// Levels of nesting, and whether all items are equally deep. Errors: INTERRUPT.
+fn levels(y: &Array, ticks: &mut Ticks) -> Result<(u32, bool)> {
+    let Data::Items(items) = y.data() else { return Ok((u32::from(y.rank() > 0), true)) };
+    let proto = items.proto.iter().take(usize::from(items.is_empty()));
+    let mut all: Option<(u32, bool)> = None;
+    for item in items.iter().chain(proto.cloned()) {
+        ticks.tick()?;
+        let (own, even) = levels(&item, ticks)?;
+        all = Some(match all {
+            None => (own, even),
+            Some((most, same)) => (most.max(own), same && even && most == own),
+        });
     }
+    let (most, even) = all.map_or((0, true), |all| all);
+    Ok((most + 1, even))
 }
 
 /// A test that is always outside, for reads of nothing.

@@ -3,8 +3,8 @@
 //! Always: the array that others hold is never changed; a number that its storage cannot hold
 //! widens the copy.
 
-use super::items::MOST_DEPTH;
-use super::{Array, Buf, DType, Data, Held, Items, Shape, Storage, View};
+use super::listed::{from_both_ends, is_simple};
+use super::{Array, Buf, DType, Data, End, Held, Items, Shape, Storage, View};
 use aplomb_ground::error::{Error, Result, bug, untraced};
 use aplomb_ground::limits::Budget;
 use std::rc::Rc;
@@ -117,20 +117,13 @@ impl Loose {
     /// The array of the items. All of them are looked at only where a change asks for that, until
     /// the answer is known: a loop that changes an item a turn goes through none of the others.
     fn finish(mut self, shape: Shape, budget: &Budget) -> Result<Array> {
-        let class = |a: &Array| match a.data {
-            Data::Num(_) | Data::Complex(_) => Some(false),
-            Data::Char(_) => Some(true),
-            _ => None,
-        };
         let Some(items) = Rc::get_mut(&mut self.items) else {
             return Err(bug!("items that change are held by two"));
         };
         let Some(list) = items.listed() else {
             return Err(bug!("items that change are no list"));
         };
-        let one = list.first().and_then(class);
-        let simple = self.simple && one.is_some() && from_both_ends(list, |a| class(a) == one);
-        if simple || shape.is_empty() {
+        if self.simple && is_simple(list) || shape.is_empty() {
             return Array::collect(shape, items.held.take(), None, budget);
         }
         let deepest = items.depth;
@@ -139,13 +132,6 @@ impl Loose {
         }
         Array { shape, data: Data::Items(self.items) }.within_limits(budget)
     }
-}
-
-/// True where all items pass. Those at both ends are asked first: what a loop has not come to yet
-/// is at one of them.
-fn from_both_ends(list: &[Array], pass: impl Fn(&Array) -> bool) -> bool {
-    let half = list.len().div_ceil(2);
-    list.iter().zip(list.iter().rev()).take(half).all(|(a, b)| pass(a) && pass(b))
 }
 
 impl Array {
@@ -175,7 +161,10 @@ impl Array {
         }
         let grown = match &mut self.data {
             Data::Dense(storage) => grow_buffer(storage, v, budget)?,
-            Data::Items(items) => Items::grow(items, v, budget)?,
+            Data::Items(items) => {
+                let whole = 0..items.len();
+                Items::regrow(items, &whole, v, End::Back, budget)?
+            }
             _ => false,
         };
         if grown {
@@ -218,53 +207,10 @@ fn grow_buffer(storage: &mut Arc<dyn Storage>, v: &Array, budget: &Budget) -> Re
 }
 
 impl Items {
-    /// As `Array::grow`, of arrays and of items of several kinds, which nothing that is added
-    /// makes simple.
-    fn grow(own: &mut Rc<Items>, v: &Array, budget: &Budget) -> Result<bool> {
-        if v.pending().is_some() {
-            return Ok(false);
-        }
-        let more = v.to_items(budget)?;
-        if more.iter().any(|a| a.frame().is_some() || a.depth() >= MOST_DEPTH) {
-            return Ok(false);
-        }
-        let depth = more.iter().fold(1, |most, a| most.max(a.depth().saturating_add(1)));
-        let nodes = more.iter().fold(0u64, |n, a| n.saturating_add(a.nodes()));
-        let lazy = more.iter().any(Array::holds_lazy);
-        let items = Items::owned(own, more.len(), budget)?;
-        let Held::Items(list) = &mut items.held else { return Ok(false) };
-        if list.len() + more.len() > list.capacity() {
-            let room = more.len().max(list.len() / 2);
-            budget.has_room((room * size_of::<Array>()) as u64)?;
-            list.reserve(room);
-        }
-        list.extend(more);
-        items.depth = items.depth.max(depth);
-        items.nodes = items.nodes.saturating_add(nodes);
-        items.lazy |= lazy;
-        Ok(true)
-    }
-
-    /// The items as a list that nobody else holds: what is there, or a copy with room for some
-    /// more. Errors: WS FULL, INTERRUPT, with nothing changed.
-    fn owned<'a>(own: &'a mut Rc<Items>, more: usize, budget: &Budget) -> Result<&'a mut Items> {
-        if Rc::get_mut(own).is_none_or(|items| items.listed().is_none()) {
-            let mut list = budget.room(own.len() + more)?;
-            let mut ticks = budget.ticks();
-            for item in own.iter() {
-                ticks.tick()?;
-                list.push(item);
-            }
-            let (depth, nodes, lazy) = (own.depth, own.nodes, own.lazy);
-            let proto = own.proto.clone();
-            *own = Rc::new(Items { held: Held::Items(list), proto, depth, nodes, lazy });
-        }
-        Rc::get_mut(own).ok_or_else(|| bug!("a list of its own is held by two"))
-    }
-
     /// Puts an item into a list; whether that was of the deepest, and the new one is not.
     fn put(&mut self, at: usize, new: Array) -> bool {
         let Held::Items(list) = &mut self.held else { return false };
+        let list = list.items_mut();
         let deepest = self.depth;
         let of = |a: &Array| a.depth().saturating_add(1);
         self.depth = deepest.max(of(&new));

@@ -10,6 +10,9 @@ mod change;
 mod complex;
 pub mod format;
 mod items;
+mod listed;
+mod part;
+mod places;
 mod ragged;
 mod ready;
 mod reference;
@@ -18,6 +21,7 @@ mod storage;
 
 pub use change::Changing;
 pub use items::{MOST_DEPTH, advance, around, strides};
+pub use listed::End;
 pub use num_complex::Complex64;
 pub use ragged::{Ragged, storage};
 pub use reference::{Reference, Referent};
@@ -159,7 +163,7 @@ impl Items {
         let depth = items.iter().map(Array::depth).max().unwrap_or(0).saturating_add(1);
         let nodes = items.iter().fold(1u64, |n, a| n.saturating_add(a.nodes()));
         let lazy = items.iter().any(Array::holds_lazy);
-        Items { held: Held::Items(items), proto, depth, nodes, lazy }
+        Items { held: Held::Items(listed::List::new(items)), proto, depth, nodes, lazy }
     }
 
     /// The items one by one, row by row.
@@ -180,7 +184,8 @@ impl Items {
     /// The items where they stand as arrays; None: they are parts of one.
     pub fn listed(&self) -> Option<&[Array]> {
         match &self.held {
-            Held::Items(items) => Some(items),
+            Held::Items(list) => Some(list.items()),
+            Held::Stretch(part) => Some(part.items()),
             Held::Rows(_) | Held::Ragged(_) | Held::Lines(_) => None,
         }
     }
@@ -322,8 +327,14 @@ impl Array {
 
     /// A vector of a text's characters. Errors: WS FULL.
     pub fn text(text: &str, budget: &Budget) -> Result<Self> {
-        let mut items = budget.room(text.chars().count())?;
-        items.extend(text.chars());
+        /// Characters between two looks at the interrupt.
+        const BLOCK: usize = 1 << 20;
+        let (n, mut chars) = (text.chars().count(), text.chars());
+        let mut items = budget.room(n)?;
+        while items.len() < n {
+            budget.check()?;
+            items.extend(chars.by_ref().take(BLOCK));
+        }
         Array::chars([items.len()].as_slice(), items, budget)
     }
 

@@ -3,6 +3,7 @@
 //! A nested vector whose items are such pieces holds no item of its own before somebody looks at
 //! one.
 
+use super::part::HOLDS;
 use super::{Array, Buf, DType, Data, Shape, Storage, checked_elements, elements};
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;
@@ -13,7 +14,10 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Ragged {
     flat: Array,
+    /// The ends of these pieces, among others, and the items of the others before them.
     ends: Arc<Vec<u32>>,
+    own: Range<usize>,
+    before: u32,
 }
 
 /// The storage of an array that has one; of others None.
@@ -28,19 +32,21 @@ impl Ragged {
     /// The pieces that end at these places, in ascending order, of a ready vector of real numbers
     /// or characters. None: there is no piece, or the array is no such vector.
     pub fn new(flat: Array, ends: Vec<u32>) -> Option<Ragged> {
-        Ragged::cut(flat, Arc::new(ends))
+        let own = 0..ends.len();
+        Ragged::cut(flat, Arc::new(ends), own, 0)
     }
 
-    fn cut(flat: Array, ends: Arc<Vec<u32>>) -> Option<Ragged> {
+    fn cut(flat: Array, ends: Arc<Vec<u32>>, own: Range<usize>, before: u32) -> Option<Ragged> {
         let kind = matches!(flat.dtype(), DType::Complex | DType::Nested);
-        let fits = ends.last().is_some_and(|&end| end as usize == flat.len());
+        let last = ends[own.clone()].last();
+        let fits = last.is_some_and(|&end| (end - before) as usize == flat.len());
         let ready = storage(&flat).is_some() && flat.rank() == 1;
-        (fits && ready && !kind).then_some(Ragged { flat, ends })
+        (fits && ready && !kind).then_some(Ragged { flat, ends, own, before })
     }
 
     /// The same cuts of another vector, which holds as much. None as for `new`.
     pub fn with(&self, flat: Array) -> Option<Ragged> {
-        Ragged::cut(flat, self.ends.clone())
+        Ragged::cut(flat, self.ends.clone(), self.own.clone(), self.before)
     }
 
     /// The pieces of a ready vector that lie in these ranges, which ascend. None as for `new`.
@@ -86,19 +92,47 @@ impl Ragged {
     }
 
     /// The end of each piece.
-    pub fn ends(&self) -> &[u32] {
-        &self.ends
+    pub fn ends(&self) -> impl ExactSizeIterator<Item = u32> + '_ {
+        self.ends[self.own.clone()].iter().map(|end| end - self.before)
+    }
+
+    /// The end of the k-th piece.
+    pub fn end(&self, k: usize) -> u32 {
+        self.ends[self.own.clone()][k] - self.before
+    }
+
+    /// Whether the pieces of another vector are as many and as long.
+    pub fn is_cut_as(&self, other: &Ragged) -> bool {
+        Arc::ptr_eq(&self.ends, &other.ends) && self.own == other.own
+            || self.ends().eq(other.ends())
     }
 
     /// The number of pieces.
     pub fn count(&self) -> usize {
-        self.ends.len()
+        self.own.len()
     }
 
     /// The places of the k-th piece.
     pub fn range(&self, k: usize) -> Range<usize> {
-        let start = if k == 0 { 0 } else { self.ends[k - 1] };
-        start as usize..self.ends[k] as usize
+        let start = if k == 0 { 0 } else { self.end(k - 1) };
+        start as usize..self.end(k) as usize
+    }
+
+    /// Some of the pieces, without a copy. None: they are none or empty, or hold on to far more
+    /// than they are.
+    pub fn stretch(&self, pieces: Range<usize>) -> Option<Ragged> {
+        let last = pieces.end.checked_sub(1)?;
+        if pieces.len().saturating_mul(HOLDS) < self.ends.len() {
+            return None;
+        }
+        let items = self.range(pieces.start).start..self.range(last).end;
+        let before = self.before + items.start as u32;
+        let own = self.own.start + pieces.start..self.own.start + pieces.end;
+        let flat = match items.len() == self.flat.len() {
+            true => self.flat.clone(),
+            false => self.flat.buffer_stretch(items)?,
+        };
+        Ragged::cut(flat, self.ends.clone(), own, before)
     }
 
     /// The k-th piece as a vector.
@@ -127,7 +161,7 @@ impl Ragged {
                 return Ok(None);
             };
             let Some(end) = before.checked_add(n) else { return Ok(None) };
-            ends.extend(r.ends.iter().map(|own| before + own));
+            ends.extend(r.ends().map(|own| before + own));
             wholes.push((held, 0..r.flat.len()));
             before = end;
         }

@@ -4,6 +4,7 @@
 //! are the cells, not taken apart before somebody looks at one. A *framed* value shows the cell:
 //! what a function sees that is run once for all cells.
 
+use super::listed::{List, Stretch};
 use super::{Array, Buf, DType, Data, Ragged, Shape, View, elements};
 use crate::dag::ix::Ix;
 use crate::dag::{Cell, Meta, Node, Read, kinds};
@@ -111,7 +112,9 @@ impl Split {
 /// by one: who keeps them asks for the memory.
 pub enum Held {
     /// As they stand.
-    Items(Vec<Array>),
+    Items(List),
+    /// Some of those that another one holds as they stand.
+    Stretch(Stretch),
     /// The cells of one array.
     Rows(Split),
     /// The pieces of a flat one.
@@ -124,7 +127,8 @@ impl Held {
     /// The number of items.
     pub fn count(&self) -> usize {
         match self {
-            Held::Items(items) => items.len(),
+            Held::Items(list) => list.items().len(),
+            Held::Stretch(part) => part.count(),
             Held::Rows(rows) | Held::Lines(rows) => elements(rows.frame()),
             Held::Ragged(r) => r.count(),
         }
@@ -133,7 +137,8 @@ impl Held {
     /// The k-th, row by row.
     pub fn at(&self, k: usize) -> Array {
         match self {
-            Held::Items(items) => items[k].clone(),
+            Held::Items(list) => list.items()[k].clone(),
+            Held::Stretch(part) => part.items()[k].clone(),
             Held::Rows(rows) => rows.item(k),
             Held::Ragged(r) => r.item(k),
             Held::Lines(lines) => lines.line(k),
@@ -144,7 +149,7 @@ impl Held {
     pub fn split(&self) -> Option<&Split> {
         match self {
             Held::Rows(rows) => Some(rows),
-            Held::Items(_) | Held::Ragged(_) | Held::Lines(_) => None,
+            Held::Items(_) | Held::Stretch(_) | Held::Ragged(_) | Held::Lines(_) => None,
         }
     }
 
@@ -152,7 +157,7 @@ impl Held {
     pub fn lines(&self) -> Option<&Split> {
         match self {
             Held::Lines(lines) => Some(lines),
-            Held::Items(_) | Held::Rows(_) | Held::Ragged(_) => None,
+            Held::Items(_) | Held::Stretch(_) | Held::Rows(_) | Held::Ragged(_) => None,
         }
     }
 
@@ -160,16 +165,17 @@ impl Held {
     pub fn pieces(&self) -> Option<&Ragged> {
         match self {
             Held::Ragged(r) => Some(r),
-            Held::Items(_) | Held::Rows(_) | Held::Lines(_) => None,
+            Held::Items(_) | Held::Stretch(_) | Held::Rows(_) | Held::Lines(_) => None,
         }
     }
 
     /// The items, for dropping them: none where they are parts of one array.
     pub fn take(&mut self) -> Vec<Array> {
         match self {
-            Held::Items(items) => std::mem::take(items),
+            Held::Items(list) => list.take(),
             Held::Lines(lines) => vec![std::mem::replace(&mut lines.node, Array::num(0.0))],
-            Held::Rows(_) | Held::Ragged(_) => Vec::new(),
+            // The list that it is of is taken apart by who holds it last.
+            Held::Stretch(_) | Held::Rows(_) | Held::Ragged(_) => Vec::new(),
         }
     }
 }

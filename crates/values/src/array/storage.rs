@@ -71,7 +71,10 @@ impl View<'_> {
     /// All items as `number` gives them. Errors: WS FULL, INTERRUPT.
     pub fn numbers(&self, budget: &Budget) -> aplomb_ground::error::Result<Vec<f64>> {
         let mut out = budget.room(self.len())?;
-        self.numbers_to(&mut out);
+        for from in (0..self.len()).step_by(BLOCK) {
+            budget.check()?;
+            self.numbers_to(from..self.len().min(from + BLOCK), &mut out);
+        }
         Ok(out)
     }
 
@@ -80,27 +83,43 @@ impl View<'_> {
         (0..self.len()).map(|k| self.number(k))
     }
 
-    fn numbers_to(&self, out: &mut Vec<f64>) {
+    fn numbers_to(&self, range: Range<usize>, out: &mut Vec<f64>) {
         match self {
-            View::Bool(v) => out.extend(v.iter().map(|&x| f64::from(x))),
-            View::I8(v) => out.extend(v.iter().map(|&x| f64::from(x))),
-            View::I16(v) => out.extend(v.iter().map(|&x| f64::from(x))),
-            View::I32(v) => out.extend(v.iter().map(|&x| f64::from(x))),
-            View::F32(v) => out.extend(v.iter().map(|&x| f64::from(x))),
-            View::F64(v) => out.extend_from_slice(v),
-            View::Complex(v) => out.extend(v.iter().map(|&z| real(z))),
-            View::Char(v) => out.extend(v.iter().map(|&x| f64::from(u32::from(x)))),
+            View::Bool(v) => out.extend(v[range].iter().map(|&x| f64::from(x))),
+            View::I8(v) => out.extend(v[range].iter().map(|&x| f64::from(x))),
+            View::I16(v) => out.extend(v[range].iter().map(|&x| f64::from(x))),
+            View::I32(v) => out.extend(v[range].iter().map(|&x| f64::from(x))),
+            View::F32(v) => out.extend(v[range].iter().map(|&x| f64::from(x))),
+            View::F64(v) => out.extend_from_slice(&v[range]),
+            View::Complex(v) => out.extend(v[range].iter().map(|&z| real(z))),
+            View::Char(v) => out.extend(v[range].iter().map(|&x| f64::from(u32::from(x)))),
         }
     }
 }
 
-/// A copy. Errors: WS FULL.
+/// Items between two looks at the interrupt: memory comes as it is first written.
+const BLOCK: usize = 1 << 20;
+
+/// Items behind those of a vector, which has room for them. Errors: INTERRUPT.
+fn extend<T: Copy>(
+    out: &mut Vec<T>,
+    items: &[T],
+    budget: &Budget,
+) -> aplomb_ground::error::Result<()> {
+    items.chunks(BLOCK).try_for_each(|block| {
+        budget.check()?;
+        out.extend_from_slice(block);
+        Ok(())
+    })
+}
+
+/// A copy. Errors: WS FULL, INTERRUPT.
 pub(super) fn copied<T: Copy>(
     items: &[T],
     budget: &Budget,
 ) -> aplomb_ground::error::Result<Vec<T>> {
     let mut out = budget.room(items.len())?;
-    out.extend_from_slice(items);
+    extend(&mut out, items, budget)?;
     Ok(out)
 }
 
@@ -111,7 +130,13 @@ fn one_kind<'a, T: Copy + 'a>(
     of: impl Fn(View<'a>) -> &'a [T],
 ) -> aplomb_ground::error::Result<Vec<T>> {
     let mut out = budget.room(all.iter().map(|(_, r)| r.len()).sum())?;
-    all.iter().for_each(|(s, r)| out.extend_from_slice(&of(s.view())[r.clone()]));
+    for (s, r) in all {
+        let items = &of(s.view())[r.clone()];
+        match items.len() <= BLOCK {
+            true => out.extend_from_slice(items),
+            false => extend(&mut out, items, budget)?,
+        }
+    }
     Ok(out)
 }
 
@@ -191,6 +216,11 @@ pub trait Storage: Send + Sync {
     /// Whether there is no item.
     fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Whether it lies here, where a stretch of it is as good as a copy.
+    fn can_be_cut(&self) -> bool {
+        true
     }
 
     /// A buffer in ordinary memory, which alone can be changed in place.

@@ -153,6 +153,10 @@ impl Storage for Away {
     fn len(&self) -> usize {
         self.len
     }
+
+    fn can_be_cut(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

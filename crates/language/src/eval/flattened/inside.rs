@@ -116,7 +116,7 @@ impl Flat<'_, '_> {
         if let Some(pieces) = a.pieces() {
             let some = (0..n).all(|k| !pieces.range(k).is_empty());
             let (items, mut ends) = (pieces.flat().clone(), self.ev.cx.budget().room(n)?);
-            ends.extend_from_slice(pieces.ends());
+            ends.extend(pieces.ends());
             return Ok(some.then_some(Inside { items, ends }));
         }
         if a.is_uniform() {

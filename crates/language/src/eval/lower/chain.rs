@@ -8,7 +8,7 @@
 use crate::eval::cx::{Cx, SMALL};
 use crate::eval::scope::is_final;
 use aplomb_ground::error::{Kind, Result};
-use aplomb_values::array::{Array, DType, Ragged, Shape, advance, elements, storage};
+use aplomb_values::array::{Array, DType, Data, Ragged, Shape, advance, elements, storage};
 use aplomb_values::dag::{Cell, Node, Read};
 use aplomb_values::prim::moves::Move;
 use std::ops::Range;
@@ -68,7 +68,7 @@ impl Cx<'_> {
 
     /// A pending array's value ahead of those who may ask for it. None: it has none here, or it
     /// fails, which whoever needs it is told. Errors: INTERRUPT, WS FULL.
-    fn evaluated(&mut self, a: &Array) -> Result<Option<Array>> {
+    pub fn evaluated(&mut self, a: &Array) -> Result<Option<Array>> {
         if self.sys.scope.in_round() || self.sys.scope.is_conditional() {
             return Ok(None);
         }
@@ -98,6 +98,40 @@ impl Cx<'_> {
         Ok(())
     }
 
+    /// Gives an argument of a deep call its value, if that is a part of an array: a stretch of it.
+    /// Each call below would look through one link more. Apart from the call, of which as many wait
+    /// as stand in each other. Errors: INTERRUPT, WS FULL.
+    #[inline(never)]
+    pub fn cut_at_hand(&mut self, a: &Array) -> Result<()> {
+        let free = !self.sys.recorder.ahead && !self.sys.records_all();
+        let scope = &self.sys.scope;
+        if let Some(rows) = a.split().filter(|rows| rows.node.frame().is_none()) {
+            return self.cut_at_hand(&rows.node.settled());
+        }
+        let Some(cell) = a.pending().filter(|_| free && !scope.is_once_a_cell()) else {
+            return Ok(());
+        };
+        let Some(node) = cell.node().map(|n| n.clone()) else { return Ok(()) };
+        let Some((read, [])) = node.facts().place() else { return Ok(()) };
+        let whole = node.inputs()[0].settled();
+        let Some(first) = first_row(read, cell.shape(), whole.shape()) else { return Ok(()) };
+        let at_hand = match whole.pending() {
+            Some(_) => self.evaluated(&whole)?,
+            None => Some(whole),
+        };
+        let Some(whole) = at_hand.filter(|a| a.is_plain()) else { return Ok(()) };
+        let part = match whole.buffer_stretch(first..first + a.first_extent()) {
+            Some(part) => part,
+            None => {
+                let shape = a.shape().into();
+                let m = Move { name: "↓", shape, read: read.clone(), onto: false };
+                m.run(&whole, self.budget())?
+            }
+        };
+        cell.settle(part);
+        Ok(())
+    }
+
     /// The value of a chain: stretches of arrays at hand, one after another. None: it does more
     /// than that.
     fn put_together(&mut self, cell: &Rc<Cell>, links: &mut usize) -> Result<Option<Array>> {
@@ -110,6 +144,11 @@ impl Cx<'_> {
         held.extend(runs.iter().filter_map(|(a, range)| Some((storage(a)?, range.clone()))));
         if held.len() < runs.len() {
             return Ok(None);
+        }
+        if let ([(a, range)], [n]) = (runs.as_slice(), cell.shape())
+            && let Some(part) = a.buffer_stretch(range.clone()).filter(|part| part.len() == *n)
+        {
+            return Ok(Some(part));
         }
         let Some(made) = Ragged::of_runs(&held, self.budget())? else { return Ok(None) };
         made.flat().with_shape(cell.shape(), self.budget()).map(Some)
@@ -243,8 +282,18 @@ fn is_long(cell: &Rc<Cell>) -> bool {
     true
 }
 
+/// A move of a nested array whose cells are a stretch of its own, which copies nothing. None: it is
+/// another move, or as for `Array::stretch`.
+pub(super) fn stretched(a: &Array, m: &Move) -> Option<Array> {
+    if !matches!(a.data(), Data::Items(_)) || m.shape.first() == a.shape().first() {
+        return None;
+    }
+    let first = first_row(&m.read, &m.shape, a.shape())?;
+    a.stretch(first..first + m.shape.first()?)
+}
+
 /// The first row of a read of whole rows, one after another. None: it is another read.
-fn first_row(read: &Read, shape: &[usize], from: &[usize]) -> Option<usize> {
+pub(super) fn first_row(read: &Read, shape: &[usize], from: &[usize]) -> Option<usize> {
     let (first, others) = read.ix.split_first()?;
     let rows =
         first.offset(-first.c).is_axis(0) || first.is_constant() && shape.first() == Some(&1);

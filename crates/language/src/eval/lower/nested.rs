@@ -120,7 +120,7 @@ impl Cx<'_> {
         // A single number has no type of its own; an array of f32 has.
         let numbers = |a: &Array| a.is_of_f64() && a.frame().is_none();
         let (pieces, flat) = match (x.pieces(), y.pieces()) {
-            (Some(a), Some(b)) if x.shape() == y.shape() && a.ends() == b.ends() => {
+            (Some(a), Some(b)) if x.shape() == y.shape() && a.is_cut_as(b) => {
                 (a, self.map2(op, a.flat(), b.flat())?)
             }
             (Some(a), None) if y.is_simple_scalar() => (a, self.map2(op, a.flat(), y)?),

@@ -45,6 +45,8 @@ pub(super) enum Place {
     Text(Arg),
     /// The same enclosed.
     Enclosed(Arg),
+    /// Two numbers, enclosed: the place of an item of a matrix.
+    Cell([Arg; 2]),
     /// A list of the program with a number before it or behind it.
     WithOne {
         of: u16,
@@ -335,9 +337,12 @@ impl<'e, 'h> Maker<'e, 'h> {
             }
             Of::Index(present) => match (stack.pop()?, &**present) {
                 (Place::Matrix(of), [true, true]) => {
-                    let at = body.place_in(of, stack)?;
-                    let class = self.classes[of as usize];
-                    body.made(class, |into| Do::Known { into, of, at })?
+                    let cell = [number(stack)?, number(stack)?];
+                    self.item_in(body, of, cell)?
+                }
+                (Place::Matrix(of), [true]) => {
+                    let Place::Cell(cell) = stack.pop()? else { return None };
+                    self.item_in(body, of, cell)?
                 }
                 (Place::Matrix(of), [true, false]) => self.line(body, of, number(stack)?, false)?,
                 (Place::Matrix(of), [false, true]) => self.line(body, of, number(stack)?, true)?,
@@ -439,7 +444,14 @@ impl<'e, 'h> Maker<'e, 'h> {
                 }
                 let at = match (&of, &**present) {
                     (Place::Vector(_), [true]) => number(stack)?,
-                    (Place::Matrix(of), [true, true]) => Arg::Register(body.place_in(*of, stack)?),
+                    (Place::Matrix(of), [true, true]) => {
+                        let cell = [number(stack)?, number(stack)?];
+                        Arg::Register(body.place_in(*of, cell)?)
+                    }
+                    (Place::Matrix(of), [true]) => {
+                        let Place::Cell(cell) = stack.pop()? else { return None };
+                        Arg::Register(body.place_in(*of, cell)?)
+                    }
                     _ => return None,
                 };
                 let y = stack.last()?.scalar(class)?;
@@ -452,6 +464,13 @@ impl<'e, 'h> Maker<'e, 'h> {
             _ => return None,
         };
         Some(Step::Gives(place))
+    }
+
+    /// An item of a matrix, by its row and column.
+    fn item_in(&mut self, body: &mut Body, of: u16, cell: [Arg; 2]) -> Option<Place> {
+        let at = body.place_in(of, cell)?;
+        let class = self.classes[of as usize];
+        body.made(class, |into| Do::Known { into, of, at })
     }
 
     fn constant(&mut self, a: &Array) -> Option<Place> {
@@ -558,9 +577,8 @@ impl Body {
         Some(first)
     }
 
-    /// The register of a place in a matrix, whose row and column are on the stack.
-    fn place_in(&mut self, of: u16, stack: &mut Vec<Place>) -> Option<u16> {
-        let (row, column) = (number(stack)?, number(stack)?);
+    /// The register of a place in a matrix, by its row and column.
+    fn place_in(&mut self, of: u16, [row, column]: [Arg; 2]) -> Option<u16> {
         let into = self.register()?;
         self.push(Do::Place { into, of, row, column })?;
         Some(into)

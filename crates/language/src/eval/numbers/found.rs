@@ -8,7 +8,7 @@
 use super::machine::Machine;
 use super::program::Program;
 use aplomb_ground::limits::Budget;
-use aplomb_values::registers::{Do, OnAll};
+use aplomb_values::registers::{Do, OnAll, OnList};
 use std::collections::HashMap;
 
 /// The first places of the items of a list.
@@ -31,6 +31,7 @@ fn whole(x: f64) -> Option<i64> {
 fn rewrites(step: &Do, list: u16) -> bool {
     match step {
         Do::SetItem { of, .. } | Do::SetKnown { of, .. } | Do::Cut { of, .. } => *of == list,
+        Do::List(OnList::Name { slot, .. } | OnList::Prepend { slot, .. }, _) => *slot == list,
         Do::All(on) => match on {
             OnAll::Map { into, .. } | OnAll::Copy { into, .. } | OnAll::Line { into, .. } => {
                 *into == list

@@ -92,7 +92,7 @@ impl Maker<'_, '_> {
                 }
             }
             Place::Matrix(_) | Place::TurnedMatrix(_) | Place::TurnedVector(_) => None,
-            Place::WithOne { .. } | Place::Text(_) | Place::Enclosed(_) => None,
+            Place::WithOne { .. } | Place::Text(_) | Place::Enclosed(_) | Place::Cell(_) => None,
             y => Some(y),
         }
     }
@@ -262,6 +262,10 @@ impl Maker<'_, '_> {
             ('⌽', Place::Vector(of)) if self.constant_list(of).is_none() => {
                 Some(Place::TurnedVector(of))
             }
+            ('⊂', Place::Tuple(items)) => match &*items {
+                [Place::Number(row), Place::Number(column)] => Some(Place::Cell([*row, *column])),
+                _ => None,
+            },
             ('⊂', Place::Text(y)) => Some(Place::Enclosed(y)),
             ('⊃', Place::Enclosed(y)) => Some(Place::Text(y)),
             ('≢', Place::Text(y)) => self.length_of_text(body, y),
