@@ -7,6 +7,7 @@
 use super::shape::Axis;
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain, length, rank};
+use aplomb_ground::limits::Ticks;
 use aplomb_values::array::{Array, Complex64, Shape};
 
 /// R above the diagonal, the reflectors below it, column after column.
@@ -63,20 +64,113 @@ impl Qr {
         Ok(Qr { m, n, a, diagonal })
     }
 
-    /// The n numbers x with A·x nearest to b.
-    fn solve(&self, b: &[f64]) -> Vec<f64> {
-        let mut b = b.to_vec();
+    /// The n numbers x with A·x nearest to b, for columns side by side; b has them in its first
+    /// rows afterwards. Errors: INTERRUPT.
+    fn solve<const W: usize>(&self, b: &mut [[f64; W]], ticks: &mut Ticks) -> Result<()> {
         for k in 0..self.n {
-            reflect(&self.a[k * self.m + k..(k + 1) * self.m], &mut b[k..]);
+            ticks.spend((self.m - k) * W)?;
+            let (v, rows) = (&self.a[k * self.m + k..(k + 1) * self.m], &mut b[k..]);
+            if W == 1 {
+                reflect(v, rows.as_flattened_mut());
+                continue;
+            }
+            let mut dots = [0.0; W];
+            for (v, row) in v.iter().zip(&*rows) {
+                dots.iter_mut().zip(row).for_each(|(dot, x)| *dot += v * x);
+            }
+            for (v, row) in v.iter().zip(rows) {
+                row.iter_mut().zip(dots).for_each(|(x, dot)| *x -= v * dot);
+            }
         }
         for k in (0..self.n).rev() {
-            b[k] /= self.diagonal[k];
-            let (x, above) = (b[k], &self.a[k * self.m..k * self.m + k]);
-            b[..k].iter_mut().zip(above).for_each(|(b, r)| *b -= r * x);
+            ticks.spend(k * W)?;
+            let x = b[k].map(|x| x / self.diagonal[k]);
+            b[k] = x;
+            let above = &self.a[k * self.m..k * self.m + k];
+            for (row, r) in b.iter_mut().zip(above) {
+                row.iter_mut().zip(x).for_each(|(b, x)| *b -= r * x);
+            }
         }
-        b.truncate(self.n);
-        b
+        Ok(())
     }
+
+    /// All k columns of b, W at a time, into rows of k; y is the matrix by rows. Errors: INTERRUPT.
+    fn columns<const W: usize>(
+        &self,
+        y: &[f64],
+        (k, b): (usize, &[f64]),
+        out: &mut [f64],
+        ticks: &mut Ticks,
+    ) -> Result<()> {
+        let (m, n) = (self.m, self.n);
+        for first in (0..k).step_by(W) {
+            let some = W.min(k - first);
+            let own = |c: usize, r: usize| if c < some { b[(first + c) * m + r] } else { 0.0 };
+            let right: Vec<[f64; W]> = (0..m).map(|r| std::array::from_fn(|c| own(c, r))).collect();
+            let mut x = right.clone();
+            self.solve(&mut x, ticks)?;
+            x.truncate(n);
+            if m == n && n > 0 {
+                self.refine(y, &mut x, &right, ticks)?;
+            }
+            for (r, row) in x.iter().enumerate() {
+                out[r * k + first..][..some].copy_from_slice(&row[..some]);
+            }
+        }
+        Ok(())
+    }
+
+    /// A step of refinement of solutions x for right sides b; then fewer digits that solve it
+    /// without a rest are the solution: ⌹ of whole numbers shows whole numbers.
+    fn refine<const W: usize>(
+        &self,
+        y: &[f64],
+        x: &mut [[f64; W]],
+        b: &[[f64; W]],
+        ticks: &mut Ticks,
+    ) -> Result<()> {
+        let mut more = left_of(y, x, b, ticks)?;
+        self.solve(&mut more, ticks)?;
+        for (x, more) in x.iter_mut().zip(more) {
+            x.iter_mut().zip(more).for_each(|(x, more)| *x += more);
+        }
+        let steps: [f64; W] = std::array::from_fn(|c| {
+            let column: Vec<f64> = x.iter().map(|row| row[c]).collect();
+            2f64.powi((norm(&column).log2() as i32).clamp(-900, 900) - 40)
+        });
+        let cut = |row: &[f64; W]| -> [f64; W] {
+            std::array::from_fn(|c| (row[c] / steps[c]).round() * steps[c])
+        };
+        let short: Vec<[f64; W]> = x.iter().map(cut).collect();
+        let rest = left_of(y, &short, b, ticks)?;
+        for c in (0..W).filter(|c| rest.iter().all(|row| row[*c] == 0.0)) {
+            x.iter_mut().zip(&short).for_each(|(x, short)| x[c] = short[c]);
+        }
+        Ok(())
+    }
+}
+
+/// Columns that are solved at once, where there are several: each step on a row is one on all of
+/// theirs, and none waits for its own last sum.
+const BESIDE: usize = 8;
+
+/// What is left of b when A·x is taken away, row by row; A is square, by rows. Errors: INTERRUPT.
+fn left_of<const W: usize>(
+    a: &[f64],
+    x: &[[f64; W]],
+    b: &[[f64; W]],
+    ticks: &mut Ticks,
+) -> Result<Vec<[f64; W]>> {
+    let n = x.len();
+    let one = |(k, b): (usize, &[f64; W])| {
+        ticks.spend(n * W)?;
+        let mut rest = *b;
+        for (a, x) in a[k * n..(k + 1) * n].iter().zip(x) {
+            rest.iter_mut().zip(x).for_each(|(rest, x)| *rest -= a * x);
+        }
+        Ok(rest)
+    };
+    b.iter().enumerate().map(one).collect()
 }
 
 /// Numbers that a sum of products takes at once, each into a part of its own.
@@ -119,27 +213,9 @@ fn divided(
     }
     let qr = Qr::new(cx, m, n, by_column)?;
     let mut out = cx.budget().filled(0.0, n * k)?;
-    for c in 0..k {
-        cx.host.interrupt().check()?;
-        let b = &b[c * m..(c + 1) * m];
-        let mut x = qr.solve(b);
-        if m == n && n > 0 {
-            let rest = |x: &[f64], r: usize| {
-                let row = y[r * n..(r + 1) * n].iter().zip(x);
-                row.fold(b[r], |rest, (y, x)| (-y).mul_add(*x, rest))
-            };
-            let left: Vec<f64> = (0..m).map(|r| rest(&x, r)).collect();
-            let more = qr.solve(&left);
-            x.iter_mut().zip(more).for_each(|(x, more)| *x += more);
-            // Fewer digits that solve it without a rest are the solution: ⌹ of whole numbers shows
-            // whole numbers.
-            let step = 2f64.powi((norm(&x).log2() as i32).clamp(-900, 900) - 40);
-            let short: Vec<f64> = x.iter().map(|x| (x / step).round() * step).collect();
-            if (0..m).all(|r| rest(&short, r) == 0.0) {
-                x = short;
-            }
-        }
-        x.into_iter().enumerate().for_each(|(r, x)| out[r * k + c] = x);
+    match k {
+        1 => qr.columns::<1>(y, (k, b), &mut out, &mut ticks)?,
+        _ => qr.columns::<BESIDE>(y, (k, b), &mut out, &mut ticks)?,
     }
     if out.iter().all(|x| x.is_finite()) { Ok(out) } else { Err(singular()) }
 }

@@ -473,7 +473,7 @@ const LIBRARY: &[(&str, &str)] = &[
     ("radix_", include_str!("sort.cu")),
     ("tally_", include_str!("scatter.cu")),
     ("gamma_", include_str!("gamma.cu")),
-    ("circle_by", include_str!("circle.cu")),
+    ("circle_", include_str!("circle.cu")),
     ("single_", include_str!("single.cu")),
     ("// Fast math.", include_str!("fast.cu")),
 ];

@@ -2,8 +2,8 @@
 //! operands. `{x}` `{y}` are operands, `{ct}` ⎕CT, `{bad}` where a failure goes.
 //!
 //! What a text calls stands in the prelude and is the meaning of `prim::scalar`, operation for
-//! operation, so that devices agree in every bit; only functions of a system's own library (`¯1○`,
-//! `5○`, `!` between whole numbers …) may differ in the last.
+//! operation, so that devices agree in every bit; only functions of a system's own library (`¯5○`,
+//! `4○`, `!` between whole numbers …) may differ in the last.
 
 use aplomb_values::prim::op::Op;
 
@@ -14,16 +14,16 @@ const CIRCLES: &[(Op, &str)] = &[
     (Op::Circle(2), "sine({x}, 1)"),
     (Op::Circle(3), "tangent({x}, {bad})"),
     (Op::Circle(4), "made(hypot({x}, 1.0), {x}, 0.0, {bad})"),
-    (Op::Circle(5), "made(sinh({x}), {x}, 0.0, {bad})"),
-    (Op::Circle(6), "made(cosh({x}), {x}, 0.0, {bad})"),
-    (Op::Circle(7), "tanh({x})"),
+    (Op::Circle(5), "circle_sinh({x}, {bad})"),
+    (Op::Circle(6), "circle_cosh({x}, {bad})"),
+    (Op::Circle(7), "circle_tanh({x})"),
     (Op::Circle(9), "{x}"),
     (Op::Circle(10), "fabs({x})"),
     (Op::Circle(11), "0.0"),
     (Op::Circle(12), "({x} < 0.0 ? 3.14159265358979312 : 0.0)"),
-    (Op::Circle(-1), "made(asin({x}), 0.0, 0.0, {bad})"),
-    (Op::Circle(-2), "made(acos({x}), 0.0, 0.0, {bad})"),
-    (Op::Circle(-3), "atan({x})"),
+    (Op::Circle(-1), "circle_asin({x}, {bad})"),
+    (Op::Circle(-2), "circle_acos({x}, {bad})"),
+    (Op::Circle(-3), "circle_atan({x})"),
     (Op::Circle(-5), "asinh({x})"),
     (Op::Circle(-6), "made(acosh({x}), {x}, 0.0, {bad})"),
     (Op::Circle(-7), "made(atanh({x}), 0.0, 0.0, {bad})"),
@@ -44,6 +44,12 @@ const FAST: &[(Op, &str)] = &[
     (Op::Circle(1), "quick_sin({x})"),
     (Op::Circle(2), "quick_cos({x})"),
     (Op::Circle(3), "quick_tan({x}, {bad})"),
+    (Op::Circle(5), "made(sinh({x}), {x}, 0.0, {bad})"),
+    (Op::Circle(6), "made(cosh({x}), {x}, 0.0, {bad})"),
+    (Op::Circle(7), "tanh({x})"),
+    (Op::Circle(-1), "made(asin({x}), 0.0, 0.0, {bad})"),
+    (Op::Circle(-2), "made(acos({x}), 0.0, 0.0, {bad})"),
+    (Op::Circle(-3), "atan({x})"),
     (Op::Log, "divide(quick_log({y}, {bad}), quick_log({x}, {bad}), {bad})"),
 ];
 

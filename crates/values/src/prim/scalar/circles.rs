@@ -14,7 +14,7 @@ use super::math::{self, poly};
 pub const HYPERBOLIC_MOST: f64 = 708.0;
 /// From here on the hyperbolic tangent is 1.
 const TANGENT_MOST: f64 = 22.0;
-/// Below this it is a quotient of series.
+/// Below this it is had by series.
 const TANGENT_NEAR: f64 = 0.55;
 
 const HALF_PI: f64 = std::f64::consts::FRAC_PI_2;
@@ -27,11 +27,10 @@ fn signed<L: Lane>(y: L, x: L) -> L {
     y.bits_xor(x.bits_and(1 << 63))
 }
 
-/// The hyperbolic sine of x from 0 to 1, by its series.
+/// (((sinh x)÷x)-1)÷x² of x² from 0 to 1, by its series.
 #[inline(always)]
-fn sinh_near<L: Lane>(x: L) -> L {
-    let z = x.mul(x);
-    let behind = poly(
+fn sinh_behind<L: Lane>(z: L) -> L {
+    poly(
         z,
         [
             1.0 / 355_687_428_096_000.0,
@@ -43,15 +42,13 @@ fn sinh_near<L: Lane>(x: L) -> L {
             1.0 / 120.0,
             1.0 / 6.0,
         ],
-    );
-    x.mul(z).fma(behind, x)
+    )
 }
 
-/// The hyperbolic cosine of x from 0 to 1, by its series.
+/// ((cosh x)-1)÷x² of x² from 0 to 1, by its series.
 #[inline(always)]
-fn cosh_near<L: Lane>(x: L) -> L {
-    let z = x.mul(x);
-    let behind = poly(
+fn cosh_behind<L: Lane>(z: L) -> L {
+    poly(
         z,
         [
             1.0 / 20_922_789_888_000.0,
@@ -63,8 +60,7 @@ fn cosh_near<L: Lane>(x: L) -> L {
             1.0 / 24.0,
             0.5,
         ],
-    );
-    z.fma(behind, L::splat(1.0))
+    )
 }
 
 /// The hyperbolic sine of |x| ≤ `HYPERBOLIC_MOST`.
@@ -73,7 +69,9 @@ pub fn sinh<L: Lane>(x: L) -> L {
     let (a, one) = (x.abs(), L::splat(1.0));
     let t = math::exp(a);
     let far = t.sub(one.div(t)).mul(L::splat(0.5));
-    signed(L::select(a.lt(one), sinh_near(a), far), x)
+    let z = a.mul(a);
+    let near = a.mul(z).fma(sinh_behind(z), a);
+    signed(L::select(a.lt(one), near, far), x)
 }
 
 /// The hyperbolic cosine of |x| ≤ `HYPERBOLIC_MOST`.
@@ -92,7 +90,11 @@ pub fn tanh<L: Lane>(x: L) -> L {
     let (one, t) = (L::splat(1.0), math::exp(held.add(held)));
     // 1 less twice what is left of e*2x and 1.
     let far = one.sub(L::splat(2.0).div(t.add(one)));
-    let near = sinh_near(held).div(cosh_near(held));
+    // x, and what is little beside it: x³ times the difference of the series by the cosine.
+    let z = held.mul(held);
+    let behind = cosh_behind(z);
+    let part = sinh_behind(z).sub(behind).div(z.fma(behind, one));
+    let near = held.mul(z).fma(part, held);
     signed(L::select(held.lt(L::splat(TANGENT_NEAR)), near, far), x)
 }
 
@@ -105,7 +107,7 @@ pub fn atan<L: Lane>(x: L) -> L {
     /// From here on: c, its angle, and what that has lost.
     const PARTS: [(f64, f64, f64, f64); 3] = [
         (0.4375, 0.5, 4.636_476_090_008_060_935_15e-01, 2.269_877_745_296_168_709_24e-17),
-        (0.6875, 1.0, 7.853_981_633_974_482_789_99e-01, 3.061_616_997_868_383_017_93e-17),
+        (0.6875, 1.0, std::f64::consts::FRAC_PI_4, 3.061_616_997_868_383_017_93e-17),
         (1.1875, 1.5, 9.827_937_232_473_290_540_82e-01, 1.390_331_103_123_099_845_16e-17),
     ];
     const FAR: f64 = 2.4375;
