@@ -446,7 +446,7 @@ const SIZED: &[(&str, usize)] = &[
     ("values", 51),
     ("plans", 11),
     ("compiler", 45),
-    ("language", 118),
+    ("language", 117),
     ("devices", 27),
     ("charts", 8),
     ("export", 4),

@@ -154,7 +154,7 @@ impl Qr {
 /// theirs, and none waits for its own last sum.
 const BESIDE: usize = 8;
 
-/// What is left of b when A·x is taken away, row by row; A is square, by rows. Errors: INTERRUPT.
+/// The rest of b when A·x is taken away, row by row; A is square, by rows. Errors: INTERRUPT.
 fn left_of<const W: usize>(
     a: &[f64],
     x: &[[f64; W]],

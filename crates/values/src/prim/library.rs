@@ -19,6 +19,29 @@ pub fn same(x: f64, y: f64, ct: f64) -> bool {
     x == y || (x - y).abs() <= ct * x.abs().max(y.abs()) && x.is_finite() && y.is_finite()
 }
 
+/// Items that are compared before anybody asks whether one was equal.
+const BLOCK: usize = 256;
+
+/// The first place of a number that equals x. Blocks are compared whole, so that the compiler makes
+/// the loop wide; then one is gone through.
+pub fn first_of<T: Copy + Into<f64>>(items: &[T], x: f64, ct: f64) -> Option<usize> {
+    let near = |item: &T| {
+        let y: f64 = (*item).into();
+        // As `same`, without a branch: an infinity is near nothing.
+        y == x || ((y - x).abs() <= ct * y.abs().max(x.abs())) & ((y - x).abs() < f64::INFINITY)
+    };
+    let mut blocks = items.chunks(BLOCK).enumerate();
+    let any = |block: &[T]| block.iter().fold(false, |any, item| any | near(item));
+    let (k, block) = blocks.find(|(_, block)| any(block))?;
+    block.iter().position(|item| same((*item).into(), x, ct)).map(|at| k * BLOCK + at).or_else(
+        || {
+            // What was near by rounding only is not equal: on behind this block.
+            let next = (k + 1) * BLOCK;
+            items.get(next..).and_then(|rest| first_of(rest, x, ct)).map(|at| next + at)
+        },
+    )
+}
+
 /// A major cell: the key of its first number above, its place below. Where cells are numbers these
 /// alone are the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -93,7 +93,7 @@ impl Signature {
     }
 }
 
-/// What is kept of a launch.
+/// The reads and programs of a launch.
 #[derive(Default)]
 struct Launched {
     /// The inputs of the body and of what follows it, with addresses that are no longer true.
@@ -132,7 +132,7 @@ impl State {
     }
 }
 
-/// What is kept of plans.
+/// The programs of plans that ran before.
 #[derive(Default)]
 pub struct Kept(RefCell<State>);
 

@@ -11,7 +11,7 @@ use super::share::{Ran, STRETCH, each_unit, stretch};
 use super::{Cpu, DeviceError, RunCtx};
 use crate::pool::lock;
 use aplomb_values::array::DType;
-use aplomb_values::prim::library::{self, Places, same};
+use aplomb_values::prim::library::{self, Places, first_of};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -22,8 +22,6 @@ pub type Found<'a> = &'a (dyn Fn(usize, Option<usize>) + Sync);
 const FEW: usize = 8;
 /// Places in a table by value: at most so many for each item and lookup, and always some.
 const PLACES: (usize, usize) = (4, 1 << 16);
-/// Items that are compared before anybody asks whether one was equal.
-const BLOCK: usize = 256;
 
 /// Whether a list is gone through rather than looked up in.
 fn is_short(have: usize, want: usize) -> bool {
@@ -154,26 +152,6 @@ fn each_by_itself(
     Ok(ran)
 }
 
-/// The first place of a number that equals x. Blocks are compared whole, so that the compiler makes
-/// the loop wide; then one is gone through.
-fn first_of<T: Copy + Into<f64>>(items: &[T], x: f64, ct: f64) -> Option<usize> {
-    let near = |item: &T| {
-        let y: f64 = (*item).into();
-        // As `same`, without a branch: an infinity is near nothing.
-        y == x || ((y - x).abs() <= ct * y.abs().max(x.abs())) & ((y - x).abs() < f64::INFINITY)
-    };
-    let mut blocks = items.chunks(BLOCK).enumerate();
-    let any = |block: &[T]| block.iter().fold(false, |any, item| any | near(item));
-    let (k, block) = blocks.find(|(_, block)| any(block))?;
-    block.iter().position(|item| same((*item).into(), x, ct)).map(|at| k * BLOCK + at).or_else(
-        || {
-            // What was near by rounding only is not equal: on behind this block.
-            let next = (k + 1) * BLOCK;
-            items.get(next..).and_then(|rest| first_of(rest, x, ct)).map(|at| next + at)
-        },
-    )
-}
-
 /// The first place of each number that is wanted, by a table of all that are there.
 pub fn by_hash(
     cpu: &mut Cpu,
@@ -231,7 +209,7 @@ mod tests {
     fn each_way_finds_the_same_first_places() {
         use DType::{Bool, Char, F32, F64, I8, I16, I32};
         let mut dice = Dice(11);
-        let sizes = [(1, 1), (3, 40), (BLOCK + 1, FEW), (3 * STRETCH + 5, 2), (5 * STRETCH, 9)];
+        let sizes = [(1, 1), (3, 40), (257, FEW), (3 * STRETCH + 5, 2), (5 * STRETCH, 9)];
         for (n, m) in sizes.into_iter().chain([(700, STRETCH + 3)]) {
             for (a, b) in [(I8, I8), (I16, I32), (I32, Bool), (Char, Char), (F32, F64), (I32, F64)]
             {
@@ -254,7 +232,7 @@ mod tests {
                     };
                     let (x, y) = (stored(a, &have), stored(b, &want));
                     let expected: Vec<_> =
-                        want.iter().map(|w| have.iter().position(|h| same(*h, *w, ct))).collect();
+                        want.iter().map(|w| have.iter().position(|h| library::same(*h, *w, ct))).collect();
                     for threads in [1, 3] {
                         match narrowly(threads, source(a, &x), source(b, &y), ct) {
                             Some(got) => assert!(got == expected, "{n} {m} {a:?} {b:?} {values}"),

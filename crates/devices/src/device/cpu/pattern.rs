@@ -18,6 +18,7 @@ use aplomb_values::dag::Test;
 use aplomb_values::dag::ix::{Atom, Ix};
 use aplomb_values::dag::pieces::Pieces;
 use aplomb_values::reference::unravel;
+use std::iter::repeat_n;
 use std::ops::Range;
 
 /// Places that a block has at most, and one that is not affine: each is computed by itself.
@@ -50,7 +51,8 @@ pub struct Pattern {
     inner: usize,
     /// The growth of a place with one step along each axis around, and with a block.
     steps: Vec<i64>,
-    /// The part of a place that hangs on the axes around and does not grow so; 0 in the first block.
+    /// The part of a place that hangs on the axes around and does not grow so: 0 in the first
+    /// block.
     uneven: Ix,
     cuts: Option<Cuts>,
 }
@@ -83,8 +85,8 @@ impl Cuts {
     }
 
     fn for_blocks_of(self, places: usize) -> Cuts {
-        let fills = self.tests.iter().map(|t| vec![t.fill; places]).collect();
-        Cuts { filled: vec![FILL; places], fills, ..self }
+        let fills = self.tests.iter().map(|t| repeat_n(t.fill, places).collect()).collect();
+        Cuts { filled: repeat_n(FILL, places).collect(), fills, ..self }
     }
 
     /// From a flat index on: the test that fails, and for how many elements that is so.
@@ -208,7 +210,8 @@ impl Pattern {
             steps.by_ref().collect::<Option<Vec<i64>>>()
         };
         let is_around = |ix: &Ix| (axis..extents.len()).all(|k| !ix.mentions(k));
-        let (mut steps, mut uneven) = (vec![0; axis + 1], Ix::constant(0));
+        let mut steps: Vec<i64> = moved.iter().map(|_| 0).collect();
+        let mut uneven = Ix::constant(0);
         for (times, atom) in &offset.terms {
             let term = Ix { c: 0, terms: vec![(*times, atom.clone())].into() };
             match grows(&term) {
@@ -275,7 +278,7 @@ impl Pattern {
     ) {
         let mut done = 0;
         let looks = self.cuts.is_some() || !self.uneven.terms.is_empty();
-        let mut place = vec![0; if looks { extents.len() } else { 0 }];
+        let mut place: Vec<usize> = extents.iter().filter(|_| looks).map(|_| 0).collect();
         while done < len {
             let mut rest = (start + done) / self.inner;
             let at = rest % extents[self.axis];
