@@ -231,8 +231,8 @@ mod tests {
                         len: of.len() / dtype.size(),
                     };
                     let (x, y) = (stored(a, &have), stored(b, &want));
-                    let expected: Vec<_> =
-                        want.iter().map(|w| have.iter().position(|h| library::same(*h, *w, ct))).collect();
+                    let place = |w: &f64| have.iter().position(|h| library::same(*h, *w, ct));
+                    let expected: Vec<_> = want.iter().map(place).collect();
                     for threads in [1, 3] {
                         match narrowly(threads, source(a, &x), source(b, &y), ct) {
                             Some(got) => assert!(got == expected, "{n} {m} {a:?} {b:?} {values}"),

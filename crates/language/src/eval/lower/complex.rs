@@ -72,7 +72,7 @@ impl Each<'_> {
 
 /// Operations whose results are real whatever they are of.
 fn gives_reals(op: Op) -> bool {
-    matches!(op, Op::Abs | Op::Circle(9 | 10 | 11 | 12))
+    matches!(op, Op::Abs | Op::Circle(9..=12))
 }
 
 impl Cx<'_> {
