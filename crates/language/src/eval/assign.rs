@@ -9,6 +9,7 @@ use crate::syntax::Sym;
 use crate::syntax::resolve::{Do, Ins, Path, Pattern};
 use crate::table::Prim;
 use aplomb_ground::error::{Error, Result, bug, length, rank, syntax, untraced, value};
+use aplomb_ground::limits::Budget;
 use aplomb_values::array::format::display;
 use aplomb_values::array::{Array, Changing};
 use std::rc::Rc;
@@ -260,8 +261,7 @@ impl Eval<'_> {
             return Ok(false);
         }
         let v = v.settled();
-        let budget = self.cx.budget();
-        let grow = |held: &mut Value| match held {
+        let grow = |held: &mut Value, budget: &Budget| match held {
             Value::Array(a) if a.rank() == 1 || !vectors => {
                 if a.pending().is_some() {
                     *a = a.settled();
@@ -270,16 +270,29 @@ impl Eval<'_> {
             }
             _ => Ok(false),
         };
+        self.changed_where_it_is(at, sym, grow)
+    }
+
+    /// A change of a name's value in its slot: that of the innermost function that has one, or the
+    /// workspace's.
+    pub(super) fn changed_where_it_is(
+        &mut self,
+        at: At<'_>,
+        sym: Sym,
+        change: impl Fn(&mut Value, &Budget) -> Result<bool>,
+    ) -> Result<bool> {
+        let budget = self.cx.budget();
+        let change = |held: &mut Value| change(held, budget);
         let mut frame = at.frame;
         while let Some(scope) = frame {
-            if let Some(done) = scope.with_local(sym, grow) {
+            if let Some(done) = scope.with_local(sym, change) {
                 return done;
             }
             frame = scope.closure.env.as_ref();
         }
-        let grown = self.st.globals.change_in_place(sym).map_or(Ok(false), grow);
+        let changed = self.st.globals.change_in_place(sym).map_or(Ok(false), change);
         self.changes_outer(sym);
-        grown
+        changed
     }
 
     /// The array of that name to be changed: out of its slot, if nobody can look there meanwhile

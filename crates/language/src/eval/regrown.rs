@@ -13,6 +13,7 @@ use crate::syntax::Sym;
 use crate::syntax::resolve::{Do, FExpr, Ins};
 use crate::table::Prim;
 use aplomb_ground::error::{Result, bug};
+use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, Data, End};
 use std::ops::Range;
 
@@ -60,21 +61,12 @@ impl Eval<'_> {
         if !vector || i.is_char() || at.frame.is_none() && self.below(sym).is_some() {
             return Ok(false);
         }
-        let (budget, v) = (self.cx.budget(), v.settled());
-        let grow = |held: &mut Value| match held {
+        let v = v.settled();
+        let grow = |held: &mut Value, budget: &Budget| match held {
             Value::Array(a) => a.grow_item(place as usize, &v, budget),
             _ => Ok(false),
         };
-        let mut frame = at.frame;
-        while let Some(scope) = frame {
-            if let Some(done) = scope.with_local(sym, grow) {
-                return done;
-            }
-            frame = scope.closure.env.as_ref();
-        }
-        let grown = self.st.globals.change_in_place(sym).map_or(Ok(false), grow);
-        self.changes_outer(sym);
-        grown
+        self.changed_where_it_is(at, sym, grow)
     }
 
     /// The value of a step whose list is made longer or shorter where it lies. None, and nothing
