@@ -191,8 +191,8 @@ pub struct Alive {
 }
 
 impl Alive {
-    /// Of a launch of `nodes` with these bodies. None: registers hold all there are, however many
-    /// are alive.
+    /// The values of a launch of `nodes` with these bodies. None: registers hold all there are,
+    /// however many are alive.
     pub fn crowded(
         dag: &Dag,
         keep: &BTreeMap<NodeId, Why>,

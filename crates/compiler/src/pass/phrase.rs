@@ -154,7 +154,7 @@ fn operand_left(text: &[char], from: usize) -> usize {
     }
 }
 
-/// Whether a word is one of control: `:If`, where a statement begins, and `:In` behind a blank.
+/// True of words of control: `:If`, where a statement begins, and `:In` behind a blank.
 fn is_control(text: &[char], word: Range<usize>) -> bool {
     let colon = word.start.checked_sub(1).filter(|k| text[*k] == ':');
     let begins = |k: usize| k == 0 || matches!(text[k - 1], ' ' | '\n' | '⋄');

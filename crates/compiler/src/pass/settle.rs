@@ -31,8 +31,8 @@ use std::collections::BTreeMap;
 
 /// A plan is taken for another if its time falls by such a part.
 const GAIN: f64 = 0.02;
-/// So many times as long, or longer by a launch of a GPU, a plan may take on one device that takes
-/// less on the other: a price holds of both, and of the one of the two that is there.
+/// The times as long, or longer by a launch of a GPU, that a plan may take on one device where it
+/// takes less on the other: a price holds of both, and of the one of the two that is there.
 const WORST: f64 = 1.25;
 /// The part of a plan's own time that trying others may take.
 const SHARE: f64 = 0.25;

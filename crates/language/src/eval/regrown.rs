@@ -136,7 +136,7 @@ impl Eval<'_> {
         last.map(|last| self.cx.collect(&[1], vec![last], None)).transpose()
     }
 
-    /// Whether functions are recorded, whatever they are given.
+    /// True where functions are recorded, whatever they are given.
     fn records_here(&self) -> bool {
         let scope = &self.cx.sys.scope;
         self.cx.sys.recorder.ahead || self.cx.sys.records_all() || scope.is_once_a_cell()

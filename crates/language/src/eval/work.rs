@@ -49,7 +49,7 @@ pub mod why {
     pub const TURNS: &str = "each waits for the one before";
     /// The reason of turns of a loop that run together.
     pub const TOGETHER: &str = "turns of a loop ran together, a step at a time";
-    /// Of folds of few groups (`prim::keyed`).
+    /// The reason of folds of few groups (`prim::keyed`).
     pub const WALK: &str = "its groups are few and folded where they are met, in one walk; a \
                             launch would move all items first (]off groups)";
     /// Of what the host does.

@@ -364,7 +364,7 @@ fn places_in(have: &Array, want: &Array, ct: f64) -> Option<Vec<usize>> {
 /// The place in a list of arrays of each of a few, or the list's length: by the list's index, or
 /// item by item. None: it is no such list, or many are looked up. Errors: WS FULL, INTERRUPT.
 fn places_of_few(cx: &Cx<'_>, have: &Array, want: &Array) -> Result<Option<Vec<usize>>> {
-    /// Those that are worth a walk each.
+    /// Items sought that are worth a walk each.
     const FEW: usize = 2;
     let Data::Items(items) = have.data() else { return Ok(None) };
     let fits = have.rank() == 1 && want.len() <= FEW && !have.holds_lazy() && !want.holds_lazy();

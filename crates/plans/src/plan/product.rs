@@ -98,7 +98,7 @@ impl Factors {
         [all(&self.rows), all(&self.columns), launch.domain[self.folded]]
     }
 
-    /// Whether both operands are one matrix, read or computed: the same steps of the same items,
+    /// True where both operands are one matrix, read or computed: the same steps of the same items,
     /// with columns for rows. Then the result below its diagonal is that above it: a product does
     /// not depend on which of two numbers is first, nor do the sums of the same products.
     pub fn is_mirrored(&self, launch: &Launch) -> bool {

@@ -136,7 +136,7 @@ pub(super) fn from_both_ends(list: &[Array], pass: impl Fn(&Array) -> bool) -> b
     list.iter().zip(list.iter().rev()).take(half).all(|(a, b)| pass(a) && pass(b))
 }
 
-/// Whether all items are numbers, or all are characters: a list of those is a simple vector.
+/// True of numbers alone and of characters alone: a list of those is a simple vector.
 pub(super) fn is_simple(list: &[Array]) -> bool {
     let class = |a: &Array| match a.data {
         Data::Num(_) | Data::Complex(_) => Some(false),
@@ -207,8 +207,8 @@ impl Items {
 }
 
 impl Array {
-    /// So many of the first cells of a nested array as a stretch of it, which copies nothing. None:
-    /// it would be simple or empty, or hold on to far more than it shows, or the items do not stand
+    /// Neighbouring cells of a nested array as a stretch of it, which copies nothing. None: it
+    /// would be simple or empty, or hold on to far more than it shows, or the items do not stand
     /// one by one.
     pub fn stretch(&self, cells: Range<usize>) -> Option<Array> {
         let Data::Items(items) = &self.data else { return None };
@@ -448,8 +448,8 @@ mod tests {
     }
 
     fn all(a: &Array) -> &[Array] {
-        let Data::Items(items) = &a.data else { return &[] };
-        items.listed().unwrap_or_default()
+        let Data::Items(items) = &a.data else { panic!("no nested array") };
+        items.listed().expect("items that stand one by one")
     }
 
     /// An array tells of itself what one made anew would tell.

@@ -57,7 +57,7 @@ type Asked = std::result::Result<[[f64; 2]; 2], Loss>;
 
 /// The part of their time that two launches which share nothing save by being one, at least.
 const GAIN: f64 = 0.05;
-/// They read no longer than so many launches take to start.
+/// The launches whose starts take as long as both may read.
 const FEW: f64 = 2.0;
 
 /// The loss of two launches by being one, where that is legal. Small ones lose nothing that a
@@ -69,8 +69,8 @@ pub fn loss(dag: &Dag, keep: &Keep, a: &Group, b: &Group) -> Result<Option<Loss>
     Ok(both(dag, keep, a, b)?.err())
 }
 
-/// Whether two launches that share nothing are better as one: what starting one takes is a part of
-/// their time then, and nothing is lost. Errors: a bug.
+/// True of two launches that share nothing and are better as one: what starting one takes is a
+/// part of their time then, and nothing is lost. Errors: a bug.
 pub fn gains(dag: &Dag, keep: &Keep, a: &Group, b: &Group) -> Result<bool> {
     // What both read is in memory at once then: of large arrays that is worth more than a launch.
     if [a, b].iter().any(|g| reading_ns(g) > FEW * LAUNCH_NS) {
@@ -80,7 +80,7 @@ pub fn gains(dag: &Dag, keep: &Keep, a: &Group, b: &Group) -> Result<bool> {
     Ok(both(dag, keep, a, b)?.is_ok_and(|[_, [one, two]]| one <= two * (1.0 - GAIN)))
 }
 
-/// Whether a launch reads so many elements that starting it is a small part of its time.
+/// True of a launch that reads so many elements that starting it is a small part of its time.
 fn is_long(g: &Group) -> bool {
     reading_ns(g) > LAUNCH_NS / GAIN
 }

@@ -21,8 +21,9 @@ use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
-/// So many plans, and of each launch so many programs.
+/// Plans of which programs are kept.
 const PLANS: usize = 256;
+/// Programs of one launch.
 const PROGRAMS: usize = 4;
 
 /// Steps as they run.
@@ -158,7 +159,7 @@ impl Kept {
         state.now = Some((at, 0));
     }
 
-    /// Its launch of this number runs.
+    /// The launch of this number of the plan that runs has its turn.
     pub fn launch(&self, number: usize) {
         if let Some((_, k)) = &mut self.0.borrow_mut().now {
             *k = number;
@@ -230,7 +231,7 @@ impl Kept {
 }
 
 impl Program {
-    /// Its sources lie elsewhere now; false: a number that it holds is another there.
+    /// Addresses of now for the sources; false: a number that the program holds is another there.
     fn moves(&mut self, inputs: &[Input], reduced: &[Input]) -> bool {
         let of = |k: usize| match k.checked_sub(inputs.len()) {
             None => inputs[k].source,
