@@ -1,7 +1,7 @@
 //! One operation or fold at once, for the evaluator's eager path: the same loops, no program.
 
 use super::isa::Isa;
-use super::loops::{Loops, loops, plain};
+use super::loops::{Loops, Trees, loops, plain, trees};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::BLOCK;
 use aplomb_values::prim::scalar::Src;
@@ -64,8 +64,8 @@ pub fn fold(isa: Isa, op: Op, rows: &[f64], size: usize, out: &mut [f64]) -> boo
     let shows = matches!(op, Op::Add | Op::Mul | Op::Max | Op::Min);
     let fits = (1..=BLOCK).contains(&size) && rows.len() == size * out.len();
     // SAFETY: as many rows of as many elements as there are results.
-    let run = |l: Loops| unsafe { (l.rows)(out.as_mut_ptr(), rows.as_ptr(), out.len(), size) };
-    shows && fits && loops(isa, op, 0.0).is_some_and(run)
+    let run = |l: Trees| unsafe { (l.rows)(out.as_mut_ptr(), rows.as_ptr(), out.len(), size) };
+    shows && fits && trees(isa, op).is_some_and(run)
 }
 
 fn y_or(dyadic: bool, y: Src) -> Src {

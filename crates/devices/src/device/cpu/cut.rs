@@ -2,7 +2,7 @@
 
 use super::Fault;
 use super::chunk::CHUNK;
-use super::loops::Loops;
+use super::loops::Trees;
 use aplomb_plans::plan::Reduction;
 use aplomb_values::prim::reduce::{ROWS, is_single};
 use aplomb_values::prim::scalar::{Fail, eval, eval_as};
@@ -99,9 +99,9 @@ pub struct Item {
 pub struct Fold<'a> {
     pub of: &'a Reduction,
     /// The loops that take elements into partials; none: by the scalar meaning.
-    pub fast: Option<Loops>,
+    pub fast: Option<Trees>,
     /// The loops for all behind that: the same, unless f32 is added.
-    pub end: Option<Loops>,
+    pub end: Option<Trees>,
     pub out: *mut f64,
 }
 

@@ -20,7 +20,7 @@ use super::convert::{Converts, Sink, converts};
 use super::cut::{ALONE_NS, CT, Cut, Fold, Item};
 use super::emit;
 use super::kept::Made;
-use super::loops::{Loops, loops, singles};
+use super::loops::{Trees, trees, trees_of_singles};
 use super::map::Outputs;
 use super::product::Packed;
 use super::program::{Input, Work, lower};
@@ -214,10 +214,10 @@ impl Pass<'_> {
         let bools = self.launch.body[of.value as usize].dtype == DType::Bool;
         let plain = matches!(of.op, Op::Add | Op::Mul | Op::Max | Op::Min);
         let end = (plain || (bools && matches!(of.op, Op::Lcm | Op::Gcd)))
-            .then(|| loops(cpu.isa, of.op, CT))
+            .then(|| trees(cpu.isa, of.op))
             .flatten();
         let fast = match is_single(of.op, of.dtype) {
-            true => singles(cpu.isa, of.op, CT),
+            true => trees_of_singles(cpu.isa, of.op),
             false => end,
         };
         Fold { of, fast, end, out: part.as_mut_ptr().cast() }
@@ -269,7 +269,7 @@ impl Pass<'_> {
     }
 
     /// Short rows of one fold, by its loop; false: some result is not finite.
-    fn rows(&self, values: *const f64, fast: Loops, fold: &Fold, row: usize, rows: usize) -> bool {
+    fn rows(&self, values: *const f64, fast: Trees, fold: &Fold, row: usize, rows: usize) -> bool {
         // SAFETY: the chunk holds rows × extent values; the partials are these items'.
         unsafe { (fast.rows)(fold.out.add(row), values, rows, self.cut.extent) }
     }

@@ -40,6 +40,13 @@ pub struct Loops {
     pub left: Loop,
     /// y is one number.
     pub right: Loop,
+}
+
+/// The loops of an operation's folds.
+#[derive(Clone, Copy)]
+pub struct Trees {
+    /// A row onto another: folds along axes that are not the last.
+    pub both: Loop,
     pub gather: Gather,
     pub rows: Rows,
 }
@@ -376,7 +383,9 @@ unsafe fn copy<L: Wide>(out: *mut f64, x: *const f64, n: usize) {
 /// Everything of one instruction set.
 struct All {
     loops: fn(Op, f64) -> Option<Loops>,
-    singles: fn(Op, f64) -> Option<Loops>,
+    singles: fn(Op) -> Option<Loops>,
+    trees: fn(Op) -> Option<Trees>,
+    trees_of_singles: fn(Op) -> Option<Trees>,
     plain: Plain,
 }
 
@@ -446,28 +455,49 @@ macro_rules! instances {
                 unsafe { super::copy::<$lane>(out, x, n) }
             }
 
-            struct Of;
-            impl Visit for Of {
+            struct Of<T>(PhantomData<T>);
+            impl Visit for Of<InF64> {
                 type Out = Loops;
                 fn rule<R: Rule>(self) -> Loops {
-                    Loops {
-                        both: map::<Long<R>, false, false>,
-                        left: map::<Long<R>, true, false>,
-                        right: map::<Long<R>, false, true>,
-                        gather: gather::<R>,
-                        rows: rows::<R>,
-                    }
+                    of_two::<Long<R>>()
+                }
+                fn alone<R: Rule>(self) -> Loops {
+                    of_one::<Long<R>>()
                 }
             }
-
-            struct Singles;
-            impl Visit for Singles {
+            impl Visit for Of<InF32> {
                 type Out = Loops;
                 fn rule<R: Rule>(self) -> Loops {
-                    Loops {
+                    of_two::<Short<R>>()
+                }
+                fn alone<R: Rule>(self) -> Loops {
+                    of_one::<Short<R>>()
+                }
+            }
+            fn of_two<W: Way>() -> Loops {
+                Loops {
+                    both: map::<W, false, false>,
+                    left: map::<W, true, false>,
+                    right: map::<W, false, true>,
+                }
+            }
+            fn of_one<W: Way>() -> Loops {
+                let (array, number) = (map::<W, false, true>, map::<W, true, true>);
+                Loops { both: array, left: number, right: array }
+            }
+
+            struct Folds<T>(PhantomData<T>);
+            impl Visit for Folds<InF64> {
+                type Out = Trees;
+                fn rule<R: Rule>(self) -> Trees {
+                    Trees { both: map::<Long<R>, false, false>, gather: gather::<R>, rows: rows::<R> }
+                }
+            }
+            impl Visit for Folds<InF32> {
+                type Out = Trees;
+                fn rule<R: Rule>(self) -> Trees {
+                    Trees {
                         both: map::<Short<R>, false, false>,
-                        left: map::<Short<R>, true, false>,
-                        right: map::<Short<R>, false, true>,
                         gather: gather_singles::<R>,
                         rows: rows_of_singles::<R>,
                     }
@@ -475,8 +505,10 @@ macro_rules! instances {
             }
 
             pub const ALL: All = All {
-                loops: |op, ct| rules::visit(op, ct, Of),
-                singles: |op, ct| rules::visit(op, ct, Singles),
+                loops: |op, ct| rules::visit(op, ct, Of::<InF64>(PhantomData)),
+                singles: |op| rules::visit_short(op, Of::<InF32>(PhantomData)),
+                trees: |op| rules::visit_fold(op, Folds::<InF64>(PhantomData)),
+                trees_of_singles: |op| rules::visit_fold(op, Folds::<InF32>(PhantomData)),
                 plain: Plain {
                     power: power::<InF64>,
                     power_of_singles: power::<InF32>,
@@ -495,9 +527,19 @@ instances!(avx2, V4, "avx2,fma,bmi2");
 #[cfg(target_arch = "x86_64")]
 instances!(avx512, V8, "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,bmi2");
 
-/// The loops of an operation in f32, which all operands are.
-pub fn singles(isa: Isa, op: Op, ct: f64) -> Option<Loops> {
-    (all(isa).singles)(op, ct)
+/// The loops of an operation in f32, which all operands are; None: it gains nothing there.
+pub fn singles(isa: Isa, op: Op) -> Option<Loops> {
+    (all(isa).singles)(op)
+}
+
+/// The loops of an operation's folds; None: they are not trees.
+pub fn trees(isa: Isa, op: Op) -> Option<Trees> {
+    (all(isa).trees)(op)
+}
+
+/// The same in f32, which all elements are.
+pub fn trees_of_singles(isa: Isa, op: Op) -> Option<Trees> {
+    (all(isa).trees_of_singles)(op)
 }
 
 /// The loops of an operation; None: it has no fast part.

@@ -584,10 +584,10 @@ impl Lower<'_> {
             (Op::Lcm | Op::Gcd, _) if !bools => Run::Each,
             // Their instructions are quicker in f32.
             (Op::Div | Op::Recip | Op::Sqrt, _) if round && shorts => {
-                singles(isa, op, ct).map_or(Run::Each, |l| Run::Single(kind(l)))
+                singles(isa, op).map_or(Run::Each, |l| Run::Single(kind(l)))
             }
             _ if single && has_own(op) => {
-                singles(isa, op, ct).map_or(Run::Each, |l| Run::Single(kind(l)))
+                singles(isa, op).map_or(Run::Each, |l| Run::Single(kind(l)))
             }
             _ => loops(isa, op, ct).map_or(Run::Each, |l| Run::Loop(kind(l))),
         }

@@ -12,7 +12,7 @@
 
 use super::convert::{Sink, Source, converts};
 use super::fold::Finals;
-use super::loops::{Loops, loops};
+use super::loops::{Trees, trees};
 use super::map::{Outputs, body_into};
 use super::program::{Input, one};
 use super::share::{Tally, each_unit};
@@ -226,13 +226,13 @@ fn uniform(launch: &Launch, inputs: &[Input], value: ValueId) -> Option<f64> {
 }
 
 /// The fold of a row of numbers, by a loop.
-struct Row(Loops);
+struct Row(Trees);
 
 impl Row {
     /// None: the operation has no such loop, or adds f32, whose order is another.
     fn of(isa: Isa, op: Op, dtype: DType) -> Option<Row> {
         let folds = matches!(op, Op::Add | Op::Mul | Op::Max | Op::Min) && !is_single(op, dtype);
-        loops(isa, op, 0.0).filter(|_| folds).map(Row)
+        trees(isa, op).filter(|_| folds).map(Row)
     }
 
     /// None: there are no numbers, or more than a block, or the result is not finite.

@@ -26,35 +26,43 @@ pub trait Visit {
     type Out;
     /// Goes on with the rule that was chosen.
     fn rule<R: Rule>(self) -> Self::Out;
+    /// Goes on with a rule of one argument: what is compiled for each rule saves a case or two.
+    #[inline(always)]
+    fn alone<R: Rule>(self) -> Self::Out
+    where
+        Self: Sized,
+    {
+        self.rule::<R>()
+    }
 }
 
 /// None: the operation has no fast part, every element takes `slow`.
 #[inline]
 pub fn visit<V: Visit>(op: Op, ct: f64, v: V) -> Option<V::Out> {
     Some(match (op, ct > 0.0) {
-        (Op::Conj, _) => v.rule::<Conj>(),
-        (Op::Neg, _) => v.rule::<Neg>(),
-        (Op::Sign, _) => v.rule::<Sign>(),
-        (Op::Recip, _) => v.rule::<Recip>(),
-        (Op::Exp, _) => v.rule::<Exp>(),
-        (Op::Ln, _) => v.rule::<Ln>(),
-        (Op::Floor, true) => v.rule::<Floor<true>>(),
-        (Op::Floor, false) => v.rule::<Floor<false>>(),
-        (Op::Ceil, true) => v.rule::<Ceil<true>>(),
-        (Op::Ceil, false) => v.rule::<Ceil<false>>(),
-        (Op::Abs | Op::Circle(10), _) => v.rule::<Abs>(),
-        (Op::Pi, _) => v.rule::<Pi>(),
-        (Op::Not, _) => v.rule::<Not>(),
-        (Op::Sqrt, _) => v.rule::<Sqrt>(),
-        (Op::Circle(1), _) => v.rule::<Sin>(),
-        (Op::Circle(2), _) => v.rule::<Cos>(),
-        (Op::Circle(3), _) => v.rule::<Tan>(),
-        (Op::Circle(5), _) => v.rule::<Sinh>(),
-        (Op::Circle(6), _) => v.rule::<Cosh>(),
-        (Op::Circle(7), _) => v.rule::<Tanh>(),
-        (Op::Circle(-1), _) => v.rule::<Asin>(),
-        (Op::Circle(-2), _) => v.rule::<Acos>(),
-        (Op::Circle(-3), _) => v.rule::<Atan>(),
+        (Op::Conj, _) => v.alone::<Conj>(),
+        (Op::Neg, _) => v.alone::<Neg>(),
+        (Op::Sign, _) => v.alone::<Sign>(),
+        (Op::Recip, _) => v.alone::<Recip>(),
+        (Op::Exp, _) => v.alone::<Exp>(),
+        (Op::Ln, _) => v.alone::<Ln>(),
+        (Op::Floor, true) => v.alone::<Floor<true>>(),
+        (Op::Floor, false) => v.alone::<Floor<false>>(),
+        (Op::Ceil, true) => v.alone::<Ceil<true>>(),
+        (Op::Ceil, false) => v.alone::<Ceil<false>>(),
+        (Op::Abs | Op::Circle(10), _) => v.alone::<Abs>(),
+        (Op::Pi, _) => v.alone::<Pi>(),
+        (Op::Not, _) => v.alone::<Not>(),
+        (Op::Sqrt, _) => v.alone::<Sqrt>(),
+        (Op::Circle(1), _) => v.alone::<Sin>(),
+        (Op::Circle(2), _) => v.alone::<Cos>(),
+        (Op::Circle(3), _) => v.alone::<Tan>(),
+        (Op::Circle(5), _) => v.alone::<Sinh>(),
+        (Op::Circle(6), _) => v.alone::<Cosh>(),
+        (Op::Circle(7), _) => v.alone::<Tanh>(),
+        (Op::Circle(-1), _) => v.alone::<Asin>(),
+        (Op::Circle(-2), _) => v.alone::<Acos>(),
+        (Op::Circle(-3), _) => v.alone::<Atan>(),
         (Op::Add, _) => v.rule::<Add>(),
         (Op::Sub, _) => v.rule::<Sub>(),
         (Op::Mul, _) => v.rule::<Mul>(),
@@ -80,6 +88,38 @@ pub fn visit<V: Visit>(op: Op, ct: f64, v: V) -> Option<V::Out> {
         (Op::Ge, false) => v.rule::<Ge<false>>(),
         (Op::Gt, true) => v.rule::<Gt<true>>(),
         (Op::Gt, false) => v.rule::<Gt<false>>(),
+        _ => return None,
+    })
+}
+
+/// The rules whose folds are trees of registers; None: the operation's are not.
+#[inline]
+pub fn visit_fold<V: Visit>(op: Op, v: V) -> Option<V::Out> {
+    Some(match op {
+        Op::Add => v.rule::<Add>(),
+        Op::Mul => v.rule::<Mul>(),
+        Op::Max => v.rule::<Max>(),
+        Op::Min => v.rule::<Min>(),
+        Op::Lcm => v.rule::<And>(),
+        Op::Gcd => v.rule::<Or>(),
+        _ => return None,
+    })
+}
+
+/// The rules that gain by lanes of f32: sequences of their own (`single::has_own`), and those whose
+/// instruction is quicker there; None: the operation is no such thing.
+#[inline]
+pub fn visit_short<V: Visit>(op: Op, v: V) -> Option<V::Out> {
+    Some(match op {
+        Op::Exp => v.alone::<Exp>(),
+        Op::Ln => v.alone::<Ln>(),
+        Op::Circle(1) => v.alone::<Sin>(),
+        Op::Circle(2) => v.alone::<Cos>(),
+        Op::Circle(3) => v.alone::<Tan>(),
+        Op::Log => v.rule::<Log>(),
+        Op::Div => v.rule::<Div>(),
+        Op::Recip => v.alone::<Recip>(),
+        Op::Sqrt => v.alone::<Sqrt>(),
         _ => return None,
     })
 }
