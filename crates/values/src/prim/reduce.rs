@@ -17,6 +17,7 @@
 //! identity.
 
 use super::op::Op;
+use super::scalar::complex::blocks::{self, Bare};
 use super::scalar::{Fail, complex, eval, eval_as};
 use crate::array::DType;
 use num_complex::Complex64;
@@ -115,8 +116,30 @@ pub fn fold(op: Op, ct: f64, items: &[f64], last: bool, dtype: DType) -> Result<
 
 /// The same of complex items: one order for both.
 pub fn fold_complex(op: Op, ct: f64, items: &[Complex64], last: bool) -> Result<Complex64, Fail> {
+    if op.is_associative() {
+        let bare = blocks::visit(op, Complexes { items, last }).flatten();
+        if let Some(z) = bare.filter(|z| z.is_finite()) {
+            return Ok(z);
+        }
+    }
     let folded = ordered(op, items, last, |x, y| complex::eval(op, ct, x, y))?;
     folded.or_else(|| op.identity().map(Complex64::from)).ok_or(NO_IDENTITY)
+}
+
+/// The tree of complex items with the bare operation.
+struct Complexes<'a> {
+    items: &'a [Complex64],
+    last: bool,
+}
+
+impl Bare for Complexes<'_> {
+    type Out = Option<Complex64>;
+
+    fn by(self, f: impl Fn(Complex64, Complex64) -> Complex64 + Copy) -> Option<Complex64> {
+        let op = |x, y| Ok::<_, Infallible>(f(x, y));
+        let Ok(z) = tree(self.items, self.last, BLOCK, op, op);
+        z
+    }
 }
 
 /// The fold of a row in the order that gives its bits: right to left, or from block to block where

@@ -10,7 +10,9 @@ use aplomb_values::array::{Array, Complex64, DType, Data, Shape, View, elements,
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce;
 use aplomb_values::prim::scalar::complex;
+use aplomb_values::prim::scalar::complex::blocks::{self, Items};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// A ready argument's items as complex numbers: as they lie in memory, if they are such there.
 enum Parts {
@@ -43,32 +45,20 @@ fn complexes(a: &Array, budget: &Budget) -> Result<Vec<Complex64>> {
 impl Parts {
     const NONE: Parts = Parts::One(Complex64::ZERO);
 
-    fn each(&self) -> Result<Each<'_>> {
+    fn items(&self) -> Result<Items<'_>> {
         Ok(match self {
-            Parts::One(z) => Each::One(*z),
-            Parts::Many(items) => Each::Item(items),
+            Parts::One(z) => Items::One(*z),
+            Parts::Many(items) => Items::Many(items),
             Parts::Held(a) => match storage(a).map(|held| held.view()) {
-                Some(View::Complex(items)) => Each::Item(items),
+                Some(View::Complex(items)) => Items::Many(items),
                 _ => return Err(bug!("complex numbers are none any more")),
             },
         })
     }
 }
 
-/// One number for all places, or an item for each.
-enum Each<'a> {
-    One(Complex64),
-    Item(&'a [Complex64]),
-}
-
-impl Each<'_> {
-    fn at(&self, k: usize) -> Complex64 {
-        match self {
-            Each::One(z) => *z,
-            Each::Item(items) => items[k],
-        }
-    }
-}
+/// Elements between two looks at the interrupt.
+const BLOCK: usize = 4096;
 
 /// Operations whose results are real whatever they are of.
 fn gives_reals(op: Op) -> bool {
@@ -133,25 +123,48 @@ impl Cx<'_> {
             None => Ok(Parts::NONE),
         };
         let (a, b) = (own(0)?, own(1)?);
-        let (a, b, single) = (a.each()?, b.each()?, self.sys.settings.single);
-        let mut ticks = self.budget().ticks();
-        let mut one = |k: usize| {
-            ticks.tick()?;
+        let (a, b, single) = (a.items()?, b.items()?, self.sys.settings.single);
+        let one = |k: usize| {
             let z = complex::eval(op, ct, a.at(k), b.at(k)).map_err(failed)?;
             if single { single::pair(z) } else { Ok(z) }
         };
         if gives_reals(op) && !shape.is_empty() {
-            let mut out = self.budget().room(n)?;
-            for k in 0..n {
-                out.push(one(k)?.re);
-            }
+            let at_once = |at: Range<usize>, out: &mut Vec<f64>| match a.part(at) {
+                Items::Many(items) if !single => blocks::reals(op, items, out),
+                _ => false,
+            };
+            let out = self.in_blocks(n, at_once, |k| one(k).map(|z| z.re))?;
             return Array::numbers(shape, out, self.budget());
         }
-        let mut out = self.budget().room(n)?;
-        for k in 0..n {
-            out.push(one(k)?);
-        }
+        let at_once = |at: Range<usize>, out: &mut Vec<Complex64>| {
+            !single && blocks::block(op, a.part(at.clone()), b.part(at.clone()), at.len(), out)
+        };
+        let out = self.in_blocks(n, at_once, one)?;
         Array::complexes(shape, out, self.budget())
+    }
+
+    /// n results, a block at once; where that does not do, one by one.
+    fn in_blocks<T>(
+        &self,
+        n: usize,
+        at_once: impl Fn(Range<usize>, &mut Vec<T>) -> bool,
+        one: impl Fn(usize) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut out = self.budget().room(n)?;
+        let mut ticks = self.budget().ticks();
+        for from in (0..n).step_by(BLOCK) {
+            let block = from..n.min(from + BLOCK);
+            if at_once(block.clone(), &mut out) {
+                ticks.spend(block.len())?;
+                continue;
+            }
+            out.truncate(from);
+            for k in block {
+                ticks.tick()?;
+                out.push(one(k)?);
+            }
+        }
+        Ok(out)
     }
 
     /// `op/` along an axis of ready numbers, some of which are or become complex.
@@ -165,10 +178,10 @@ impl Cx<'_> {
     ) -> Result<Array> {
         self.host.interrupt().check()?;
         let _held = self.budget().charge_elements(y.len(), 16)?;
-        let held = y.settled();
-        let all = match storage(&held).map(|held| held.view()) {
-            Some(View::Complex(items)) => Cow::Borrowed(items),
-            _ => Cow::Owned(complexes(y, self.budget())?),
+        let own = parts(y, self.budget())?;
+        let all = match own.items()? {
+            Items::Many(items) => Cow::Borrowed(items),
+            Items::One(_) => Cow::Owned(complexes(y, self.budget())?),
         };
         let out =
             reduce::along_complex(op, ct, &all, y.shape(), axis).map_err(|(_, f)| failed(f))?;

@@ -6,6 +6,7 @@
 //! Principal Values and Branch Cuts in Complex APL, 1981). Gaussian integers in + - × * ∨ ∧ | are
 //! exact while their parts are.
 
+pub mod blocks;
 mod circles;
 pub(in crate::prim) mod gauss;
 #[cfg(test)]
@@ -44,6 +45,7 @@ pub fn eval(op: Op, ct: f64, x: Complex64, y: Complex64) -> Outcome {
 }
 
 /// No ¯0 in the imaginary part.
+#[inline]
 fn signless(z: Complex64) -> Complex64 {
     Complex64::new(z.re, z.im + 0.0)
 }
@@ -127,16 +129,33 @@ pub fn divide(x: Complex64, y: Complex64) -> Outcome {
     if y == Complex64::ZERO {
         return if x == Complex64::ZERO { Ok(ONE) } else { Err(DIVISION) };
     }
+    Ok(quotient(x, y))
+}
+
+/// `x÷y` where y is not 0; by 0 it is not finite.
+#[inline]
+fn quotient(x: Complex64, y: Complex64) -> Complex64 {
     if y.im == 0.0 {
-        return Ok(x.unscale(y.re));
+        return x.unscale(y.re);
     }
     // Scaled by a power of two, so that the square of the divisor is a normal number and whole
     // parts stay exact.
-    let exponent = y.re.abs().max(y.im.abs()).log2().round();
-    let down = if exponent.abs() > 300.0 { (-exponent.clamp(-1022.0, 1022.0)).exp2() } else { 1.0 };
-    let (x, y) = (x.scale(down), y.scale(down));
+    let most = y.re.abs().max(y.im.abs());
+    if (TINY..HUGE).contains(&most) {
+        return over_square(x, y);
+    }
+    let down = (-most.log2().round().clamp(-1022.0, 1022.0)).exp2();
+    over_square(x.scale(down), y.scale(down))
+}
+
+/// 2*¯300 and 2*300: squares of what is between them are normal numbers.
+const TINY: f64 = f64::from_bits((1023 - 300) << 52);
+const HUGE: f64 = f64::from_bits((1023 + 300) << 52);
+
+#[inline]
+fn over_square(x: Complex64, y: Complex64) -> Complex64 {
     let square = y.re * y.re + y.im * y.im;
-    Ok(Complex64::new((x.re * y.re + x.im * y.im) / square, (x.im * y.re - x.re * y.im) / square))
+    Complex64::new((x.re * y.re + x.im * y.im) / square, (x.im * y.re - x.re * y.im) / square)
 }
 
 /// `*z`.

@@ -244,3 +244,40 @@ fn huge_and_tiny_parts_neither_overflow_nor_vanish() {
     assert_eq!(one(Op::Exp, Complex64::new(800.0, 1.0)), Err(Fail::Overflow));
     assert!(one(Op::Circle(7), Complex64::new(800.0, 1.0)).is_ok());
 }
+
+#[test]
+fn blocks_give_the_bits_of_single_steps_or_leave_them() {
+    use super::blocks::{Items, block, reals};
+    let parts = [0.0, -0.0, 1.0, -2.5, 3.0, 1e-300, 1e160, -1e308, f64::INFINITY, f64::NAN];
+    let all: Vec<Complex64> = parts
+        .iter()
+        .flat_map(|&re| parts.map(|im| Complex64::new(re, im + 0.0)))
+        .filter(|z| !z.im.is_nan() || z.re.is_nan())
+        .collect();
+    let bits = |z: Complex64| (z.re.to_bits(), z.im.to_bits());
+    let mut sure = [0; 2];
+    for op in [Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Neg, Op::Conj] {
+        for (&x, &y) in all.iter().flat_map(|x| all.iter().map(move |y| (x, y))) {
+            let many = (Items::Many(&[x][..]), Items::Many(&[y][..]));
+            for (a, b) in [many, (many.0, Items::One(y)), (Items::One(x), many.1)] {
+                let mut out = Vec::new();
+                if block(op, a, b, 1, &mut out) {
+                    sure[0] += 1;
+                    let one = eval(op, 0.0, x, y).map(bits);
+                    assert_eq!(Ok(bits(out[0])), one, "{op:?} {x} {y}");
+                }
+            }
+        }
+    }
+    for op in [Op::Abs, Op::Circle(9), Op::Circle(10), Op::Circle(11)] {
+        for &x in &all {
+            let mut out = Vec::new();
+            if reals(op, &[x], &mut out) {
+                sure[1] += 1;
+                let one = eval(op, 0.0, x, x).map(|z| z.re.to_bits());
+                assert_eq!(Ok(out[0].to_bits()), one, "{op:?} {x}");
+            }
+        }
+    }
+    assert!(sure[0] > 20_000 && sure[1] > 200, "{sure:?}");
+}
