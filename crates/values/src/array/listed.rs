@@ -114,7 +114,7 @@ impl Stretch {
     pub fn items(&self) -> &[Array] {
         match self.of.listed() {
             Some(all) => &all[self.range.clone()],
-            None => &[],
+            None => unreachable!("a stretch of what does not stand item by item"),
         }
     }
 

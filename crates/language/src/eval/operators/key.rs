@@ -145,10 +145,15 @@ pub fn key(
         let heads = heads(&mut ev.cx, &keys, &firsts)?;
         let parts = pieces.clone().items(&[n]);
         let shape = Shape::from_slice(&[n]);
-        if let Some(made) = ev.each_by_shape(&func, Some(&heads), &parts, &shape)? {
-            return cells::mix(&mut ev.cx, &made, None);
+        // Groups are of many lengths, each of which would be a launch.
+        let mut made = ev.flattened(&func, Some(&heads), &parts, &shape, Steps::Flat)?;
+        if made.is_none() {
+            if let Some(made) = ev.each_by_shape(&func, Some(&heads), &parts, &shape)? {
+                return cells::mix(&mut ev.cx, &made, None);
+            }
+            made = ev.flattened(&func, Some(&heads), &parts, &shape, Steps::All)?;
         }
-        match ev.flattened(&func, Some(&heads), &parts, &shape, Steps::All)? {
+        match made {
             Some(made) if made.is_uniform() || made.split().is_some() => {
                 return cells::mix(&mut ev.cx, &made, None);
             }
@@ -241,10 +246,10 @@ impl Grouped<'_> {
 
 /// The end of each group, once its members stand side by side.
 fn ends_of(cx: &Cx<'_>, of: &[u32], n: usize) -> Result<Vec<u32>> {
-    let (mut ends, mut ticks) = (cx.budget().filled(0u32, n)?, cx.budget().ticks());
-    for &g in of {
-        ticks.tick()?;
-        ends[g as usize] += 1;
+    let mut ends = cx.budget().filled(0u32, n)?;
+    for some in of.chunks(LOOK) {
+        cx.budget().check()?;
+        some.iter().for_each(|&g| ends[g as usize] += 1);
     }
     for g in 1..n {
         ends[g] += ends[g - 1];
@@ -256,12 +261,14 @@ fn ends_of(cx: &Cx<'_>, of: &[u32], n: usize) -> Result<Vec<u32>> {
 fn placed<T: Copy>(cx: &Cx<'_>, items: &[T], zero: T, of: &[u32], ends: &[u32]) -> Result<Vec<T>> {
     let mut next = cx.budget().filled(0u32, ends.len())?;
     next[1..].copy_from_slice(&ends[..ends.len() - 1]);
-    let (mut out, mut ticks) = (cx.budget().filled(zero, items.len())?, cx.budget().ticks());
-    for (&x, &g) in items.iter().zip(of) {
-        ticks.tick()?;
-        let at = &mut next[g as usize];
-        out[*at as usize] = x;
-        *at += 1;
+    let mut out = cx.budget().filled(zero, items.len())?;
+    for (items, of) in items.chunks(LOOK).zip(of.chunks(LOOK)) {
+        cx.budget().check()?;
+        for (&x, &g) in items.iter().zip(of) {
+            let at = &mut next[g as usize];
+            out[*at as usize] = x;
+            *at += 1;
+        }
     }
     Ok(out)
 }
