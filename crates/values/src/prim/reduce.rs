@@ -237,8 +237,14 @@ fn lines<T: Copy + Default>(
     if outer * inner == 0 {
         return Ok(Vec::new());
     }
-    let mut line = vec![T::default(); extent];
     let mut out = Vec::with_capacity(outer * inner);
+    if inner == 1 && extent > 0 {
+        for (at, line) in items.chunks_exact(extent).enumerate() {
+            out.push(fold(line, last).map_err(|fail| (at, fail))?);
+        }
+        return Ok(out);
+    }
+    let mut line = vec![T::default(); extent];
     for at in 0..outer * inner {
         let (a, b) = (at / inner, at % inner);
         for (k, x) in line.iter_mut().enumerate() {
