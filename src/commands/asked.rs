@@ -55,7 +55,7 @@ pub fn asked<'a>(args: &'a str, known: &[&'static str]) -> Asked<'a> {
 pub fn stray<'a>(args: &'a str, known: &[&str], is_name: impl Fn(&str) -> bool) -> Option<&'a str> {
     let switch = |word: &'a str| {
         let word = word.strip_prefix('-')?;
-        let (name, value) = word.split_once('=').unwrap_or((word, ""));
+        let (name, value) = word.split_once('=').map_or((word, ""), |two| two);
         // With two minus signs it is one of a command line.
         let bare = name.strip_prefix('-').map_or(name, |bare| bare);
         let is_word = bare.starts_with(|c: char| c.is_ascii_lowercase())
