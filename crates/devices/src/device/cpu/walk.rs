@@ -220,9 +220,19 @@ mod tests {
         let (mut dice, mut in_two) = (Dice(3), 0);
         for _ in 0..3_000 {
             let rank = 1 + dice.roll(3) as usize;
-            let domain: Vec<usize> = (0..rank).map(|_| 1 + dice.roll(9) as usize).collect();
+            let mut domain: Vec<usize> = (0..rank).map(|_| 1 + dice.roll(9) as usize).collect();
+            let (d, rows) = (2 + dice.roll(3), 2 + dice.roll(3));
+            let raveled = dice.roll(4) == 0;
+            if raveled {
+                domain[rank - 1] = (d * rows) as usize;
+            }
             let total: usize = domain.iter().product();
-            let offset = dice.ix(&domain, 4);
+            let mut offset = dice.ix(&domain, 4);
+            if raveled {
+                let axis = Ix::axis(rank - 1);
+                offset = offset.plus(&axis.div(d, &domain), dice.roll(7) - 3);
+                offset = offset.plus(&axis.modulo(d, &domain), dice.roll(7) - 3);
+            }
             let test = |dice: &mut Dice| {
                 let lo = dice.roll(9) - 4;
                 Test {
