@@ -18,7 +18,7 @@ use aplomb_values::dag::{Dag, NodeId};
 /// A light node is computed again in up to so many places.
 const LIGHT_PLACES: usize = 12;
 /// Such a part of a launch's start is nothing.
-const NOTHING: f64 = 0.01;
+const NOTHING: f64 = 0.005;
 
 pub struct Judge<'a> {
     dag: &'a Dag,
