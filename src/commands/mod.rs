@@ -456,7 +456,7 @@ fn without_comment<'a>(command: &Command, args: &'a str) -> &'a str {
 /// The names of a command's switches, as its row writes them.
 fn flags(command: &Command) -> Vec<&'static str> {
     let parts = command.args.split([' ', '[', ']', '|']);
-    let name = |part: &'static str| Some(part.strip_prefix('-')?.split('=').next()?);
+    let name = |part: &'static str| part.strip_prefix('-')?.split('=').next();
     parts.filter_map(name).collect()
 }
 
