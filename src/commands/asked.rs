@@ -50,6 +50,30 @@ pub fn asked<'a>(args: &'a str, known: &[&'static str]) -> Asked<'a> {
     out
 }
 
+/// The switch that stands first or last and that no row knows: its name. What is a name of the
+/// workspace, or gets its value in the same text, is an expression's own.
+pub fn stray<'a>(args: &'a str, known: &[&str], is_name: impl Fn(&str) -> bool) -> Option<&'a str> {
+    let switch = |word: &'a str| {
+        let word = word.strip_prefix('-')?;
+        let (name, value) = word.split_once('=').map_or((word, ""), |two| two);
+        // With two minus signs it is one of a command line.
+        let bare = name.strip_prefix('-').map_or(name, |bare| bare);
+        let is_word = bare.starts_with(|c: char| c.is_ascii_lowercase())
+            && bare.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+        (is_word && !value.contains('←')).then_some(name)
+    };
+    let all = words(args);
+    // Behind those that are known stand others.
+    let is_known = |word: &&&'a str| switch(word).is_some_and(|name| known.contains(&name));
+    let first = all.iter().find(|word| !is_known(word));
+    let last = all.iter().rev().find(|word| !is_known(word));
+    let own = |name: &&str| {
+        let bare = name.trim_start_matches('-');
+        !is_name(bare) && !args.contains(&format!("{bare}←"))
+    };
+    [first, last].into_iter().flatten().find_map(|word| switch(word).filter(own))
+}
+
 /// The words of a text; blanks between quotes or brackets part nothing.
 fn words(text: &str) -> Vec<&str> {
     let (mut open, mut deep) = (None, 0_usize);
@@ -86,5 +110,30 @@ mod tests {
         assert_eq!((c.expr, c.value("pass")), (Some("'a b'≡x"), Some("c  d")));
         assert_eq!(asked("'a -list", known).expr, Some("'a -list"));
         assert_eq!(asked("1 -pass=(2 3)", known).value("pass"), Some("(2 3)"));
+    }
+
+    #[test]
+    fn a_switch_that_no_row_has_is_found_where_switches_stand() {
+        let stray = |args| stray(args, &["pass", "list"], |name| name == "n");
+        for (args, name) in [
+            ("-repeat=10 ⍳5", Some("repeat")),
+            ("⍳5 -all", Some("all")),
+            ("-list x -zom=3", Some("zom")),
+            ("-pass=cse -lst x", Some("lst")),
+            ("-li x", Some("li")),
+            ("-n x", None),
+            ("x -n", None),
+            ("--off=cse x", Some("-off")),
+            ("--n", None),
+            ("-5 x", None),
+            ("-x+1", None),
+            ("-m ⋄ m←5", None),
+            ("-m=m←5", None),
+            ("'-all' ≡ x", None),
+            ("(-all)", None),
+            ("", None),
+        ] {
+            assert_eq!(stray(args), name, "{args}");
+        }
     }
 }

@@ -92,13 +92,15 @@ pub struct Command {
     /// A sentence for help.
     pub help: &'static str,
     run: Option<Run>,
+    /// Its switches may be one letter long.
+    short: bool,
     /// It tells of what is pending, or changes how that will run. What any other says is seen only
     /// after whatever may fail and was written before it.
     looks_on: bool,
 }
 
 const fn row(name: &'static str, args: &'static str, help: &'static str, run: Run) -> Command {
-    Command { name, args, help, run: Some(run), looks_on: false }
+    Command { name, args, help, run: Some(run), short: false, looks_on: false }
 }
 
 const fn looking_on(
@@ -107,11 +109,17 @@ const fn looking_on(
     help: &'static str,
     run: Run,
 ) -> Command {
-    Command { name, args, help, run: Some(run), looks_on: true }
+    Command { name, args, help, run: Some(run), short: false, looks_on: true }
 }
 
 const fn missing(name: &'static str, help: &'static str) -> Command {
-    Command { name, args: "", help, run: None, looks_on: false }
+    Command { name, args: "", help, run: None, short: false, looks_on: false }
+}
+
+impl Command {
+    const fn with_short(self) -> Command {
+        Command { short: true, ..self }
+    }
 }
 
 /// In the order that help prints.
@@ -242,14 +250,22 @@ pub static COMMANDS: &[Command] = &[
         "[on | off | reset] [-style=non|min|mid|max] [-trains=def|parens|box|tree] [-fns=on|off]",
         "Boxes around nested items; alone: what is set.",
         display::boxes,
-    ),
-    row("]boxing", "", "As ]box.", display::boxes),
+    )
+    .with_short(),
+    row(
+        "]boxing",
+        "[on | off | reset] [-style=non|min|mid|max] [-trains=def|parens|box|tree] [-fns=on|off]",
+        "As ]box.",
+        display::boxes,
+    )
+    .with_short(),
     row(
         "]rows",
         "[on | off | reset] [-style=long|cut|wrap] [-fns=on|off]",
         "Whether long rows are folded.",
         display::rows,
-    ),
+    )
+    .with_short(),
     row(
         "]plot",
         "EXPR [-kind=lines|points|bars|histogram|boxes|heat|contour] [-title='TEXT'] \
@@ -284,13 +300,15 @@ pub static COMMANDS: &[Command] = &[
         "EXPR | \"EXPR\" … [-compare]",
         "The time that an expression takes; -compare tells how several do beside the first.",
         runtime::runtime,
-    ),
+    )
+    .with_short(),
     row(
         "]cmpx",
         "\"EXPR\" …",
         "The times of expressions beside the first; * marks another value.",
         runtime::cmpx,
-    ),
+    )
+    .with_short(),
     row("]load", "FILE", "Runs a script here once.", workspace::load),
     row("]help", "[TOPIC]", "Help on a glyph, name, command, error or pass.", help::help),
     row(")vars", "", "The arrays of the workspace.", workspace::vars),
@@ -357,6 +375,7 @@ impl Commands for Table {
         }
         let Some(command) = found else { return Err(unknown(name)) };
         let args = without_comment(command, args.trim());
+        known_switches(command, args, session)?;
         match command.run {
             Some(run) => {
                 let columns = self.prints.then(crate::front::columns).flatten();
@@ -432,6 +451,29 @@ fn without_comment<'a>(command: &Command, args: &'a str) -> &'a str {
         Some(at) => args[..args.char_indices().nth(at).map_or(args.len(), |c| c.0)].trim_end(),
         None => args,
     }
+}
+
+/// The names of a command's switches, as its row writes them.
+fn flags(command: &Command) -> Vec<&'static str> {
+    let parts = command.args.split([' ', '[', ']', '|']);
+    let name = |part: &'static str| part.strip_prefix('-')?.split('=').next();
+    parts.filter_map(name).collect()
+}
+
+/// Errors: a word that is written as a switch and is none of the command's.
+fn known_switches(command: &Command, args: &str, session: &mut Session) -> Result<(), Error> {
+    let own = flags(command);
+    let short = own.iter().filter(|_| command.short).map(|name| &name[..1]);
+    let known: Vec<&str> = own.iter().copied().chain(short).collect();
+    let interp = session.interp();
+    let stray = asked::stray(args, &known, |name| interp.get(name).is_some());
+    let Some(name) = stray else { return Ok(()) };
+    let all: Vec<String> = own.iter().map(|name| format!("-{name}")).collect();
+    let hint = match all.is_empty() {
+        true => format!("{} has no switches; (-{name}) is an expression", command.name),
+        false => format!("{} has {}", command.name, all.join(" ")),
+    };
+    Err(syntax(format!("unknown switch -{name}")).hint(hint))
 }
 
 fn find(name: &str) -> Option<&'static Command> {

@@ -191,7 +191,7 @@ const WITNESSES: &[(&str, &str, &[&str])] = &[
     ("bind", "{y←*A ⋄ y×y+1}0", &["off=cse"]),
     ("prune", "{y←*A ⋄ y×y+1}0", &["off=cse"]),
     ("simplify", "⌽⌽A", &[]),
-    ("shape-uses", "{(≢⍵)+(≢⍵)×⌽⍵}*A", &[]),
+    ("shape-uses", "{(≢⍵)+(≢⍵)×⌽⍵}*A∘.+A", &[]),
     ("float-lets", "⌽y×⌽y⊣y←1+A", &[]),
     // Where embed-consumers does not take its breaks back.
     ("break-random", "+/A×B", &["passes=acl2006"]),

@@ -47,6 +47,30 @@ fn bas_06_every_affine_read_has_its_matrix() {
             }
         }
     }
+    // The references of the paper's programs, by hand: a column a loop, the last a constant.
+    let matrices = |line: &str| {
+        let t = on(&[], line);
+        let name = |b: u32| t.nodes[t.buffers[b as usize].node as usize].name.clone();
+        let mut all: Vec<(String, String)> = last(&t)
+            .reads
+            .iter()
+            .map(|r| (name(r.buf).unwrap_or_default(), format!("{:?}", r.matrix)))
+            .collect();
+        all.sort();
+        all.dedup();
+        all.iter().map(|(name, rows)| format!("{name} {rows}")).collect::<Vec<_>>()
+    };
+    for (line, wanted) in [
+        ("M+.×v", &["M [[1, 0, 0], [0, 1, 0]]", "v [[0, 1, 0]]"][..]),
+        ("(⍉M)+.×w", &["M [[0, 1, 0], [1, 0, 0]]", "w [[0, 1, 0]]"]),
+        ("M+.×⍉M", &["M [[0, 1, 0, 0], [0, 0, 1, 0]]", "M [[1, 0, 0, 0], [0, 0, 1, 0]]"]),
+        ("⍉M", &["M [[0, 1, 0], [1, 0, 0]]"]),
+        ("x∘.+v", &["v [[0, 1, 0]]", "x [[1, 0, 0]]"]),
+        ("(2↓x)-¯2↓x", &["x [[1, 0]]", "x [[1, 2]]"]),
+        ("2×1 ¯3↓M", &["M [[1, 0, 1], [0, 1, 0]]"]),
+    ] {
+        assert_eq!(matrices(line), wanted, "{line}");
+    }
     // A fold of the second axis leaves the first; a selection writes where its mask says.
     let writes = |line: &str| last(&on(&[], line)).writes.clone();
     let folded = writes("+/M");

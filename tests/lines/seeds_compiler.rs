@@ -447,7 +447,7 @@ fn acc_17_the_shared_producer_of_the_figure() {
     // By default p1 is light, and what is dear is kept and written by the launch of the scan.
     assert_eq!(run(&[]).kernels.len(), 2);
     let dear =
-        told(&[], &["u←0.0005×⍳9", "u", &line.replace("0.001×v", "u").replace("p1←1+⍵", "p1←*⍵")]);
+        told(&[], &["u←0.0005×⍳90", "u", &line.replace("0.001×v", "u").replace("p1←1+⍵", "p1←*⍵")]);
     assert_eq!((dear.kernels.len(), breaks(&dear)), (2, vec!["work".to_string()]));
     for how in
         [&["off=fusion"][..], &["passes=acc2013"], &["passes=acc2013", "dup"], &["passes=acl2006"]]

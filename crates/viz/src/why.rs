@@ -263,7 +263,14 @@ fn work_of(trace: &Trace, k: &LaunchRecord, id: &str, took: &str) -> String {
         ("segmented", _) => "folds pieces of".into(),
         _ => "maps".into(),
     };
-    let domain: Vec<String> = k.domain.iter().map(usize::to_string).collect();
+    // A function of whole arrays goes over the longest of them.
+    let arguments = k.inputs.iter().filter_map(|b| trace.buffers.get(*b as usize));
+    let longest = arguments.max_by_key(|b| b.shape.iter().product::<usize>());
+    let domain = match longest.filter(|_| k.skeleton == "lib") {
+        Some(argument) => &argument.shape,
+        None => &k.domain,
+    };
+    let domain: Vec<String> = domain.iter().map(usize::to_string).collect();
     let domain = if domain.is_empty() { "a scalar".into() } else { domain.join(" ") };
     let reads = if k.inputs.is_empty() {
         "reads nothing".into()
@@ -291,16 +298,27 @@ pub(crate) fn sentence(trace: &Trace, d: &DecisionRecord) -> String {
     let verb = if config.off.contains(&d.switch) || lacks { "]on" } else { "]off" };
     let switch =
         if d.switch.is_empty() { String::new() } else { format!(" ({verb} {})", d.switch) };
-    format!("{}{}{switch}", d.text, cheaper(d).as_deref().map_or("", |says| says))
+    format!("{}{}{switch}", d.text, other_way(d).as_deref().map_or("", |says| says))
 }
 
-/// A whole plan that would be cheaper with the other way, and the rule that bars it.
-fn cheaper(d: &DecisionRecord) -> Option<String> {
-    let (own, alt) = (d.plan.as_ref()?, d.alt.first()?);
-    let other = alt.plan.as_ref().filter(|other| other.us < own.us * 0.99)?;
+/// The other way's whole plan where it would be cheaper, with the rule that bars it, and where only
+/// the step's own figures say so.
+fn other_way(d: &DecisionRecord) -> Option<String> {
+    let alt = d.alt.first()?;
+    let name = &alt.name;
     let why = alt.why_not.split_once(": ").map_or(alt.why_not.as_str(), |(_, why)| why);
-    let (name, saved) = (&alt.name, time(own.us - other.us));
-    Some(format!("; by the whole plan {saved} cheaper with {name}, but {why}"))
+    let (less, of_node) = (alt.cost.us < d.cost.us, matches!(&*d.what, "inline" | "keep"));
+    match d.plan.as_ref().zip(alt.plan.as_ref()).map(|(own, other)| (own.us, other.us)) {
+        Some((own, other)) if other < own * 0.99 => Some(format!(
+            "; by the whole plan {} cheaper with {name}, but {why}",
+            time(own - other)
+        )),
+        Some((own, other)) if less && other > own => {
+            Some(format!("; with {name} the whole plan takes {} more", time(other - own)))
+        }
+        None if less && of_node && alt.why_not.starts_with("rule: ") => Some(format!("; {why}")),
+        _ => None,
+    }
 }
 
 fn hint(trace: &Trace) -> String {

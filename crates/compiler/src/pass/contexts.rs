@@ -10,7 +10,7 @@ use aplomb_ground::limits::Interrupt;
 use aplomb_plans::plan::product;
 use aplomb_values::dag::{Dag, NodeId, Read, Role};
 use smallvec::SmallVec;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 #[derive(Clone, Debug)]
@@ -24,6 +24,11 @@ pub struct Context {
     pub points: u64,
     /// A consumer holds all of it.
     pub whole: bool,
+}
+
+/// The number of launches that these places are in.
+pub fn launches(places: &[Context]) -> u64 {
+    places.iter().map(|c| c.group).collect::<BTreeSet<_>>().len() as u64
 }
 
 /// The contexts of each node, by its index, and the loads.

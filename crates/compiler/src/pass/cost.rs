@@ -36,6 +36,12 @@ impl Cost {
         }
     }
 
+    /// The same with so many bytes from memory and to it: what a launch reads of an array counts
+    /// once, however often it asks.
+    pub fn moving(self, bytes: u64) -> Cost {
+        Cost { bytes, ..self }
+    }
+
     /// Writing `elements` and reading them back `reads` times in all, in a launch of its own.
     pub fn store(elements: u64, reads: u64, size: u64) -> Cost {
         Cost {

@@ -89,7 +89,7 @@ impl Decision {
         let About { at, what, reason, row, switch } = about;
         let because = match because {
             WhyNot::Dearer if over.cost.ns < chosen.cost.ns => {
-                WhyNot::Rule("the plan as a whole decides, not this step")
+                WhyNot::Rule("it is done by rule, whatever one step costs")
             }
             told => told,
         };

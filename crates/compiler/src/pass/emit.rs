@@ -561,16 +561,20 @@ fn apart(
         [] => "a single place".to_string(),
         all => all.iter().map(usize::to_string).collect::<Vec<_>>().join("×"),
     };
+    let needs = || {
+        let reads = schedule.facts.reads[k].iter();
+        let made = reads.filter_map(|(at, _)| Some((*homes.get(at)?, *at)));
+        let (home, at) = made.filter(|(home, _)| *home < k).max()?;
+        Some(format!("it needs {}, which is there when k{home} has ended", label(dag, at)))
+    };
+    // A function of whole arrays goes over no domain of its own.
+    let whole = [k, before].iter().any(|g| schedule.groups[*g].kind == Kind::Whole);
     match illegal? {
+        Illegal::Domain if whole && let Some(needs) = needs() => Some(needs),
         Illegal::Domain => {
             Some(format!("it goes over {}, k{before} over {}", extents(k), extents(before)))
         }
-        Illegal::Place => {
-            let reads = schedule.facts.reads[k].iter();
-            let made = reads.filter_map(|(at, _)| Some((*homes.get(at)?, *at)));
-            let (home, at) = made.filter(|(home, _)| *home < k).max()?;
-            Some(format!("it needs {}, which is there when k{home} has ended", label(dag, at)))
-        }
+        Illegal::Place => needs(),
         _ => None,
     }
 }

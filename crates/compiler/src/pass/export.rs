@@ -391,8 +391,9 @@ fn again(dag: &Dag, at: NodeId, uses: u32) -> Option<Why> {
     let (points, size) = (product(dag.domain(at)), dag.dtype(at).size() as u64);
     let one = dag.node(at).cost();
     let inline = cost::Cost::compute(points.saturating_mul(more), one.ns, one.flops, 1, size);
-    let store = cost::Cost::store(dag.elements(at), u64::from(uses), size);
-    Some(Why::Shared { uses: u64::from(uses), inline, store })
+    let (elements, uses) = (dag.elements(at), u64::from(uses));
+    let store = cost::Cost::store(elements, elements.saturating_mul(uses), size);
+    Some(Why::Shared { uses, inline, store })
 }
 
 /// A launch's number, and the source of what it writes.

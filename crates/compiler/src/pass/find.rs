@@ -4,6 +4,7 @@ use super::contexts::argument;
 use super::hash::Set;
 use super::schedule::legal;
 use super::schedule::{Keep, Why};
+use aplomb_plans::plan::product;
 use aplomb_values::dag::{Dag, NodeId, Read};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
@@ -105,8 +106,12 @@ pub struct Body {
     pub flops: u64,
     /// Buffers read.
     pub reads: u64,
+    /// Bytes of them that a launch of all elements reads from memory.
+    pub bytes: u64,
     /// One cheap operation on one read of a buffer, the rest scalars.
     pub is_light: bool,
+    /// No more than two of either.
+    pub is_small: bool,
 }
 
 /// Slower operations are not cheap.
@@ -123,12 +128,19 @@ pub fn body(dag: &Dag, keep: &Keep, at: NodeId) -> Body {
         Set::with_capacity_and_hasher(room, Default::default());
     seen.insert((at, None));
     let mut counted: Set<NodeId> = Set::with_capacity_and_hasher(room, Default::default());
+    // What two transforms read lies in memory once.
+    let mut met: Set<NodeId> = Set::default();
     let mut stack = vec![(at, None)];
     let mut operations = 0;
+    let points = product(dag.domain(at));
     while let Some((node, via)) = stack.pop() {
         let is_buffer = node != at && keep.contains_key(&node) || dag.node(node).is_input();
         if is_buffer {
             sum.reads += u64::from(!dag.shape(node).is_empty());
+            if !dag.shape(node).is_empty() && met.insert(node) {
+                let (n, size) = (dag.elements(node).min(points), dag.dtype(node).size() as u64);
+                sum.bytes = sum.bytes.saturating_add(n.saturating_mul(size));
+            }
             continue;
         }
         // A scalar is computed once, not at every point.
@@ -150,5 +162,6 @@ pub fn body(dag: &Dag, keep: &Keep, at: NodeId) -> Body {
         }
     }
     sum.is_light = operations == 1 && sum.reads == 1 && sum.ns <= CHEAP_NS;
+    sum.is_small = operations <= 2 && sum.reads <= 2 && sum.ns <= 2.0 * CHEAP_NS;
     sum
 }

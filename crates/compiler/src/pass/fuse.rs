@@ -8,6 +8,7 @@
 use super::cost::{Cost, LAUNCH_NS};
 use super::decide::{About, Choice, Decision, WhyNot, label, words};
 use super::schedule::edit::Change;
+use super::schedule::flips::Way;
 use super::schedule::policy::Recompute;
 use super::schedule::{Evaluated, Schedule, Why};
 use super::work::Work;
@@ -126,15 +127,18 @@ fn inlined(
     row: &'static str,
     switch: &'static str,
 ) -> Result<Decision> {
-    let &Evaluated { places, points, .. } =
+    let &Evaluated { places, launches, points, .. } =
         after.facts.evaluated.get(&at).ok_or_else(|| {
             bug!("{} is stored nowhere and computed nowhere", label(&work.dag, at))
         })?;
     let (n, size) = (work.dag.elements(at), work.dag.dtype(at).size() as u64);
     let body = find::body(&work.dag, &after.keep, at);
-    let inline = Cost::compute(points, body.ns, body.flops, body.reads, size);
-    let store =
-        Cost::compute(n, body.ns, body.flops, body.reads, size).plus(Cost::store(n, points, size));
+    let inline = Cost::compute(points, body.ns, body.flops, body.reads, size)
+        .moving(body.bytes.saturating_mul(launches));
+    let moved = n.saturating_mul(size).saturating_mul(1 + launches);
+    let store = Cost::compute(n, body.ns, body.flops, body.reads, size)
+        .plus(Cost::store(n, points, size))
+        .moving(body.bytes.saturating_add(moved));
     let name = label(&work.dag, at);
     let (reason, text) = match points {
         points if points <= n && places <= 1 => (
@@ -155,26 +159,45 @@ fn inlined(
         _ => (
             "cheap-again",
             format!(
-                "{name} is computed {points} times for {n} elements, in {}: {}; storing it: {}{}",
+                "{name} is computed {points} times for {n} elements, in {}: {}; storing it: {}",
                 contexts(places),
                 words(inline),
-                words(store),
-                if store.ns < inline.ns {
-                    "; the plan as a whole decides, not this step"
-                } else {
-                    ""
-                }
+                words(store)
             ),
         ),
     };
     let row = if reason == "cheap-again" { "ACC-17" } else { row };
+    let dearer = store.ns >= inline.ns;
     Ok(Decision::forced(
         About { at, what: "inline", reason, row, switch },
         Choice { name: "inline", cost: inline },
         Choice { name: "materialise", cost: store },
-        WhyNot::Dearer,
+        if dearer { WhyNot::Dearer } else { WhyNot::Rule(again(work, at)) },
         text,
     ))
+}
+
+/// The rule by which a node is computed where it is read, though by itself storing it costs less.
+fn again(work: &Work, at: NodeId) -> &'static str {
+    match work.policies.recompute() {
+        _ if work.policies.flips.has(at, Way::Inline) => "the whole plan takes less so",
+        Recompute::Always => "this pipeline computes a producer wherever it is read",
+        Recompute::Words => "this pipeline counts the words that move, not the time",
+        Recompute::Unshared => "this pipeline stores no more than what the source shares",
+        Recompute::Never | Recompute::Light | Recompute::Cost => {
+            "several readers compute again what is one cheap operation on one array"
+        }
+    }
+}
+
+/// The rule by which a node is stored, though by itself computing it again costs less.
+fn once(work: &Work) -> &'static str {
+    match work.policies.recompute() {
+        Recompute::Light => {
+            "several readers compute again only what is one cheap operation on one array"
+        }
+        _ => "this pipeline computes nothing twice",
+    }
 }
 
 /// A node that keeps its buffer although the passes so far would allow to do without.
@@ -192,7 +215,7 @@ fn kept(work: &Work, at: NodeId, why: &Why, uses: u32, switch: &'static str) -> 
             about("work", if uses > 1 { "ACL-17" } else { "ACL-39" }),
             keep(*store),
             inline(*more),
-            if more.ns < store.ns { WhyNot::Rule(LIGHT) } else { WhyNot::Dearer },
+            if more.ns < store.ns { WhyNot::Rule(once(work)) } else { WhyNot::Dearer },
             format!(
                 "{name} has {n} elements and would be computed {points} times: {} more; storing it \
                  costs {}",
@@ -265,8 +288,6 @@ fn kept(work: &Work, at: NodeId, why: &Why, uses: u32, switch: &'static str) -> 
         | Why::Limit { .. } => return None,
     })
 }
-
-const LIGHT: &str = "several readers compute again only what is one cheap operation on one array";
 
 /// The words for the fills of the operands that would give this one, which the rules of 2006 miss.
 fn outside(work: &Work, at: NodeId, fill: Option<f64>) -> String {

@@ -5,8 +5,8 @@
 //! storing it; what costs mean is the pipeline's (`Recompute`). Before cost comes what must be: a
 //! value that can fail is computed whole (E1).
 
-use super::contexts::Context;
-use super::cost::Cost;
+use super::contexts::{self, Context};
+use super::cost::{Cost, LAUNCH_NS};
 use super::fault::Fault;
 use super::find::{self, Body};
 use super::schedule::flips::Way;
@@ -17,6 +17,8 @@ use aplomb_values::dag::{Dag, NodeId};
 
 /// A light node is computed again in up to so many places.
 const LIGHT_PLACES: usize = 12;
+/// Such a part of a launch's start is nothing.
+const NOTHING: f64 = 0.005;
 
 pub struct Judge<'a> {
     dag: &'a Dag,
@@ -53,7 +55,7 @@ impl<'a> Judge<'a> {
         let uses = places.len() + usize::from(asked);
         if self.policies.recompute() == Recompute::Unshared && places.len() + usize::from(asked) > 1
         {
-            let (inline, store) = self.costs(at, points, &find::body(dag, keep, at));
+            let (inline, store) = self.costs(at, (points, places), &find::body(dag, keep, at));
             return Some(Why::Shared {
                 uses: u64::from(self.uses[at.index()]) + u64::from(asked),
                 inline,
@@ -64,7 +66,7 @@ impl<'a> Judge<'a> {
             return None;
         }
         let body = find::body(dag, keep, at);
-        let (inline, store) = self.costs(at, points, &body);
+        let (inline, store) = self.costs(at, (points, places), &body);
         let by_cost = inline.ns <= store.ns;
         let inlined = match self.policies.recompute() {
             Recompute::Never => false,
@@ -76,18 +78,24 @@ impl<'a> Judge<'a> {
             Recompute::Words => true,
             Recompute::Cost => by_cost,
             Recompute::Light if uses == 1 => by_cost,
+            Recompute::Light if inline.ns < NOTHING * LAUNCH_NS => true,
+            // Of so few elements a launch of their own would be most of it.
+            Recompute::Light if body.is_small && store.ns < 2.0 * LAUNCH_NS => by_cost,
             Recompute::Light => body.is_light && uses <= LIGHT_PLACES,
         };
         (!inlined).then_some(Why::Work { points, inline, store })
     }
 
     /// The costs of computing a node again, and of storing it.
-    fn costs(&self, at: NodeId, points: u64, body: &Body) -> (Cost, Cost) {
+    fn costs(&self, at: NodeId, (points, places): (u64, &[Context]), body: &Body) -> (Cost, Cost) {
         let (elements, size) = (self.dag.elements(at), self.dag.dtype(at).size() as u64);
         let again = points.saturating_sub(elements);
+        let launches = contexts::launches(places);
+        let all = elements.saturating_mul(size);
         (
-            Cost::compute(again, body.ns, body.flops, body.reads, size),
-            Cost::store(elements, points, size),
+            Cost::compute(again, body.ns, body.flops, body.reads, size)
+                .moving(body.bytes.saturating_mul(launches.saturating_sub(1))),
+            Cost::store(elements, points, size).moving(all.saturating_mul(1 + launches)),
         )
     }
 }

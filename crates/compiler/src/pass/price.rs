@@ -87,6 +87,7 @@ pub fn all(
     (prices, observer): (&mut Prices, &mut dyn Observer),
 ) {
     let own = of(own);
+    let settles = options.settles() && !options.is_off("settle");
     let mut known: BTreeMap<Flip, Option<PlanCost>> = BTreeMap::new();
     for (k, flip) in flips {
         let d = &mut decisions[*k];
@@ -108,21 +109,25 @@ pub fn all(
         d.plan = Some(own.clone());
         let alternative = &mut d.alt[0];
         if let Some(other) = &other {
-            alternative.why_not = judged(&own, other, &alternative.why_not);
+            alternative.why_not = judged(&own, other, &alternative.why_not, settles);
         }
         alternative.plan = other;
     }
 }
 
 /// The reason for which an alternative lost, now that both plans are known.
-fn judged(own: &PlanCost, other: &PlanCost, said: &str) -> String {
+fn judged(own: &PlanCost, other: &PlanCost, said: &str, settles: bool) -> String {
     let by_cost = said == "dearer" || said.starts_with("rule: ");
     match other.us < own.us {
         _ if !by_cost => said.into(),
         false => "dearer".into(),
         true if said != "dearer" => said.into(),
         true if settle::is_cheaper(other, own) => {
-            "rule: each choice is made for its node, and the whole plan is not settled".into()
+            let compared = match settles {
+                true => "whole plans are compared no longer than they are worth",
+                false => "this pipeline compares no whole plans",
+            };
+            format!("rule: each choice is made for its node, and {compared}")
         }
         true if other.gpu_us > own.gpu_us => format!(
             "rule: on a GPU the whole plan would take {}, not {}, and one plan serves both",

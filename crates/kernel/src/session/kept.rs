@@ -40,7 +40,7 @@ pub struct Interpreted {
     /// The part of the world outside that it used.
     world: Option<&'static str>,
     /// The reason why it was no launch, the first time.
-    why: &'static str,
+    why: String,
     /// Milliseconds.
     own: f64,
 }
@@ -55,12 +55,7 @@ impl Interpreted {
         self.elements > 0 || self.calls > 0
     }
 
-    pub fn add(
-        all: &mut Vec<Interpreted>,
-        place: &Place,
-        (much, why): (Much, &'static str),
-        own: f64,
-    ) {
+    pub fn add(all: &mut Vec<Interpreted>, place: &Place, (much, why): (Much, &str), own: f64) {
         let (elements, calls, world) = match much {
             Much::Elements(n) => (n, 0, None),
             Much::Calls(n) => (0, n, None),
@@ -70,6 +65,7 @@ impl Interpreted {
         let known = at(Some(place)).or_else(|| at(None));
         let Some(known) = known else {
             let place = (all.len() < PLACES).then(|| place.clone());
+            let why = why.to_string();
             return all.push(Interpreted { place, times: 1, elements, calls, world, why, own });
         };
         let known = &mut all[known];

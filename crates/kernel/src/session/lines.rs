@@ -2,7 +2,7 @@
 
 use aplomb_ground::help::idioms;
 use aplomb_ground::protocol::{Completeness, Completion};
-use aplomb_ground::span::Source;
+use aplomb_ground::span::{Place, Source, Span};
 use aplomb_language::syntax;
 use aplomb_language::syntax::token::is_name_part;
 use aplomb_language::table::{OTHER_KEYS, other_kind, prims};
@@ -27,6 +27,12 @@ impl Part {
     /// To be read under a name.
     pub fn of(&self, name: &str) -> Arc<Source> {
         Source::part(name, &self.text, self.own.clone(), self.first)
+    }
+
+    /// Its place in the text that it is a part of.
+    pub fn place(&self, name: &str) -> Place {
+        let own = self.text.get(self.own.clone()).map_or(0, |own| own.chars().count() as u32);
+        Place::new(&self.of(name), Span::new(self.first, self.first + own))
     }
 
     /// The place of a text within, which blanks or ends of lines part from what else stands there.

@@ -44,7 +44,7 @@ use aplomb_ground::protocol::{
 };
 use aplomb_ground::report;
 use aplomb_ground::span::Source;
-use aplomb_ground::trace::{ResultRecord, Trace};
+use aplomb_ground::trace::{Diagnostic, ResultRecord, Trace};
 use aplomb_language::eval::cx::View;
 use aplomb_language::eval::value::Value;
 use aplomb_language::eval::{Interp, Snapshot, system};
@@ -104,6 +104,9 @@ struct Older {
     options: Options,
 }
 
+/// The sentence on a line of which no run is kept, since it had nothing to launch.
+const AGAIN: &str = "all of this line was small and computed at once, without launches: what is \
+                     told is another run, with all of it recorded";
 /// The number of older lines that are kept.
 const OLDER: usize = 16;
 /// Names whose comments are kept.
@@ -324,6 +327,9 @@ impl Session {
             match piece {
                 lines::Piece::Command(line, place) => {
                     let commands = self.commands.clone();
+                    if let Some(profile) = &mut self.core.profile {
+                        profile.commands(&place.place(name));
+                    }
                     let around = self.typed.replace((name.into(), place));
                     let done = commands.run(&line, self, sink);
                     self.typed = around;
@@ -456,10 +462,17 @@ impl Session {
 
     /// The story of a line under the switches of now.
     fn trace_line(&mut self, line: &Last) -> Result<Trace, Error> {
-        if line.forced.is_empty() {
-            return self.trace_again(line.text.clone(), Some(line.before.clone()));
+        // Work that the evaluator told of is a story without launches.
+        let worked = line.warnings.iter().any(|w| w.ms.is_some());
+        if worked || !line.forced.is_empty() {
+            return self.story_forced(line, false).map(|told| told.0.tell());
         }
-        self.story_forced(line, false).map(|told| told.0.tell())
+        let mut trace = self.trace_again(line.text.clone(), Some(line.before.clone()))?;
+        if !trace.segments.is_empty() {
+            let (code, text) = ("W-again".into(), AGAIN.into());
+            trace.diagnostics.push(Diagnostic { code, text, ..Diagnostic::default() });
+        }
+        Ok(trace)
     }
 
     /// The story of what a line forced, and a hash of the values if they are `compared`.

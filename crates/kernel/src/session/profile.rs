@@ -11,8 +11,8 @@ use super::kept::Run;
 use aplomb_ground::profile::{Line, OUTSIDE, Profile, SCHEMA, Stack};
 use aplomb_ground::span::Place;
 use aplomb_plans::plan::{Launch, Plan};
-use aplomb_values::dag::Recorded;
-use std::collections::BTreeMap;
+use aplomb_values::dag::{NodeId, Recorded};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -76,9 +76,19 @@ impl Recorder {
 
     /// A statement begins.
     pub fn begins(&mut self, place: &Place) {
-        self.passed();
         let line = self.line(place);
         self.lines[line].calls += 1;
+        self.stands_at(line);
+    }
+
+    /// A command begins; the statement that it may run counts as a call.
+    pub fn commands(&mut self, place: &Place) {
+        let line = self.line(place);
+        self.stands_at(line);
+    }
+
+    fn stands_at(&mut self, line: usize) {
+        self.passed();
         // The statement before it stood beside it, not around it.
         self.now = match self.callers.last() {
             Some(_) if self.callers.len() > DEEPEST => return,
@@ -237,13 +247,17 @@ impl Source {
     }
 }
 
-/// The place where the last was written of what a launch computes. Nodes that rules made are none
-/// of the program's.
+/// The place where the last was written of what a launch computes. What rules made has its place in
+/// the order of errors from what it was made of.
 fn written(recorded: &Recorded, launch: &Launch) -> Option<Place> {
-    let steps = launch.body.iter().chain(&launch.after).map(|step| step.from.node);
-    let own = steps.chain(launch.nodes.iter().copied());
-    let last = own.filter(|node| node.index() < recorded.dag.len()).max_by_key(|n| n.index())?;
-    recorded.dag.info(last).meta.place.clone()
+    let dag = &recorded.dag;
+    let sites: BTreeSet<u32> = launch.sites().collect();
+    // Leaves have no place in that order.
+    let computes = |at: &NodeId| !dag.node(*at).inputs().is_empty();
+    let by_site = dag.ids().filter(|at| computes(at) && sites.contains(&dag.info(*at).site));
+    let own = launch.nodes.iter().copied().filter(|node| node.index() < dag.len());
+    let last = by_site.max_by_key(|at| dag.info(*at).site).or_else(|| own.max())?;
+    dag.info(last).meta.place.clone()
 }
 
 /// Microseconds are as much as anybody reads.

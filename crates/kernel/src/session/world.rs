@@ -528,7 +528,7 @@ impl Host for World<'_> {
         }
     }
 
-    fn interpreted(&mut self, place: &Place, much: Much, why: &'static str, own: f64) {
+    fn interpreted(&mut self, place: &Place, much: Much, why: &str, own: f64) {
         self.core.outside_ms += own;
         Interpreted::add(&mut self.core.interpreted, place, (much, why), own);
     }

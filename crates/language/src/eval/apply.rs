@@ -5,7 +5,7 @@ use super::run::{At, Eval, Outcome};
 use super::space::Space;
 use super::system::Options;
 use super::value::{Func, Oper, Operand, Value};
-use super::work::{Work, why};
+use super::work::{Work, of_items, why};
 use crate::functions::shape::Axis;
 use crate::syntax::numerals;
 use crate::syntax::steps::Act;
@@ -151,8 +151,13 @@ impl Eval<'_> {
         elements: impl FnOnce() -> usize,
         run: impl FnOnce(&mut Self) -> Result<Array>,
     ) -> Result<Array> {
-        let work = self.begin_told(args, elements);
+        let mut work = self.begin_told(args, elements);
         let z = run(self)?;
+        // Of what still waits for its values no more was looked at than there is in the result.
+        let waits = |a: &&Array| a.pending().is_some();
+        if args.iter().any(waits) && args.iter().all(|a| waits(a) || a.len() <= z.len()) {
+            work = work.and_then(|work| self.cx.work_on(work, z.len()));
+        }
         self.tell_interpreted(work, &z);
         Ok(z)
     }
@@ -160,11 +165,11 @@ impl Eval<'_> {
     /// Begins the work of a function on its arguments.
     fn begin_told(&self, args: &[&Array], elements: impl FnOnce() -> usize) -> Option<Work> {
         let work = self.cx.begin_work(elements())?;
-        let some = |is: fn(&Array) -> bool| args.iter().any(|a| is(a));
-        Some(match () {
-            () if some(|a| !a.is_uniform()) => work.because(why::ARRAYS),
-            () if some(Array::is_complex) => work.because(why::COMPLEX),
-            () => work,
+        let nested = args.iter().find(|a| !a.is_uniform());
+        Some(match nested {
+            Some(nested) => work.because(of_items(nested)),
+            None if args.iter().any(|a| a.is_complex()) => work.because(why::COMPLEX),
+            None => work,
         })
     }
 

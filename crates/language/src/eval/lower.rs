@@ -104,7 +104,7 @@ impl Cx<'_> {
     }
 
     /// The shape of a scalar function's result, and the arguments with one-item ones made rank 0.
-    fn conform(&mut self, x: &Array, y: &Array) -> Result<(Shape, Array, Array)> {
+    fn conform(&mut self, op: Op, x: &Array, y: &Array) -> Result<(Shape, Array, Array)> {
         let one = |a: &Array| a.shape().iter().all(|&n| n == 1);
         if x.shape() == y.shape() {
             return Ok((x.shape().into(), x.clone(), y.clone()));
@@ -116,10 +116,32 @@ impl Cx<'_> {
             (true, true) => Ok((y.shape().into(), self.broadcast(x, y.shape())?, y.clone())),
             (true, false) => Ok((y.shape().into(), self.scalar_item(x)?, y.clone())),
             (false, true) => Ok((x.shape().into(), x.clone(), self.scalar_item(y)?)),
-            (false, false) if x.rank() != y.rank() => Err(rank("X and Y differ in rank")),
+            (false, false) if x.rank() != y.rank() => Err(self.ranks_differ(op, x, y)),
             (false, false) => {
                 Err(length("X and Y differ in length").hint("∘. makes all pairs, ↑ cuts or fills"))
             }
+        }
+    }
+
+    /// The error of arguments of several ranks, with the axis along which they would go together.
+    fn ranks_differ(&self, op: Op, x: &Array, y: &Array) -> Error {
+        let error = rank("X and Y differ in rank");
+        let (small, large) = if x.rank() < y.rank() { (x, y) } else { (y, x) };
+        let (of, glyph) = (small.rank(), op.glyph());
+        let fits = |k: &usize| large.shape()[*k] == small.len();
+        let axis = (0..large.rank()).rev().find(fits).filter(|_| of == 1);
+        match axis.map(|k| k + self.sys.settings.io as usize) {
+            Some(k) if large.shape().last() == Some(&small.len()) => {
+                error.hint(format!("X{glyph}[{k}]Y goes with each row"))
+            }
+            Some(k) => error.hint(format!("X{glyph}[{k}]Y goes along that axis")),
+            None if of == 1 => {
+                error.hint(format!("no axis has {} items; ↑ and ⍴ change lengths", small.len()))
+            }
+            None if large.shape().ends_with(small.shape()) => {
+                error.hint(format!("X({glyph}⍤{of})Y goes with each cell"))
+            }
+            None => error,
         }
     }
 
@@ -170,7 +192,7 @@ impl Cx<'_> {
         if let Some(done) = self.at_hand(op, x, Some(y))? {
             return Ok(done);
         }
-        let (shape, x, y) = self.conform(x, y)?;
+        let (shape, x, y) = self.conform(op, x, y)?;
         if x.frame().is_some() || y.frame().is_some() {
             return self.framed2(op, &shape, &x, &y);
         }

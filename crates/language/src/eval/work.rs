@@ -8,6 +8,8 @@
 use super::cx::{Cx, SMALL};
 use super::host::Much;
 use aplomb_ground::span::Place;
+use aplomb_values::array::{Array, Data};
+use std::borrow::Cow;
 
 /// The kind of work, by what is told of it.
 #[derive(Clone, Copy)]
@@ -32,15 +34,13 @@ pub struct Work {
     /// By the host's `untold`.
     begun: f64,
     /// The reason why it is no launch.
-    why: &'static str,
+    why: Cow<'static, str>,
 }
 
 /// Reasons why work is no launch.
 pub mod why {
     /// Of most functions that are no nodes.
     pub const VALUES: &str = "it looks at values";
-    /// Of nested arguments.
-    pub const ARRAYS: &str = "its items are arrays of several shapes or kinds";
     /// Of complex arguments.
     pub const COMPLEX: &str = "a launch has real numbers";
     /// Of scans.
@@ -56,16 +56,52 @@ pub mod why {
     pub const HOST: &str = "the host does it";
 }
 
+/// So many items are looked at to tell of what kinds they are.
+const LOOKED_AT: usize = 16;
+
+/// The reason of work on a nested array, with the first two kinds of items that differ.
+pub fn of_items(a: &Array) -> String {
+    let Data::Items(items) = a.data() else { return "it is a reference".into() };
+    let mut forms = items.iter().take(LOOKED_AT).map(|item| form(&item));
+    let Some(first) = forms.next() else { return "its items would be arrays".into() };
+    match forms.find(|form| *form != first) {
+        Some(other) => format!("its items differ in shape or kind: {first}, {other}"),
+        None => format!("its items are arrays, one by one: {first}"),
+    }
+}
+
+/// The kind of an item and its shape: `numbers of shape 2 3`.
+fn form(a: &Array) -> String {
+    let (one, kind) = match a.data() {
+        Data::Ref(_) => return "a reference".into(),
+        Data::Items(_) => ("an enclosed array", "arrays"),
+        _ if a.is_char() => ("a character", "characters"),
+        _ => ("a number", "numbers"),
+    };
+    let shape: Vec<String> = a.shape().iter().map(usize::to_string).collect();
+    if shape.is_empty() { one.into() } else { format!("{kind} of shape {}", shape.join(" ")) }
+}
+
 impl Cx<'_> {
     /// Begins work on so many elements; None: nobody tells of so few. A story wants everything.
     pub fn begin_work(&self, elements: usize) -> Option<Work> {
-        let least = if self.sys.records_all() { 0 } else { SMALL };
-        let place = self.place().filter(|_| elements > least)?;
+        let place = self.place().filter(|_| elements > self.least())?;
         Some(self.work(place, Of::Elements(elements), why::VALUES))
     }
 
+    /// The same work, which was on so many elements after all.
+    pub fn work_on(&self, work: Work, elements: usize) -> Option<Work> {
+        let of = Of::Elements(elements);
+        (elements > self.least()).then_some(Work { of, ..work })
+    }
+
+    /// Nobody tells of so few elements.
+    fn least(&self) -> usize {
+        if self.sys.records_all() { 0 } else { SMALL }
+    }
+
     fn work(&self, place: Place, of: Of, why: &'static str) -> Work {
-        Work { place, of, calls: self.sys.calls, begun: self.host.untold(), why }
+        Work { place, of, calls: self.sys.calls, begun: self.host.untold(), why: why.into() }
     }
 
     /// Begins work that may use the world, on so many elements. None: nothing runs.
@@ -78,8 +114,8 @@ impl Cx<'_> {
     pub fn tell_work(&mut self, work: Option<Work>) {
         let Some(Work { place, of, calls, begun, why }) = work else { return };
         let own = self.sys.reason.take_if(|(at, _)| *at == place);
-        let why = own.map_or(why, |(_, why)| why);
-        let least = if self.sys.records_all() { 0 } else { SMALL };
+        let why = own.map_or(why, |(_, why)| why.into());
+        let least = self.least();
         let much = match of {
             Of::Elements(n) => Much::Elements(n),
             Of::Calls => Much::Calls(self.sys.calls - calls),
@@ -99,7 +135,7 @@ impl Cx<'_> {
         self.sys.calls = calls;
         if much.is_telling() {
             let own = (self.host.untold() - begun).max(0.0);
-            self.host.interpreted(&place, much, why, own);
+            self.host.interpreted(&place, much, &why, own);
         }
     }
 
@@ -127,8 +163,8 @@ impl Cx<'_> {
 
 impl Work {
     /// The same for another reason.
-    pub fn because(self, why: &'static str) -> Work {
-        Work { why, ..self }
+    pub fn because(self, why: impl Into<Cow<'static, str>>) -> Work {
+        Work { why: why.into(), ..self }
     }
 }
 

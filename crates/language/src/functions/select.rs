@@ -79,7 +79,13 @@ pub fn fits_axes(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Resul
     if let ([Some(i)], [n, ..]) = (indices, a.shape()) {
         select(cx, Some(i), *n)?;
     }
-    Err(rank(format!("{} indices for {} axes", indices.len(), a.rank())))
+    Err(rank(for_axes(indices.len(), a.rank())))
+}
+
+/// The sentence on so many indices where there are so many axes.
+fn for_axes(indices: usize, axes: usize) -> String {
+    let of = |n: usize, one: &str, more: &str| format!("{n} {}", if n == 1 { one } else { more });
+    format!("{} for {}", of(indices, "index", "indices"), of(axes, "axis", "axes"))
 }
 
 /// One index for each axis. Those that are pending stay so; others are looked at. Straight lines of
@@ -398,13 +404,13 @@ pub fn squad_indices(
     }
     let axes = match axis {
         None if x.len() > y.rank() => {
-            return Err(length(format!("{} indices for {} axes", x.len(), y.rank())));
+            return Err(length(for_axes(x.len(), y.rank())));
         }
         None => (0..x.len()).collect(),
         Some(k) => super::shape::axes_of(cx, k, y.rank())?,
     };
     if axes.len() != x.len() {
-        return Err(length(format!("{} indices for {} axes", x.len(), axes.len())));
+        return Err(length(for_axes(x.len(), axes.len())));
     }
     let mut indices: Vec<Option<Array>> = vec![None; y.rank()];
     for (k, i) in axes.into_iter().zip(steps_of(cx, x)?) {

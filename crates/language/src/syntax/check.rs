@@ -58,7 +58,8 @@ pub fn check(tokens: &[Token], source: &Arc<Source>, limits: &Limits) -> Vec<Err
         }
         if count == limits.tokens + 1 {
             let says = format!("a statement has at most {} tokens", limits.tokens);
-            errors.push(limit(says).at(&at()));
+            let hint = "⎕VFI reads the numbers of a text, ⎕CSV those of a file";
+            errors.push(limit(says).hint(hint).at(&at()));
         }
     }
     for (c, k) in open.iter().rev().take(3) {

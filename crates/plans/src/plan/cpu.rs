@@ -20,6 +20,7 @@ use super::product::Factors;
 use super::{Kind, Launch, Load, Plan, Step, What};
 use aplomb_values::array::{DType, elements, strides};
 use aplomb_values::body::Effort;
+use aplomb_values::dag::ix::{Atom, Ix};
 use aplomb_values::dag::{Lib, Read, Whole};
 use aplomb_values::prim::op::Op;
 use std::collections::BTreeSet;
@@ -40,8 +41,10 @@ const ALONE: f64 = 20_000.0;
 /// bytes' worth is lost on the way.
 pub const INSTRUCTION: f64 = 0.04;
 const NARROWEST: usize = 2;
-/// A row of a read that does not go on where the last one ended.
+/// A row of a read that does not go on where the last one ended, and an item of what goes in
+/// pieces through a chunk.
 const PIECE: f64 = 15.0;
+const CHUNKED: f64 = 0.3;
 /// Operations of at most that, by their rows, are an instruction or two; others are sequences,
 /// which emitted loops take in so much less time than chunks.
 const ONE: f64 = 0.25;
@@ -119,6 +122,27 @@ impl Time {
         let (computing, moving) = (computing / shared as f64, moving / shared.min(SERVED) as f64);
         LAUNCH_NS + computing.max(moving) + SHOWN * computing.min(moving)
     }
+}
+
+/// The elements along the last axis that a read goes straight on for: what divides the axis breaks
+/// it.
+fn straight(read: &Read, domain: &[usize]) -> usize {
+    let Some((&n, around)) = domain.split_last() else { return 1 };
+    read.ix.iter().map(|ix| until(ix, around.len(), n)).min().map_or(n, |least| least)
+}
+
+fn until(ix: &Ix, axis: usize, n: usize) -> usize {
+    let own = |atom: &Atom| match atom {
+        Atom::Axis(_) => n,
+        Atom::Clamp(x, ..) => until(x, axis, n),
+        Atom::Div(x, _) | Atom::Mod(x, _) if !x.mentions(axis) => n,
+        Atom::Div(x, d) | Atom::Mod(x, d) => {
+            let (by, d) = (x.coefficient(axis).unsigned_abs().max(1), d.unsigned_abs());
+            let each = if by % d == 0 { n } else { (d / by).max(1) as usize };
+            each.min(until(x, axis, n))
+        }
+    };
+    ix.terms.iter().map(|(_, atom)| own(atom)).min().map_or(n, |least| least.min(n))
 }
 
 struct Model<'a> {
@@ -265,7 +289,12 @@ impl Model<'_> {
             },
             Some(0) if domain.last().is_some_and(|n| (2..=SHORT).contains(n)) => PICKED,
             _ if load.read == Read::identity(domain.len()) => INSTRUCTION * part,
-            _ => INSTRUCTION * part + domain.last().map_or(0.0, |n| PIECE / (*n).max(1) as f64),
+            _ => {
+                let straight = straight(&load.read, domain);
+                let broken = domain.last().is_some_and(|n| straight < *n);
+                let moving = if broken { CHUNKED } else { INSTRUCTION * part };
+                moving + PIECE / straight.max(1) as f64
+            }
         }
     }
 
@@ -308,6 +337,31 @@ impl Model<'_> {
             Whole::Scatter { .. } => SCATTERED * points,
             what @ Whole::Segmented { .. } => points * what.cost().ns + SEGMENT * held(0),
             what @ Whole::Fold { .. } => points * what.cost().ns,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_read_goes_straight_until_what_divides_its_axis_steps() {
+        let domain = [9, 400];
+        let (i, j) = (Ix::axis(0), Ix::axis(1));
+        let rows = |d| i.add(&j.div(d, &domain));
+        let columns = |d| j.modulo(d, &domain);
+        for (ix, wanted) in [
+            (vec![i.clone(), j.clone()], 400),
+            (vec![i.add(&j)], 400),
+            (vec![rows(20), columns(20)], 20),
+            (vec![columns(7)], 7),
+            (vec![j.times(2).div(20, &domain)], 10),
+            (vec![i.modulo(3, &domain), j.clone()], 400),
+            (vec![j.offset(-3).clamped(0, 399, &domain)], 400),
+        ] {
+            let read = Read { ix, tests: Vec::new() };
+            assert_eq!(straight(&read, &domain), wanted, "{read:?}");
         }
     }
 }

@@ -13,7 +13,7 @@ use super::{
     Evaluated, Facts, Group, Keep, Schedule, Why, is_move, is_small, legal, order, together,
 };
 use crate::pass::break_random::is_random;
-use crate::pass::contexts::{Context, Contexts, extents};
+use crate::pass::contexts::{Context, Contexts, extents, launches};
 use crate::pass::decide::label;
 use crate::pass::fault::Fault;
 use crate::pass::judge::Judge;
@@ -394,12 +394,12 @@ fn finished(
     let mut facts = Facts::default();
     for (at, places) in contexts.iter(dag).filter(|(at, _)| !keep.contains_key(at)) {
         let points = places.iter().fold(0u64, |n, c| n.saturating_add(c.points));
-        let leaf = dag.node(at).is_given();
+        let (leaf, launches) = (dag.node(at).is_given(), launches(places));
         let must = match legal::inline(dag, policies.strict, at, places) {
             Err(Illegal::Must(why)) if !leaf => Some(why),
             _ => None,
         };
-        facts.evaluated.insert(at, Evaluated { places: places.len(), points, must });
+        facts.evaluated.insert(at, Evaluated { places: places.len(), launches, points, must });
         let flops = points.saturating_mul(dag.node(at).cost().flops);
         facts.flops = facts.flops.saturating_add(flops);
     }

@@ -197,6 +197,8 @@ pub struct Facts {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluated {
     pub places: usize,
+    /// The launches that they are in.
+    pub launches: u64,
     /// Evaluations in all of them.
     pub points: u64,
     /// The reason why it should have been kept: none in a legal schedule.

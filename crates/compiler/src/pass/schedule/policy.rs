@@ -42,7 +42,8 @@ pub enum Policy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recompute {
     Never,
-    /// In several places if it is light; in one that has more points by cost.
+    /// In several places if it is light, or so short that a launch would be most of it; in one
+    /// that has more points by cost.
     #[default]
     Light,
     /// Always by cost (`--dup=cost`).

@@ -10,7 +10,7 @@
 
 use super::convert::Source;
 use super::pattern::{Part, Pattern};
-use aplomb_values::dag::ix::{Ix, linear};
+use aplomb_values::dag::ix::{Atom, Ix, linear};
 pub use aplomb_values::dag::pieces::Piece;
 use aplomb_values::dag::pieces::Pieces;
 use aplomb_values::dag::{Read, Test};
@@ -21,8 +21,43 @@ pub struct Walk {
     offset: Ix,
     tests: Vec<Test>,
     extents: Vec<usize>,
+    /// The same over the last axis as two, where the places hang on its quotient and remainder.
+    parted: Option<Box<Parted>>,
     /// The places of a block of short rows.
     pattern: Option<Pattern>,
+}
+
+/// A walk over a domain whose last axis is two axes: `,` of the windows of a matrix is one axis,
+/// whose quotient is the row and whose remainder the column. Flat indices are the same, and what
+/// was a division is a place along an axis.
+#[derive(Clone, Debug, PartialEq)]
+struct Parted {
+    offset: Ix,
+    tests: Vec<Test>,
+    extents: Vec<usize>,
+}
+
+impl Parted {
+    /// None: nothing is divided by what divides the axis.
+    fn of(offset: &Ix, tests: &[Test], extents: &[usize]) -> Option<Parted> {
+        let (&n, around) = extents.split_last()?;
+        let last = around.len();
+        let divisor = |atom: &Atom| match atom {
+            Atom::Div(x, d) | Atom::Mod(x, d) if x.is_axis(last) => usize::try_from(*d).ok(),
+            _ => None,
+        };
+        let all = std::iter::once(offset).chain(tests.iter().map(|t| &t.ix));
+        let d = all.flat_map(|ix| &ix.terms).find_map(|(_, atom)| divisor(atom))?;
+        if d < 2 || n % d != 0 || n == d {
+            return None;
+        }
+        let extents: Vec<usize> = around.iter().copied().chain([n / d, d]).collect();
+        let mut axes: Vec<Ix> = (0..last).map(Ix::axis).collect();
+        axes.push(Ix::axis(last).times(d as i64).add(&Ix::axis(last + 1)));
+        let offset = offset.substitute(&axes, &extents);
+        let own = |t: &Test| Test { ix: t.ix.substitute(&axes, &extents), ..t.clone() };
+        Some(Parted { offset, tests: tests.iter().map(own).collect(), extents })
+    }
 }
 
 impl Walk {
@@ -39,10 +74,13 @@ impl Walk {
     }
 
     fn new(offset: Ix, tests: &[Test], domain: &[usize]) -> Walk {
-        let mut walk =
-            Walk { offset, tests: tests.to_vec(), extents: domain.to_vec(), pattern: None };
+        let (tests, extents) = (tests.to_vec(), domain.to_vec());
+        let mut walk = Walk { offset, tests, extents, parted: None, pattern: None };
         if walk.flat().is_none() && walk.constant().is_none() {
-            walk.pattern = Pattern::new(&walk.offset, tests, domain);
+            let parted = Parted::of(&walk.offset, &walk.tests, domain);
+            walk.parted = parted.map(Box::new);
+            let (Pieces { offset, tests }, extents) = walk.read();
+            walk.pattern = Pattern::new(offset, tests, extents);
         }
         walk
     }
@@ -98,7 +136,7 @@ impl Walk {
         each: impl FnMut(usize, Part),
     ) -> Option<bool> {
         let pattern = self.pattern.as_ref()?;
-        Some(pattern.parts_of(&self.extents, source, range, each))
+        Some(pattern.parts_of(self.read().1, source, range, each))
     }
 
     /// Whether the read is a pattern.
@@ -108,7 +146,8 @@ impl Walk {
 
     /// The same of places that lie in no source. False: the read is no pattern.
     pub fn repeats(&self, range: (usize, usize), each: impl FnMut(usize, Part)) -> bool {
-        self.pattern.as_ref().map(|pattern| pattern.parts(&self.extents, range, each)).is_some()
+        let extents = self.read().1;
+        self.pattern.as_ref().map(|pattern| pattern.parts(extents, range, each)).is_some()
     }
 
     /// Calls `each(from the start of the range, piece)` for the pieces of `len` elements from flat
@@ -120,16 +159,25 @@ impl Walk {
         place: &mut Vec<usize>,
         mut each: impl FnMut(usize, Piece),
     ) {
-        self.read().each(&self.extents, start..start + len, place, &mut each);
+        let (pieces, extents) = self.read();
+        pieces.each(extents, start..start + len, place, &mut each);
     }
 
     /// The first piece of `len` elements from flat index `start` on.
     pub fn first(&self, start: usize, len: usize, place: &mut Vec<usize>) -> Piece {
-        self.read().first(&self.extents, start..start + len, place)
+        let (pieces, extents) = self.read();
+        pieces.first(extents, start..start + len, place)
     }
 
-    fn read(&self) -> Pieces<'_> {
-        Pieces { offset: &self.offset, tests: &self.tests }
+    /// The places and the domain as they are walked.
+    fn read(&self) -> (Pieces<'_>, &[usize]) {
+        match &self.parted {
+            Some(parted) => {
+                let Parted { offset, tests, extents } = &**parted;
+                (Pieces { offset, tests }, extents)
+            }
+            None => (Pieces { offset: &self.offset, tests: &self.tests }, &self.extents),
+        }
     }
 }
 
@@ -169,12 +217,22 @@ mod tests {
 
     #[test]
     fn pieces_agree_with_the_index_expression_everywhere() {
-        let mut dice = Dice(3);
+        let (mut dice, mut in_two) = (Dice(3), 0);
         for _ in 0..3_000 {
             let rank = 1 + dice.roll(3) as usize;
-            let domain: Vec<usize> = (0..rank).map(|_| 1 + dice.roll(9) as usize).collect();
+            let mut domain: Vec<usize> = (0..rank).map(|_| 1 + dice.roll(9) as usize).collect();
+            let (d, rows) = (2 + dice.roll(3), 2 + dice.roll(3));
+            let raveled = dice.roll(4) == 0;
+            if raveled {
+                domain[rank - 1] = (d * rows) as usize;
+            }
             let total: usize = domain.iter().product();
-            let offset = dice.ix(&domain, 4);
+            let mut offset = dice.ix(&domain, 4);
+            if raveled {
+                let axis = Ix::axis(rank - 1);
+                offset = offset.plus(&axis.div(d, &domain), dice.roll(7) - 3);
+                offset = offset.plus(&axis.modulo(d, &domain), dice.roll(7) - 3);
+            }
             let test = |dice: &mut Dice| {
                 let lo = dice.roll(9) - 4;
                 Test {
@@ -185,7 +243,11 @@ mod tests {
                 }
             };
             let tests: Vec<Test> = (0..dice.roll(3)).map(|_| test(&mut dice)).collect();
-            let walk = Walk { offset, tests, extents: domain.clone(), pattern: None };
+            // As it is, or with the last axis in two where it is divided.
+            let (extents, pattern) = (domain.clone(), None);
+            let parted = Parted::of(&offset, &tests, &domain).map(Box::new);
+            let parts = usize::from(parted.is_some());
+            let walk = Walk { offset, tests, extents, parted, pattern };
             let start = dice.roll(total as i64) as usize;
             let len = dice.roll((total - start) as i64 + 1) as usize;
             let mut seen = 0;
@@ -207,10 +269,12 @@ mod tests {
                 seen += piece.len();
             });
             assert_eq!(seen, len);
+            in_two += parts;
             if let Some(c) = walk.flat() {
                 unravel(start, &walk.extents, &mut place);
                 assert_eq!(walk.offset.at(&place), c + start as i64);
             }
         }
+        assert!(in_two > 100, "{in_two} axes are two");
     }
 }

@@ -43,7 +43,7 @@ impl Cx<'_> {
 
     /// A dyadic one; one argument is nested.
     pub(super) fn pervade2(&mut self, op: Op, x: &Array, y: &Array) -> Result<Array> {
-        let (shape, x, y) = self.conform(x, y)?;
+        let (shape, x, y) = self.conform(op, x, y)?;
         if let Some(made) = self.pieces_together(op, &x, &y, &shape)? {
             return Ok(made);
         }

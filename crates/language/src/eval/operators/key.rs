@@ -93,15 +93,15 @@ pub fn key(
     let n = firsts.len();
     let what = known(&func)
         .filter(|w| n > 0 && (*w != Counts::WithKey || keys.rank() == 1 && keys.is_uniform()));
+    // Who finds the groups is no launch, whoever goes on with them.
+    let told = |ev: &mut Eval<'_>, z: &Array| {
+        ev.cx.tell_work(work.filter(|_| z.pending().is_some()));
+    };
     if let Some(what) = what {
-        return counted(
-            ev,
-            &keys,
-            &firsts,
-            &of,
-            what,
-            !matches!(&*func, Func::Dfn(c) if c.text().contains('⍴')),
-        );
+        let flat = !matches!(&*func, Func::Dfn(c) if c.text().contains('⍴'));
+        let z = counted(ev, &keys, &firsts, &of, what, flat)?;
+        told(ev, &z);
+        return Ok(z);
     }
     let fold = x
         .and_then(|_| folded(&func))
@@ -110,16 +110,17 @@ pub fn key(
     if let Some((op, keyed)) = fold
         && let Some(sums) = folds(&mut ev.cx, op, &values, &of, n)?
     {
-        // Who finds the groups is no launch, whoever folds them.
-        ev.cx.tell_work(work.filter(|_| sums.pending().is_some()));
         if !keyed {
+            told(ev, &sums);
             return Ok(sums);
         }
         let picks: Vec<_> = firsts.iter().map(|&k| Some(k)).collect();
         let keys = cells::along(&mut ev.cx, &keys, 0, &picks)?;
         let columns =
             [reshaped(&mut ev.cx, &keys, &[n, 1])?, reshaped(&mut ev.cx, &sums, &[n, 1])?];
-        return cells::join(&mut ev.cx, &columns, 1);
+        let z = cells::join(&mut ev.cx, &columns, 1)?;
+        told(ev, &z);
+        return Ok(z);
     }
     // The members of all groups in one vector, group after group.
     let _held = ev.cx.budget().charge_elements(of.len().saturating_add(n), 24)?;
