@@ -170,8 +170,9 @@ fn step(dice: &mut Dice) -> Step {
 fn failing(dice: &mut Dice) -> Step {
     let t = dice.roll(3);
     let (to, new) = (NAMES[t], some_item(dice));
-    let (n, kind) = (new.joined(), dice.roll(4));
+    let (n, kind) = (new.joined(), dice.roll(5));
     let text = match kind {
+        4 => format!("e←÷0×≢{to},←{n}"),
         0 => format!("{to}←({n},{to}),÷0"),
         1 => format!("{to}←(1↓{to}),{to}+1 2 3⍴⍳6"),
         2 => format!("e←÷0×≢{to}←{n},{to}"),
@@ -181,6 +182,7 @@ fn failing(dice: &mut Dice) -> Step {
         let list = &mut state.lists[t];
         match kind {
             2 => list.insert(0, new.clone()),
+            4 => list.push(new.clone()),
             3 => {
                 list.remove(0);
                 list.push(new.clone());
@@ -342,6 +344,12 @@ const LINEAR: [&str; 15] = [
     "t←(6×x)⍴'words ' ⋄ z←0 ⋄ :While 0<≢t ⋄ t←(t⍳' ')↓t ⋄ z+←1 ⋄ :EndWhile",
 ];
 
+/// Loops whose turns are statements of the line, each of which could be undone.
+const LINES: [&str; 2] = [
+    "k←⍬ ⋄ :For i :In ⍳x ⋄ k,←⊂i,i×2 ⋄ :EndFor",
+    "k←⍬ ⋄ :For i :In ⍳x ⋄ k,←⊂i,i×2 ⋄ z←⎕DL 0 ⋄ :EndFor",
+];
+
 /// Bytes that are taken grow as the items do: a list that is copied each turn would take ten times
 /// as many for each.
 #[test]
@@ -354,6 +362,19 @@ fn memory_that_loops_take_grows_as_their_turns_do() {
 fn grows_as_turns_do() {
     const MOST: f64 = 16.0;
     let mut wrong = Vec::new();
+    for line in LINES {
+        let taken = [300, 3_000].map(|n| {
+            let mut s = session();
+            heard(&mut s, &format!("x←300 ⋄ {line}")).expect(line);
+            let before = allocated();
+            heard(&mut s, &format!("x←{n} ⋄ {line}")).expect(line);
+            allocated() - before
+        });
+        let ratio = taken[1] as f64 / taken[0] as f64;
+        if ratio > MOST {
+            wrong.push(format!("{ratio:.0} times {} bytes: {line}", taken[0]));
+        }
+    }
     for body in LINEAR {
         let taken = [300, 3_000].map(|n| {
             let mut s = session();

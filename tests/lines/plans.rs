@@ -49,6 +49,22 @@ fn an_unchanged_line_needs_no_pass() {
     assert_eq!(s.core().spent.known, 1);
 }
 
+/// A loop in which an extent changes stops compiling, and compiles again where it rests.
+#[test]
+fn a_graph_that_is_another_each_turn_is_not_compiled_for_ever() {
+    const MOST: u64 = 60;
+    let mut s = prepared();
+    assert!(run(&mut s, "t←9000⍴'the quick fox ' ⋄ v←1+9000⍴V").is_empty());
+    for step in ["∨/'the'⍷i↑t", "+/÷i↑v", "⌈/(-i)↑v", "+/i↓v"] {
+        let turns = format!("z←{step} ⋄ w←⎕DL 0×z");
+        let text = format!(":For i :In (1200+⍳600),600⍴3000 ⋄ {turns} ⋄ :EndFor");
+        let (hits, misses) = looked(&mut s, &text);
+        assert!(misses <= MOST && hits > 400, "{step}: {hits} hits, {misses} misses");
+        let [last, alone] = ["z", &format!("i←3000 ⋄ {step}")].map(|code| s.value_of(code));
+        assert_eq!(bits(&last.unwrap().unwrap()), bits(&alone.unwrap().unwrap()), "{step}");
+    }
+}
+
 #[test]
 fn computed_scalars_and_literals_that_no_rule_asks_about_are_parameters() {
     let mut s = prepared();

@@ -269,7 +269,7 @@ impl Budget {
         // Memory comes as it is first written, which takes longer than the writing.
         while out.len() < n {
             self.check()?;
-            out.resize(n.min(out.len() + (1 << 20)), x.clone());
+            out.resize(n.min(out.len() + BLOCK), x.clone());
         }
         Ok(out)
     }

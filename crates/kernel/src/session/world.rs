@@ -505,6 +505,10 @@ impl Host for World<'_> {
         done
     }
 
+    fn plans_made(&self) -> u64 {
+        self.core.plans.tally().misses
+    }
+
     fn apply(&self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
         apply::apply(self.core.device.cpu.isa(), op, ct, x, y, out)
     }

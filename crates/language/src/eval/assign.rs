@@ -1,5 +1,6 @@
 //! Assignments: names, patterns, indexed, modified, selective, system variables, `⎕←`.
 
+use super::env::Globals;
 use super::operators::scalar_op;
 use super::run::{At, Eval, located};
 use super::value::{Func, Operand, Value};
@@ -270,7 +271,7 @@ impl Eval<'_> {
             }
             _ => Ok(false),
         };
-        self.changed_where_it_is(at, sym, grow)
+        self.changed_by(at, sym, grow, |globals, sym, grow| globals.lengthen(sym, grow))
     }
 
     /// A change of a name's value in its slot: that of the innermost function that has one, or the
@@ -281,6 +282,19 @@ impl Eval<'_> {
         sym: Sym,
         change: impl Fn(&mut Value, &Budget) -> Result<bool>,
     ) -> Result<bool> {
+        self.changed_by(at, sym, change, |globals, sym, change| {
+            globals.change_in_place(sym).map_or(Ok(false), change)
+        })
+    }
+
+    /// The same, where `of_all` makes it in the workspace.
+    fn changed_by(
+        &mut self,
+        at: At<'_>,
+        sym: Sym,
+        change: impl Fn(&mut Value, &Budget) -> Result<bool>,
+        of_all: impl FnOnce(&mut Globals, Sym, &dyn Fn(&mut Value) -> Result<bool>) -> Result<bool>,
+    ) -> Result<bool> {
         let budget = self.cx.budget();
         let change = |held: &mut Value| change(held, budget);
         let mut frame = at.frame;
@@ -290,7 +304,7 @@ impl Eval<'_> {
             }
             frame = scope.closure.env.as_ref();
         }
-        let changed = self.st.globals.change_in_place(sym).map_or(Ok(false), change);
+        let changed = of_all(&mut self.st.globals, sym, &change);
         self.changes_outer(sym);
         changed
     }
@@ -500,6 +514,8 @@ impl Eval<'_> {
         let one = v.len() == 1;
         let item =
             |k: usize| if v.rank() == 0 { v.disclosed() } else { v.item(if one { 0 } else { k }) };
+        // What `⊢` gives of both is the new item.
+        let f = f.filter(|f| !matches!(&**f, Func::Prim(p) if p.glyph == '⊢'));
         // Every item of `old` that goes is kept until nothing can fail any more.
         let mut undo = Vec::new();
         drop(old);
@@ -510,7 +526,25 @@ impl Eval<'_> {
                 return Err(e);
             }
         };
-        for (k, &p) in places.iter().enumerate() {
+        let together = match f {
+            None => to.put_all(&places, &v, self.cx.budget()),
+            Some(_) => Ok(false),
+        };
+        let one_by_one = match together {
+            Ok(together) => {
+                if together {
+                    &[]
+                } else {
+                    &places[..]
+                }
+            }
+            Err(e) => {
+                let was = to.finish(self.cx.budget())?;
+                self.change(at, sym, was)?;
+                return Err(e);
+            }
+        };
+        for (k, &p) in one_by_one.iter().enumerate() {
             let new = match &f {
                 None => Ok(item(k)),
                 Some(f) => {

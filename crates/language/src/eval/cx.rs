@@ -2,6 +2,7 @@
 //! state.
 
 use super::host::Host;
+use super::restless::Restless;
 use super::scope::Scope;
 use super::tape::Tape;
 use aplomb_ground::error::{Result, domain};
@@ -235,6 +236,8 @@ pub struct Sys {
     pub scope: Scope,
     /// The cells that were written, and those that may fail.
     pub tape: Tape,
+    /// The places whose graphs are of another form each time.
+    pub restless: Restless,
     /// The operator whose operand was refused for all cells at once, and the reason: it is told if
     /// they then go one by one.
     pub refused: Option<(Place, String)>,

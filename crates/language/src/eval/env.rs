@@ -4,6 +4,7 @@ use super::cx::Own;
 use super::system::Row;
 use super::value::{Closure, Func, Operand, Value};
 use crate::syntax::ast::Sym;
+use aplomb_ground::error::Result;
 use aplomb_values::array::Array;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -121,6 +122,8 @@ pub struct Globals {
     statement: u64,
     /// The values that names had before it, each once.
     journal: Vec<(Sym, Option<Value>)>,
+    /// The lists that became longer alone, and how long they were before it.
+    longer: Vec<(Sym, usize)>,
     /// The ⎕ variables of the space, while it is not the current one; None: it has none yet.
     own: Option<Own>,
     own_before: Option<Own>,
@@ -191,6 +194,42 @@ impl Globals {
         self.slot_mut(sym).value.as_mut()
     }
 
+    /// Makes an array longer at its end where it stands; undone with the statement. Of a list that
+    /// nobody else holds its length alone is noted: so each turn of a loop of statements copies
+    /// nothing. Errors: those of `grow`, which changes nothing then, nor where it is false.
+    pub fn lengthen(
+        &mut self,
+        sym: Sym,
+        grow: impl FnOnce(&mut Value) -> Result<bool>,
+    ) -> Result<bool> {
+        if self.is_changed(sym) || self.get(sym).is_none() {
+            return self.change_in_place(sym).map_or(Ok(false), grow);
+        }
+        let length = |held: &mut Value| match held {
+            Value::Array(a) => a.is_list_of_arrays().then(|| a.first_extent()),
+            _ => None,
+        };
+        let held = self.slot_mut(sym).value.as_mut();
+        let Some((n, held)) = held.and_then(|held| Some((length(held)?, held))) else {
+            return self.change_in_place(sym).map_or(Ok(false), grow);
+        };
+        let grown = grow(held)?;
+        if grown && self.longer.iter().all(|(own, _)| *own != sym) {
+            self.longer.push((sym, n));
+        }
+        Ok(grown)
+    }
+
+    /// A value of a name, a list that became longer cut to what it was.
+    fn as_before(&mut self, sym: Sym, value: Option<Value>) -> Option<Value> {
+        let Some(k) = self.longer.iter().position(|(own, _)| *own == sym) else { return value };
+        let (_, n) = self.longer.swap_remove(k);
+        match value {
+            Some(Value::Array(a)) => Some(Value::Array(a.cut_to(n))),
+            value => value,
+        }
+    }
+
     /// Gives a name a value, or none, for good; the one that it had.
     pub fn set(&mut self, sym: Sym, value: Option<Value>) -> Option<Value> {
         std::mem::replace(&mut self.slot_mut(sym).value, value)
@@ -204,7 +243,8 @@ impl Globals {
         let first = std::mem::replace(&mut slot.changed, now) != now;
         let old = std::mem::replace(&mut slot.value, value);
         if first {
-            self.journal.push((sym, old.clone()));
+            let before = self.as_before(sym, old.clone());
+            self.journal.push((sym, before));
         }
         old
     }
@@ -220,7 +260,7 @@ impl Globals {
         if is_new {
             self.statement = statement;
             self.own_before = self.own;
-            self.journal.clear();
+            self.commit();
         }
         is_new
     }
@@ -228,6 +268,7 @@ impl Globals {
     /// The statement has ended well.
     pub fn commit(&mut self) {
         self.journal.clear();
+        self.longer.clear();
     }
 
     /// Every name is as it was before the statement.
@@ -235,6 +276,11 @@ impl Globals {
         self.own = self.own_before;
         for (sym, old) in std::mem::take(&mut self.journal).into_iter().rev() {
             self.set(sym, old);
+        }
+        while let Some(&(sym, _)) = self.longer.last() {
+            let now = self.set(sym, None);
+            let before = self.as_before(sym, now);
+            self.set(sym, before);
         }
     }
 

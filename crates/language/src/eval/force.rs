@@ -177,23 +177,43 @@ impl Cx<'_> {
             false => cells.iter().map(|c| (c.meta().place.clone(), c.seq())).collect(),
         };
         let needed = Needed::of(&roots, &cells);
-        if !self.evaluate_more(&roots, &cells, &needed, why)? {
-            self.evaluate(&roots, cells.clone(), why).map_err(|e| {
-                let failed = |at: &Option<Place>| e.has_place() && *at == e.parts().place;
-                let suspect =
-                    |r: &Run| places.iter().any(|(at, seq)| failed(at) && r.recorded(*seq));
-                self.sys.tape.suspect(suspect);
-                match &place {
-                    Some(at) if e.has_place() => e.needed(at),
-                    Some(at) => e.at(at),
-                    None => e,
-                }
-            })?;
-        }
+        let done = match self.done_by_host(&cells) {
+            Ok(false) => self.planned(&roots, &cells, &needed, why),
+            done => done.map(drop),
+        };
+        done.map_err(|e| {
+            let failed = |at: &Option<Place>| e.has_place() && *at == e.parts().place;
+            let suspect = |r: &Run| places.iter().any(|(at, seq)| failed(at) && r.recorded(*seq));
+            self.sys.tape.suspect(suspect);
+            match &place {
+                Some(at) if e.has_place() => e.needed(at),
+                Some(at) => e.at(at),
+                None => e,
+            }
+        })?;
         needed.note(&cells);
         // What this evaluation ran needs no check of its own any more.
         if !checks.is_empty() {
             self.sys.tape.drop_checks(&checks);
+        }
+        Ok(())
+    }
+
+    /// By a plan; whether one had to be made is noted of the place.
+    fn planned(
+        &mut self,
+        roots: &[Rc<Cell>],
+        cells: &[Rc<Cell>],
+        needed: &Needed,
+        why: &'static str,
+    ) -> Result<()> {
+        let known = self.host.plans_made();
+        if !self.evaluate_more(roots, cells, needed, why)? {
+            self.evaluate(roots, cells, why)?;
+        }
+        if let Some(at) = self.place() {
+            let is_new = self.host.plans_made() > known;
+            self.sys.restless.note(&at, cells.len(), is_new);
         }
         Ok(())
     }
@@ -233,7 +253,7 @@ impl Cx<'_> {
     fn evaluate(
         &mut self,
         roots: &[Rc<Cell>],
-        cells: Vec<Rc<Cell>>,
+        cells: &[Rc<Cell>],
         why: &'static str,
     ) -> Result<()> {
         if cells.iter().any(|c| c.is_hole()) {
@@ -243,7 +263,7 @@ impl Cx<'_> {
             return self.replay(cells);
         }
         let place = self.place();
-        match self.host.force(record(roots, &cells, why, place)?) {
+        match self.host.force(record(roots, cells, why, place)?) {
             Ok(values) => roots.iter().zip(values).for_each(|(cell, value)| cell.settle(value)),
             Err(e) if e.on_host().is_some() => self.replay(cells)?,
             Err(e) => return Err(e),

@@ -126,6 +126,11 @@ pub trait Host {
     /// Compiles and runs. One array a root, in order; on an error nothing is kept.
     fn force(&mut self, recorded: Recorded) -> Result<Vec<Array>>;
 
+    /// Plans that `force` had made since the session began.
+    fn plans_made(&self) -> u64 {
+        0
+    }
+
     /// One operation at once, on vectors: `out[i] = op(x[i], y[i])`; a monadic one ignores `y`.
     /// False: some element is suspect (failed, or beyond the fast path) and the caller must take
     /// the scalar meaning.

@@ -24,6 +24,7 @@ pub mod operators;
 pub mod phrases;
 mod regrown;
 mod replay;
+mod restless;
 pub mod run;
 pub mod scope;
 mod selective;

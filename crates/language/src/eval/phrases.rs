@@ -157,8 +157,7 @@ fn parted(
             Ok(pieces.map(|pieces| pieces.items(&[parts.len()])))
         }
         Then::Lengths => {
-            let mut lengths = cx.budget().room(parts.len())?;
-            lengths.extend(parts.iter().map(|part| part.len() as f64));
+            let lengths = cx.budget().each(parts.iter().map(|part| part.len() as f64))?;
             let lengths = Array::numbers([parts.len()].as_slice(), lengths, cx.budget())?;
             cx.tell_work(work);
             Ok(Some(lengths))

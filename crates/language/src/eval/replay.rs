@@ -18,10 +18,10 @@ pub fn takes_complex(cell: &Cell) -> bool {
 impl Cx<'_> {
     /// Computes and settles pending cells, given in the order of evaluation. Errors: the first
     /// operation's that fails.
-    pub fn replay(&mut self, cells: Vec<Rc<Cell>>) -> Result<()> {
+    pub fn replay(&mut self, cells: &[Rc<Cell>]) -> Result<()> {
         for cell in cells {
             self.host.interrupt().check()?;
-            let value = self.operation(&cell).map_err(|e| match &cell.meta().place {
+            let value = self.operation(cell).map_err(|e| match &cell.meta().place {
                 Some(place) => e.at(place),
                 None => e,
             })?;
@@ -156,8 +156,7 @@ impl Cx<'_> {
             _ => at(yes, k),
         };
         let n = shape.iter().product();
-        let mut places = self.budget().room(n)?;
-        places.extend((0..n).map(|k| Ok(chosen(k))));
+        let places = self.budget().each((0..n).map(|k| Ok(chosen(k))))?;
         aplomb_values::prim::moves::gather(&both, shape, &places, self.budget())
     }
 

@@ -39,8 +39,7 @@ impl Eval<'_> {
         let Data::Items(items) = x.data() else {
             let first = *next as f64;
             *next += x.len();
-            let mut all = self.cx.budget().room(x.len())?;
-            all.extend((1..=x.len()).map(|k| first + k as f64));
+            let all = self.cx.budget().each((1..=x.len()).map(|k| first + k as f64))?;
             return self.cx.vector(all)?.with_shape(x.shape(), self.cx.budget());
         };
         let mut out = self.cx.budget().room(x.len())?;
@@ -232,8 +231,7 @@ impl Opened {
                 0 => vec![self.whole.disclosed()],
                 _ => self.whole.to_items(ev.cx.budget())?,
             };
-            let mut opened = ev.cx.budget().room(items.len())?;
-            opened.extend(items.into_iter().map(Opened::of));
+            let opened = ev.cx.budget().each(items.into_iter().map(Opened::of))?;
             self.items = Some(opened);
         }
         let items = self.items.as_mut().and_then(|items| items.get_mut(k));

@@ -47,8 +47,7 @@ pub fn picked(cx: &Cx<'_>, a: &Array, shape: &[usize], places: &[usize]) -> Resu
     if shape.is_empty() {
         return a.item(places[0]).enclosed();
     }
-    let mut picked = cx.budget().room(places.len())?;
-    picked.extend(places.iter().map(|&p| Ok(p)));
+    let picked = cx.budget().each(places.iter().map(|&p| Ok(p)))?;
     aplomb_values::prim::moves::gather(a, shape, &picked, cx.budget())
 }
 

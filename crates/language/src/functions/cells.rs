@@ -219,8 +219,7 @@ pub fn cell(cx: &Cx<'_>, a: &Array, shape: &[usize], from: usize) -> Result<Arra
     if n == 0 {
         return empty(cx, shape, a.prototype());
     }
-    let mut places = cx.budget().room(n)?;
-    places.extend((from..from + n).map(Ok));
+    let places = cx.budget().each((from..from + n).map(Ok))?;
     gather(a, shape, &places, cx.budget())
 }
 

@@ -6,6 +6,7 @@
 //! nested vector (words, rows, a list of vectors) or the major cells of a matrix.
 
 use super::search::{IN_TABLE, Table, ct_of, keys};
+use super::sorted::in_short_order;
 use crate::eval::cx::Cx;
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;
@@ -69,8 +70,7 @@ macro_rules! of_whole {
             Some(View::I32(v)) => $f(v, $budget),
             Some(View::Char(v)) => {
                 // A character is its code point, which no type of the library widens to i64.
-                let mut points: Vec<u32> = $budget.room(v.len())?;
-                points.extend(v.iter().map(|&c| u32::from(c)));
+                let points: Vec<u32> = $budget.each(v.iter().map(|&c| u32::from(c)))?;
                 $f(&points, $budget)
             }
             _ => Ok(None),
@@ -220,8 +220,7 @@ pub fn groups_of_pieces(pieces: &Ragged, ct: f64, budget: &Budget) -> Result<Opt
     }
     match storage(pieces.flat()).map(|s| s.view()) {
         Some(View::Char(v)) => {
-            let mut points: Vec<u32> = budget.room(v.len())?;
-            points.extend(v.iter().map(|&c| u32::from(c)));
+            let points: Vec<u32> = budget.each(v.iter().map(|&c| u32::from(c)))?;
             alike(&points, pieces, budget)
         }
         Some(View::Bool(v)) => alike(v, pieces, budget),
@@ -241,8 +240,7 @@ pub fn groups_of_pieces(pieces: &Ragged, ct: f64, budget: &Budget) -> Result<Opt
             alike(&whole, pieces, budget)
         }
         Some(View::F64(v)) if v.iter().all(|&x| is_whole(x)) => {
-            let mut whole: Vec<u64> = budget.room(v.len())?;
-            whole.extend(v.iter().map(|&x| x as i64 as u64));
+            let whole: Vec<u64> = budget.each(v.iter().map(|&x| x as i64 as u64))?;
             alike(&whole, pieces, budget)
         }
         Some(View::F64(v)) => match apart(v, ct, budget)? {
@@ -269,9 +267,10 @@ fn apart(items: &[f64], ct: f64, budget: &Budget) -> Result<Option<Vec<u64>>> {
         seen.insert(mixed(own as i64), ());
         bits.push(own);
     }
-    let mut differ = budget.room(seen.len())?;
+    let mut differ: Vec<u64> = budget.room(seen.len())?;
     differ.extend(bits.iter().filter(|own| seen.remove(&mixed(**own as i64)).is_some()));
-    differ.sort_unstable_by(|a, b| f64::from_bits(*a).total_cmp(&f64::from_bits(*b)));
+    let order = |a: u64, b: u64| f64::from_bits(a).total_cmp(&f64::from_bits(b));
+    let differ = in_short_order(differ, budget, order)?;
     let near = |a: u64, b: u64| same(f64::from_bits(a), f64::from_bits(b), ct);
     Ok((!differ.windows(2).any(|pair| near(pair[0], pair[1]))).then_some(bits))
 }
@@ -356,10 +355,8 @@ pub fn shared(cx: &mut Cx<'_>, a: &Array) -> Result<Option<Array>> {
     if groups.firsts.len() * 2 > pieces.count() {
         return Ok(None);
     }
-    let mut texts = cx.budget().room(groups.firsts.len())?;
-    texts.extend(groups.firsts.iter().map(|&k| pieces.item(k)));
-    let mut out = cx.budget().room(groups.of.len())?;
-    out.extend(groups.of.iter().map(|&g| texts[g as usize].clone()));
+    let texts = cx.budget().each(groups.firsts.iter().map(|&k| pieces.item(k)))?;
+    let out = cx.budget().each(groups.of.iter().map(|&g| texts[g as usize].clone()))?;
     cx.collect(a.shape(), out, None).map(Some)
 }
 
@@ -377,8 +374,7 @@ pub fn cut_up(
     }
     let a = cx.ready(a, why)?;
     let flat = super::shape::reshaped(cx, &a, &[n])?;
-    let mut ends = cx.budget().room(n / size)?;
-    ends.extend((1..=n / size).map(|k| (k * size) as u32));
+    let ends = cx.budget().each((1..=n / size).map(|k| (k * size) as u32))?;
     Ok(Ragged::new(flat, ends))
 }
 
@@ -411,8 +407,7 @@ pub fn places_of_runs(
         }
     };
     let Some(Groups { firsts, of }) = groups else { return Ok(None) };
-    let mut out = cx.budget().room(of.len() - n)?;
-    out.extend(of[n..].iter().map(|&group| firsts[group as usize].min(n)));
+    let out = cx.budget().each(of[n..].iter().map(|&group| firsts[group as usize].min(n)))?;
     Ok(Some(out))
 }
 

@@ -73,8 +73,7 @@ fn opened(cx: &mut Cx<'_>, items: &Array) -> Result<Option<Array>> {
     let Data::Items(all) = items.data() else { return Ok(None) };
     let wrapped = |a: &Array| a.rank() == 0 && !a.is_simple_scalar() && a.pending().is_none();
     let Some(all) = all.listed().filter(|all| all.iter().all(wrapped)) else { return Ok(None) };
-    let mut out = cx.budget().room(all.len())?;
-    out.extend(all.iter().map(Array::disclosed));
+    let out = cx.budget().each(all.iter().map(Array::disclosed))?;
     cx.collect(items.shape(), out, None).map(Some)
 }
 
@@ -142,8 +141,7 @@ fn counts(cx: &mut Cx<'_>, x: &Array) -> Result<Option<Vec<u32>>> {
     if numbers.iter().any(|&n| n < 0.0) {
         return Ok(None);
     }
-    let mut out = cx.budget().room(numbers.len())?;
-    out.extend(numbers.iter().map(|&n| n as u32));
+    let out = cx.budget().each(numbers.iter().map(|&n| n as u32))?;
     Ok(Some(out))
 }
 
@@ -179,8 +177,7 @@ fn ends(cx: &mut Cx<'_>, p: &Prim, x: &Array, whole: &Array) -> Result<Option<Ar
         // What is filled is as of pieces that are all the same.
         let whole = cx.ready(whole, "each")?;
         let Some(held) = storage(&whole) else { return Ok(None) };
-        let mut all = cx.budget().room(lengths.len())?;
-        all.extend(std::iter::repeat_n((held, 0..n), lengths.len()));
+        let all = cx.budget().each(std::iter::repeat_n((held, 0..n), lengths.len()))?;
         let all = Ragged::of_runs(&all, cx.budget())?.map(|all| all.items(x.shape()));
         return all.map_or(Ok(None), |all| super::pieces::each(cx, p, Some(x), &all));
     }
@@ -189,11 +186,10 @@ fn ends(cx: &mut Cx<'_>, p: &Prim, x: &Array, whole: &Array) -> Result<Option<Ar
     }
     let whole = cx.ready(whole, "each")?;
     let Some(held) = storage(&whole) else { return Ok(None) };
-    let mut parts = cx.budget().room(lengths.len())?;
-    parts.extend(lengths.iter().map(|&k| match front {
+    let parts = cx.budget().each(lengths.iter().map(|&k| match front {
         true => (held, 0..k as usize),
         false => (held, n - k as usize..n),
-    }));
+    }))?;
     let made = Ragged::of_runs(&parts, cx.budget())?;
     Ok(made.map(|made| made.items(x.shape())))
 }
@@ -250,8 +246,7 @@ fn run_digits(cx: &mut Cx<'_>, y: &Array) -> Result<Option<Array>> {
     if !v.iter().all(char::is_ascii_digit) {
         return Ok(None);
     }
-    let mut out = cx.budget().room(v.len())?;
-    out.extend(v.iter().map(|&c| f64::from(u32::from(c) - u32::from('0'))));
+    let out = cx.budget().each(v.iter().map(|&c| f64::from(u32::from(c) - u32::from('0'))))?;
     Array::numbers(y.shape(), out, cx.budget()).map(Some)
 }
 

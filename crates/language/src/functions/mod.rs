@@ -18,6 +18,7 @@ pub mod seek;
 pub mod select;
 pub mod sets;
 pub mod shape;
+mod sorted;
 pub mod straight;
 pub mod text;
 

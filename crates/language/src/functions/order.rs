@@ -4,9 +4,9 @@
 use super::groups::{Groups, columns, groups_of_pieces, groups_of_shared, runs};
 use super::search::cell_arrays;
 use super::shape::Axis;
+use super::sorted::{in_order, in_short_order};
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain, rank};
-use aplomb_ground::limits::{Budget, Ticks};
 use aplomb_values::array::{Array, Complex64, Ragged, Split, elements, storage};
 use aplomb_values::dag::Lib;
 use aplomb_values::prim::library::order_key;
@@ -108,9 +108,7 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
         let items: Vec<f64> = match y.is_char() {
             true => {
                 let chars = y.ready_chars(cx.budget())?;
-                let mut items = cx.budget().room(chars.len())?;
-                items.extend(chars.iter().map(|&c| f64::from(u32::from(c))));
-                items
+                cx.budget().each(chars.iter().map(|&c| f64::from(u32::from(c))))?
             }
             false => y.ready_numbers(cx.budget())?,
         };
@@ -119,8 +117,7 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
     if y.holds_reference() {
         return Err(domain("a namespace stands before or after nothing"));
     }
-    let mut out: Vec<usize> = cx.budget().room(n)?;
-    out.extend(0..n);
+    let out: Vec<usize> = cx.budget().each(0..n)?;
     let turn = |o: Ordering| if down { o.reverse() } else { o };
     if y.is_complex() {
         let items = y.ready_complexes(cx.budget())?;
@@ -134,8 +131,7 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
                 .find(|o| o.is_ne())
                 .unwrap_or(Ordering::Equal)
         };
-        out.sort_by(|&a, &b| turn(order(a, b)));
-        return Ok(out);
+        return in_short_order(out, cx.budget(), |a, b| turn(order(a, b)));
     }
     if y.rank() == 1
         && let Some(pieces) = runs(cx, &y, 0)?
@@ -156,33 +152,6 @@ pub fn graded(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Vec<usize>> {
     })
 }
 
-/// Places in the order of a comparison that may take long, those that are equal as they stand.
-/// Errors: WS FULL, INTERRUPT.
-fn in_order(
-    mut places: Vec<usize>,
-    budget: &Budget,
-    mut order: impl FnMut(&mut Ticks, usize, usize) -> Result<Ordering>,
-) -> Result<Vec<usize>> {
-    let (n, mut run, mut ticks) = (places.len(), 1, budget.ticks());
-    let mut merged = budget.filled(0, n)?;
-    while run < n {
-        for from in (0..n).step_by(2 * run) {
-            let (middle, to) = ((from + run).min(n), (from + 2 * run).min(n));
-            let (mut a, mut b) = (from, middle);
-            for slot in &mut merged[from..to] {
-                let left = b == to
-                    || a < middle && order(&mut ticks, places[a], places[b])? != Ordering::Greater;
-                let next = if left { &mut a } else { &mut b };
-                *slot = places[*next];
-                *next += 1;
-            }
-        }
-        std::mem::swap(&mut places, &mut merged);
-        run *= 2;
-    }
-    Ok(places)
-}
-
 /// The order of rows, of which these are the columns: by the rank that each row has in each. None:
 /// the items of one are of several kinds.
 fn by_columns(cx: &mut Cx<'_>, columns: &[Array], down: bool) -> Result<Option<Vec<usize>>> {
@@ -195,13 +164,10 @@ fn by_columns(cx: &mut Cx<'_>, columns: &[Array], down: bool) -> Result<Option<V
         keys.iter_mut().zip(&ranks).for_each(|(key, rank)| *key = *key * m as u64 + *rank as u64);
         most = next;
     }
-    let mut out: Vec<usize> = cx.budget().room(n)?;
-    out.extend(0..n);
-    match down {
-        false => out.sort_by_key(|&k| keys[k]),
-        true => out.sort_by_key(|&k| std::cmp::Reverse(keys[k])),
-    }
-    Ok(Some(out))
+    let out: Vec<usize> = cx.budget().each(0..n)?;
+    let order =
+        |a: usize, b: usize| if down { keys[b].cmp(&keys[a]) } else { keys[a].cmp(&keys[b]) };
+    in_short_order(out, cx.budget(), order).map(Some)
 }
 
 /// The rank of each item of a vector among those that differ, and how many these are. None: the
@@ -218,8 +184,7 @@ fn ranks(cx: &mut Cx<'_>, column: &Array) -> Result<Option<(Vec<usize>, usize)>>
         let sorted = sorted_groups(cx, &pieces, &groups, false)?;
         let mut of_group = cx.budget().filled(0usize, sorted.len())?;
         sorted.iter().enumerate().for_each(|(rank, &g)| of_group[g] = rank);
-        let mut out = cx.budget().room(n)?;
-        out.extend(groups.of.iter().map(|&g| of_group[g as usize]));
+        let out = cx.budget().each(groups.of.iter().map(|&g| of_group[g as usize]))?;
         return Ok(Some((out, sorted.len())));
     }
     let column = cx.ready(column, "grade")?;
@@ -243,30 +208,27 @@ fn ranks(cx: &mut Cx<'_>, column: &Array) -> Result<Option<(Vec<usize>, usize)>>
 /// Groups of pieces in their order.
 fn sorted_groups(cx: &Cx<'_>, pieces: &Ragged, groups: &Groups, down: bool) -> Result<Vec<usize>> {
     let m = groups.firsts.len();
-    let mut sorted: Vec<usize> = cx.budget().room(m)?;
-    sorted.extend(0..m);
+    let sorted: Vec<usize> = cx.budget().each(0..m)?;
     let turn = |order: Ordering| if down { order.reverse() } else { order };
     match storage(pieces.flat()).map(|s| s.view().numbers(cx.budget())).transpose()? {
         // Item by item, the shorter first: no array is made of a piece.
         Some(items) => {
             let _keys = cx.budget().charge_elements(items.len(), 8)?;
             let key = |g: usize| &items[pieces.range(groups.firsts[g])];
-            sorted.sort_by(|&a, &b| {
+            in_short_order(sorted, cx.budget(), |a, b| {
                 let (a, b) = (key(a), key(b));
                 let differ = a.iter().zip(b).map(|(x, y)| number(*x, *y)).find(|o| o.is_ne());
                 turn(match differ {
                     Some(order) => order,
                     None => a.len().cmp(&b.len()),
                 })
-            });
+            })
         }
         None => {
-            let mut firsts = cx.budget().room(m)?;
-            firsts.extend(groups.firsts.iter().map(|&k| pieces.item(k)));
-            sorted.sort_by(|&a, &b| turn(compare(&firsts[a], &firsts[b])));
+            let firsts = cx.budget().each(groups.firsts.iter().map(|&k| pieces.item(k)))?;
+            in_short_order(sorted, cx.budget(), |a, b| turn(compare(&firsts[a], &firsts[b])))
         }
     }
-    Ok(sorted)
 }
 
 /// The order of pieces of which some are equal: those that differ are sorted, and each piece comes
@@ -351,8 +313,7 @@ fn grade(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Array> {
 pub fn graded_places(cx: &mut Cx<'_>, y: &Array, down: bool) -> Result<Array> {
     let io = cx.sys.settings.io;
     let order = graded(cx, y, down)?;
-    let mut places = cx.budget().room(order.len())?;
-    places.extend(order.into_iter().map(|k| k as f64 + io));
+    let places = cx.budget().each(order.into_iter().map(|k| k as f64 + io))?;
     cx.vector(places)
 }
 

@@ -251,8 +251,7 @@ pub fn mapped(pieces: &Ragged, shape: &[usize], flat: Array) -> Option<Array> {
 }
 
 fn lengths(cx: &mut Cx<'_>, r: &Ragged, shape: &[usize]) -> Result<Array> {
-    let mut out = cx.budget().room(r.count())?;
-    out.extend((0..r.count()).map(|k| r.range(k).len() as f64));
+    let out = cx.budget().each((0..r.count()).map(|k| r.range(k).len() as f64))?;
     Array::numbers(shape, out, cx.budget())
 }
 
@@ -412,15 +411,14 @@ fn firsts(cx: &Cx<'_>, r: &Ragged, shape: &[usize]) -> Result<Option<Array>> {
 /// Pieces without some items at the front, or for a negative number at the back.
 fn dropped(cx: &Cx<'_>, r: &Ragged, by: impl Fn(usize) -> i64) -> Result<Option<Ragged>> {
     let Some(held) = storage(r.flat()) else { return Ok(None) };
-    let mut runs = cx.budget().room(r.count())?;
-    runs.extend((0..r.count()).map(|k| {
+    let runs = cx.budget().each((0..r.count()).map(|k| {
         let range = r.range(k);
         let some = by(k).unsigned_abs().min(range.len() as u64) as usize;
         match by(k) < 0 {
             true => (held, range.start..range.end - some),
             false => (held, range.start + some..range.end),
         }
-    }));
+    }))?;
     Ragged::of_runs(&runs, cx.budget())
 }
 
@@ -479,8 +477,7 @@ fn repeated(cx: &Cx<'_>, r: &Ragged, by: &[f64]) -> Result<Option<Ragged>> {
         last.push(runs.len() - 1);
     }
     let Some(made) = Ragged::of_runs(&runs, cx.budget())? else { return Ok(None) };
-    let mut ends = cx.budget().room(last.len())?;
-    ends.extend(last.iter().map(|&k: &usize| made.end(k)));
+    let ends = cx.budget().each(last.iter().map(|&k: &usize| made.end(k)))?;
     Ok(Ragged::new(made.flat().clone(), ends))
 }
 
@@ -500,8 +497,7 @@ fn turned(cx: &Cx<'_>, r: &Ragged, by: impl Fn(usize) -> i64) -> Result<Option<R
 /// Each two stretches as a piece.
 fn in_pairs(cx: &Cx<'_>, runs: &[(&dyn Storage, Range<usize>)]) -> Result<Option<Ragged>> {
     let Some(made) = Ragged::of_runs(runs, cx.budget())? else { return Ok(None) };
-    let mut ends = cx.budget().room(runs.len() / 2)?;
-    ends.extend(made.ends().skip(1).step_by(2));
+    let ends = cx.budget().each(made.ends().skip(1).step_by(2))?;
     Ok(Ragged::new(made.flat().clone(), ends))
 }
 

@@ -212,6 +212,9 @@ pub fn places_of(shape: &[usize], sels: &[Sel], budget: &Budget) -> Result<(Shap
         }
     }
     let n = checked_elements(&out)?;
+    if let [Sel::At { places, .. }] = sels {
+        return Ok((out, budget.each(places.iter().copied())?));
+    }
     let counts: Vec<usize> = sels
         .iter()
         .zip(shape)
@@ -247,8 +250,7 @@ fn at_sels(cx: &mut Cx<'_>, a: &Array, sels: &[Sel]) -> Result<Array> {
     if shape.is_empty() {
         return a.item(places[0]).enclosed();
     }
-    let mut picked = cx.budget().room(places.len())?;
-    picked.extend(places.into_iter().map(Ok));
+    let picked = cx.budget().each(places.into_iter().map(Ok))?;
     gather(&a, &shape, &picked, cx.budget())
 }
 

@@ -155,8 +155,7 @@ pub fn searched(
         last.push(runs.len() - 1);
     }
     let Some(made) = Ragged::of_runs(&runs, cx.budget())? else { return Ok(None) };
-    let mut ends = cx.budget().room(n)?;
-    ends.extend(last.iter().map(|&k| made.end(k)));
+    let ends = cx.budget().each(last.iter().map(|&k| made.end(k)))?;
     Ok(Ragged::new(made.flat().clone(), ends).map(|made| made.items(shape)))
 }
 

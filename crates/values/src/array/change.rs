@@ -73,13 +73,25 @@ impl Changing {
             if done {
                 return Ok(());
             }
-            let mut loose = budget.room(buf.items_held())?;
-            loose.extend((0..buf.items_held()).map(|k| buf.item(k)));
+            let loose = budget.each((0..buf.items_held()).map(|k| buf.item(k)))?;
             self.items = Kept::Loose(Loose::of(loose));
         }
         match &mut self.items {
             Kept::Loose(loose) => loose.put(at, item.settled()),
             Kept::Typed(_) => Ok(()),
+        }
+    }
+
+    /// The items of a vector, or the one that there is, at places, one after the other. False, and
+    /// nothing changed: they are not all numbers, or all characters, as those that are there.
+    /// Errors: WS FULL, with nothing changed.
+    pub fn put_all(&mut self, places: &[usize], v: &Array, budget: &Budget) -> Result<bool> {
+        let Kept::Typed(buf) = &mut self.items else { return Ok(false) };
+        match &v.data {
+            Data::Num(x) => buf.put_all(places, View::F64(&[*x]), budget),
+            Data::Char(c) => buf.put_all(places, View::Char(&[*c]), budget),
+            Data::Dense(held) => buf.put_all(places, held.view(), budget),
+            _ => Ok(false),
         }
     }
 

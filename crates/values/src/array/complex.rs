@@ -1,8 +1,8 @@
 //! Complex items. What is real is stored as real: only an array with some item that is not has the
 //! dtype `Complex`.
 
+use super::blocks::copied;
 use super::items::all_of;
-use super::storage::copied;
 use super::{Array, Buf, Data, Shape, View};
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;

@@ -1,7 +1,7 @@
 //! Items of host values: one by one, as numbers, as characters; collecting items into the simplest
 //! array.
 
-use super::storage::copied;
+use super::blocks::{BLOCK, copied};
 use super::{Array, Buf, DType, Data, Shape, View, elements};
 use crate::dag::{Cell, Meta, Node, Read, kinds};
 use aplomb_ground::error::{Result, limit, untraced, ws_full};
@@ -13,8 +13,6 @@ pub const MOST_DEPTH: u32 = 1_000;
 
 /// Characters of the longest `word`.
 const LONGEST_WORD: usize = 1 << 16;
-/// Items between two looks at the interrupt.
-const BLOCK: usize = 1 << 20;
 
 /// The things at `n` places; None where one of them has nothing. Errors: WS FULL, unless
 /// one of the first thousand has nothing; INTERRUPT.

@@ -359,6 +359,22 @@ impl Array {
         true
     }
 
+    /// Whether it is a vector of arrays in a list that nobody else holds.
+    pub fn is_list_of_arrays(&mut self) -> bool {
+        let is_own = self.is_own_list();
+        let Data::Items(items) = &self.data else { return false };
+        let first = items.listed().and_then(<[Array]>::first);
+        is_own && first.is_some_and(|a| !a.is_simple_scalar())
+    }
+
+    /// The first items of such a vector, which has more.
+    pub fn cut_to(mut self, n: usize) -> Array {
+        if self.narrow(0..n) {
+            return self;
+        }
+        Array::items([n].as_slice(), self.in_turn().take(n).collect(), None)
+    }
+
     /// The items of `v` at an end of some of this nested vector's own, where they lie if nobody
     /// else holds them, else in one copy. False, and nothing changed: `v` is no vector or scalar,
     /// or pending, or nothing; what is kept is simple or nothing. Errors: WS FULL, INTERRUPT, with

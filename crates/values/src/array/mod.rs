@@ -6,6 +6,7 @@
 //! storage. Arrays are immutable: change copies, or takes a buffer that nobody else holds. A
 //! complex number whose imaginary part is 0 is a real one, in every array.
 
+mod blocks;
 mod change;
 mod complex;
 pub mod format;

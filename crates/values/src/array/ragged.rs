@@ -59,8 +59,7 @@ impl Ragged {
         let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Ok(None) };
         let total: usize = parts.iter().map(ExactSizeIterator::len).sum();
         if first.start == 0 && last.end == y.len() && total == y.len() {
-            let mut ends = budget.room(parts.len())?;
-            ends.extend(parts.iter().map(|part| part.end as u32));
+            let ends = budget.each(parts.iter().map(|part| part.end as u32))?;
             return Ok(Ragged::new(y.clone(), ends));
         }
         Ragged::of_ranges(held, parts.len(), || parts.iter().cloned(), budget)

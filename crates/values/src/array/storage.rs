@@ -2,6 +2,7 @@
 //! over `Vec`.
 
 use super::DType;
+use super::blocks::{AtOnce, BLOCK, COPIED, Line, Taking, copied, extend, of_points};
 use super::ready::SHIFT;
 use aplomb_ground::limits::{Budget, Charge};
 use num_complex::Complex64;
@@ -35,6 +36,20 @@ fn real(z: Complex64) -> f64 {
 }
 
 impl View<'_> {
+    /// The type of the items.
+    pub fn dtype(&self) -> DType {
+        match self {
+            View::Bool(_) => DType::Bool,
+            View::I8(_) => DType::I8,
+            View::I16(_) => DType::I16,
+            View::I32(_) => DType::I32,
+            View::F32(_) => DType::F32,
+            View::F64(_) => DType::F64,
+            View::Complex(_) => DType::Complex,
+            View::Char(_) => DType::Char,
+        }
+    }
+
     /// Item `at` as a real number; a character's code point, NaN for a number that is not real.
     pub fn number(&self, at: usize) -> f64 {
         match self {
@@ -97,30 +112,25 @@ impl View<'_> {
     }
 }
 
-/// Items between two looks at the interrupt: memory comes as it is first written.
-const BLOCK: usize = 1 << 20;
-
-/// Items behind those of a vector, which has room for them. Errors: INTERRUPT.
-fn extend<T: Copy>(
-    out: &mut Vec<T>,
-    items: &[T],
-    budget: &Budget,
-) -> aplomb_ground::error::Result<()> {
-    items.chunks(BLOCK).try_for_each(|block| {
-        budget.check()?;
-        out.extend_from_slice(block);
-        Ok(())
-    })
+/// The views of buffers that come again and again: pieces alternate between two.
+#[derive(Default)]
+struct Views<'a> {
+    known: [Option<(*const u8, View<'a>)>; 2],
+    next: usize,
 }
 
-/// A copy. Errors: WS FULL, INTERRUPT.
-pub(super) fn copied<T: Copy>(
-    items: &[T],
-    budget: &Budget,
-) -> aplomb_ground::error::Result<Vec<T>> {
-    let mut out = budget.room(items.len())?;
-    extend(&mut out, items, budget)?;
-    Ok(out)
+impl<'a> Views<'a> {
+    fn of(&mut self, held: &'a dyn Storage) -> View<'a> {
+        let at = std::ptr::from_ref(held).cast::<u8>();
+        let known = self.known.iter().flatten().find(|(own, _)| *own == at);
+        if let Some((_, view)) = known {
+            return *view;
+        }
+        let view = held.view();
+        self.known[self.next] = Some((at, view));
+        self.next = 1 - self.next;
+        view
+    }
 }
 
 /// Stretches of buffers that `of` knows. Errors: WS FULL.
@@ -130,41 +140,16 @@ fn one_kind<'a, T: Copy + 'a>(
     of: impl Fn(View<'a>) -> &'a [T],
 ) -> aplomb_ground::error::Result<Vec<T>> {
     let mut out = budget.room(all.iter().map(|(_, r)| r.len()).sum())?;
+    let (mut ticks, mut views) = (budget.ticks(), Views::default());
     for (s, r) in all {
-        let items = &of(s.view())[r.clone()];
+        ticks.spend(1 + r.len() / COPIED)?;
+        let items = &of(views.of(*s))[r.clone()];
         match items.len() <= BLOCK {
             true => out.extend_from_slice(items),
             false => extend(&mut out, items, budget)?,
         }
     }
     Ok(out)
-}
-
-/// A stretch of items, forwards or from its end, between fills.
-struct Line {
-    stretch: Range<usize>,
-    step: i64,
-    before: usize,
-    n: usize,
-}
-
-impl Line {
-    fn of<T: Copy>(
-        &self,
-        items: &[T],
-        fill: T,
-        budget: &Budget,
-    ) -> aplomb_ground::error::Result<Vec<T>> {
-        let mut out = budget.room(self.n)?;
-        out.extend(std::iter::repeat_n(fill, self.before));
-        let stretch = &items[self.stretch.clone()];
-        match self.step {
-            1 => out.extend_from_slice(stretch),
-            _ => out.extend(stretch.iter().rev()),
-        }
-        out.extend(std::iter::repeat_n(fill, self.n - out.len()));
-        Ok(out)
-    }
 }
 
 /// Items behind others, in room that is charged when it is taken. Errors: WS FULL.
@@ -196,16 +181,7 @@ pub trait Storage: Send + Sync {
 
     /// The type of the items.
     fn dtype(&self) -> DType {
-        match self.view() {
-            View::Bool(_) => DType::Bool,
-            View::I8(_) => DType::I8,
-            View::I16(_) => DType::I16,
-            View::I32(_) => DType::I32,
-            View::F32(_) => DType::F32,
-            View::F64(_) => DType::F64,
-            View::Complex(_) => DType::Complex,
-            View::Char(_) => DType::Char,
-        }
+        self.view().dtype()
     }
 
     /// The number of items.
@@ -255,10 +231,36 @@ fn whole(x: f64) -> i32 {
     low
 }
 
+/// Numbers in a type that holds them.
+fn converted<B: Taking>(items: &[f64], dtype: DType, by: &B) -> Result<Vecs, B::Error> {
+    let items = items.iter();
+    Ok(match dtype {
+        DType::Bool => Vecs::Bool(by.taken(items.map(|&x| whole(x) as u8))?),
+        DType::I8 => Vecs::I8(by.taken(items.map(|&x| whole(x) as i8))?),
+        DType::I16 => Vecs::I16(by.taken(items.map(|&x| whole(x) as i16))?),
+        DType::I32 => Vecs::I32(by.taken(items.map(|&x| whole(x)))?),
+        DType::F32 => Vecs::F32(by.taken(items.map(|&x| x as f32))?),
+        // A number that is no code point can be seen as one.
+        DType::Char => Vecs::Char(by.taken(
+            items.map(|&x| char::from_u32(x as u32).unwrap_or(char::REPLACEMENT_CHARACTER)),
+        )?),
+        DType::Complex => Vecs::Complex(by.taken(items.map(|&x| x.into()))?),
+        DType::F64 | DType::Nested => Vecs::F64(by.taken(items.copied())?),
+    })
+}
+
 impl Buf {
     /// Integers in their narrowest storage, everything else as f64. Errors: WS FULL.
     pub fn numbers(items: Vec<f64>, budget: &Budget) -> aplomb_ground::error::Result<Buf> {
-        match DType::of_numbers(&items) {
+        let mut wide = DType::Bool;
+        for block in items.chunks(BLOCK) {
+            budget.check()?;
+            wide = wide.max(DType::of_numbers(block));
+            if wide == DType::F64 {
+                break;
+            }
+        }
+        match wide {
             DType::F64 => Buf::f64(items, budget),
             dtype => Buf::stored(&items, dtype, budget),
         }
@@ -271,24 +273,12 @@ impl Buf {
         budget: &Budget,
     ) -> aplomb_ground::error::Result<Buf> {
         let charge = budget.charge_elements(items.len(), dtype.size())?;
-        Ok(Buf { _charge: Some(charge), ..Buf::uncounted(items, dtype) })
+        Ok(Buf { items: converted(items, dtype, budget)?, _charge: Some(charge) })
     }
 
     /// The same where a whole that is counted already is taken apart, or a few fills are made.
     pub fn uncounted(items: &[f64], dtype: DType) -> Buf {
-        let items = match dtype {
-            DType::Bool => Vecs::Bool(items.iter().map(|&x| whole(x) as u8).collect()),
-            DType::I8 => Vecs::I8(items.iter().map(|&x| whole(x) as i8).collect()),
-            DType::I16 => Vecs::I16(items.iter().map(|&x| whole(x) as i16).collect()),
-            DType::I32 => Vecs::I32(items.iter().map(|&x| whole(x)).collect()),
-            DType::F32 => Vecs::F32(items.iter().map(|&x| x as f32).collect()),
-            // A number that is no code point can be seen as one.
-            DType::Char => Vecs::Char(
-                items.iter().map(|&x| char::from_u32(x as u32).unwrap_or('\u{fffd}')).collect(),
-            ),
-            DType::Complex => Vecs::Complex(items.iter().map(|&x| x.into()).collect()),
-            DType::F64 | DType::Nested => Vecs::F64(items.to_vec()),
-        };
+        let Ok(items) = converted(items, dtype, &AtOnce);
         Buf { items, _charge: None }
     }
 
@@ -357,6 +347,38 @@ impl Buf {
         Ok(Buf { items: Vecs::Char(items), _charge: Some(charge) })
     }
 
+    /// The code points of characters, in the narrowest storage. Errors: WS FULL, INTERRUPT.
+    pub fn points(chars: &[char], budget: &Budget) -> aplomb_ground::error::Result<Buf> {
+        let mut most = '\0';
+        for block in chars.chunks(BLOCK) {
+            budget.check()?;
+            most = block.iter().fold(most, |most, &c| most.max(c));
+        }
+        let dtype = DType::holding(0.0, f64::from(u32::from(most)));
+        let items = match dtype {
+            DType::Bool => Vecs::Bool(budget.each(chars.iter().map(|&c| c as u8))?),
+            DType::I8 => Vecs::I8(budget.each(chars.iter().map(|&c| c as i8))?),
+            DType::I16 => Vecs::I16(budget.each(chars.iter().map(|&c| c as u32 as i16))?),
+            _ => Vecs::I32(budget.each(chars.iter().map(|&c| c as i32))?),
+        };
+        let charge = budget.charge_elements(chars.len(), dtype.size())?;
+        Ok(Buf { items, _charge: Some(charge) })
+    }
+
+    /// The characters with these code points. None: some number is none, or not exactly. Errors:
+    /// WS FULL, INTERRUPT.
+    pub fn of_points(view: View<'_>, budget: &Budget) -> aplomb_ground::error::Result<Option<Buf>> {
+        // A number below 0 becomes one that is no code point.
+        let chars = match view {
+            View::Bool(v) => of_points(v, budget, u32::from)?,
+            View::I8(v) => of_points(v, budget, |x| x as u32)?,
+            View::I16(v) => of_points(v, budget, |x| x as u32)?,
+            View::I32(v) => of_points(v, budget, |x| x as u32)?,
+            View::F32(_) | View::F64(_) | View::Complex(_) | View::Char(_) => None,
+        };
+        chars.map(|chars| Buf::chars(chars, budget)).transpose()
+    }
+
     /// One number: too small to count.
     pub fn one_number(x: f64) -> Buf {
         let items = match super::narrowest(x) {
@@ -411,8 +433,9 @@ impl Buf {
         all: &[(&dyn Storage, Range<usize>)],
         budget: &Budget,
     ) -> aplomb_ground::error::Result<Option<Buf>> {
-        let dtype = all.first().map_or(DType::F64, |(s, _)| s.dtype());
-        if dtype == DType::Complex || all.iter().any(|(s, _)| s.dtype() != dtype) {
+        let (dtype, mut views) =
+            (all.first().map_or(DType::F64, |(s, _)| s.dtype()), Views::default());
+        if dtype == DType::Complex || all.iter().any(|(s, _)| views.of(*s).dtype() != dtype) {
             return Ok(None);
         }
         let n = all.iter().map(|(_, r)| r.len()).sum();
@@ -474,22 +497,38 @@ impl Buf {
         all: &[(&dyn Storage, Range<usize>)],
         budget: &Budget,
     ) -> aplomb_ground::error::Result<Option<Buf>> {
-        let filled = || all.iter().filter(|(_, r)| !r.is_empty()).map(|(s, _)| s.dtype());
-        let Some(first) = filled().next() else { return Buf::stretches(all, budget) };
-        let is_char = |d: DType| d == DType::Char;
-        if all.iter().any(|(s, _)| is_char(s.dtype()) != is_char(first)) {
+        let (mut views, is_char) = (Views::default(), |d: DType| d == DType::Char);
+        // The types of those that hold something, and whether some are characters, some none.
+        let (mut first, mut wide, mut alike, mut real) = (None, DType::Bool, true, true);
+        let (mut chars, mut others) = (false, false);
+        for (s, r) in all {
+            let own = views.of(*s).dtype();
+            (chars, others) = (chars | is_char(own), others | !is_char(own));
+            if !r.is_empty() {
+                alike &= *first.get_or_insert(own) == own;
+                real &= own.is_integer() || own == DType::F64;
+                wide = wide.max(own);
+            }
+        }
+        let Some(first) = first else { return Buf::stretches(all, budget) };
+        if chars && others {
             return Ok(None);
         }
-        if filled().all(|d| d == first) {
+        if alike {
+            let mut views = Views::default();
+            if all.iter().all(|(s, _)| views.of(*s).dtype() == first) {
+                return Buf::stretches(all, budget);
+            }
             let same = budget.each(all.iter().filter(|(s, _)| s.dtype() == first).cloned())?;
             return Buf::stretches(&same, budget);
         }
-        if !filled().all(|d| d.is_integer() || d == DType::F64) {
+        if !real {
             return Ok(None);
         }
-        let wide = filled().fold(first, DType::max);
         let mut numbers = budget.room(all.iter().map(|(_, r)| r.len()).sum())?;
+        let mut ticks = budget.ticks();
         for (s, r) in all {
+            ticks.spend(1 + r.len() / COPIED)?;
             let view = s.view();
             numbers.extend(r.clone().map(|k| view.number(k)));
         }
@@ -507,8 +546,7 @@ impl Buf {
             places: &[u32],
             budget: &Budget,
         ) -> aplomb_ground::error::Result<Vec<T>> {
-            let mut out = budget.room(places.len())?;
-            out.extend(places.iter().map(|&k| items[k as usize]));
+            let out = budget.each(places.iter().map(|&k| items[k as usize]))?;
             Ok(out)
         }
         let items = match storage.view() {
@@ -539,7 +577,11 @@ impl Buf {
             budget: &Budget,
         ) -> aplomb_ground::error::Result<Vec<T>> {
             let mut out = budget.room(n)?;
-            ranges.for_each(|range| out.extend_from_slice(&items[range]));
+            let mut ticks = budget.ticks();
+            for range in ranges {
+                ticks.spend(1 + range.len() / COPIED)?;
+                out.extend_from_slice(&items[range]);
+            }
             Ok(out)
         }
         let items = match storage.view() {
@@ -628,6 +670,60 @@ impl Buf {
         true
     }
 
+    /// Items of one kind, or the one that there is, at places, one after the other. The storage
+    /// widens where it must. False, and nothing changed: they are of another kind. Errors: WS FULL,
+    /// with nothing changed.
+    pub fn put_all(
+        &mut self,
+        places: &[usize],
+        items: View<'_>,
+        budget: &Budget,
+    ) -> aplomb_ground::error::Result<bool> {
+        fn put<T: Copy>(own: &mut [T], places: &[usize], n: usize, item: impl Fn(usize) -> T) {
+            match n {
+                1 => {
+                    let one = item(0);
+                    places.iter().for_each(|&p| own[p] = one);
+                }
+                _ => places.iter().enumerate().for_each(|(k, &p)| own[p] = item(k)),
+            }
+        }
+        let n = items.len();
+        if let (Vecs::Char(own), View::Char(new)) = (&mut self.items, items) {
+            put(own, places, n, |k| new[k]);
+            return Ok(true);
+        }
+        if !self.holds(items, budget)? {
+            return Ok(false);
+        }
+        let new = |k| items.number(k);
+        match &mut self.items {
+            Vecs::Bool(v) => put(v, places, n, |k| new(k) as u8),
+            Vecs::I8(v) => put(v, places, n, |k| new(k) as i8),
+            Vecs::I16(v) => put(v, places, n, |k| new(k) as i16),
+            Vecs::I32(v) => put(v, places, n, |k| new(k) as i32),
+            Vecs::F64(v) => put(v, places, n, new),
+            Vecs::F32(_) | Vecs::Complex(_) | Vecs::Char(_) => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// Widens the storage until it holds real numbers. False, and nothing changed: these are of
+    /// another kind. Errors: WS FULL, with nothing changed.
+    fn holds(&mut self, items: View<'_>, budget: &Budget) -> aplomb_ground::error::Result<bool> {
+        let own = self.dtype();
+        if !Buf::can_append(own, items) || own == DType::Char {
+            return Ok(false);
+        }
+        let wide = |wanted: Option<DType>, k| super::change::wide_enough(wanted?, items.number(k));
+        let Some(wanted) = (0..items.len()).fold(Some(own), wide) else { return Ok(false) };
+        if wanted != own {
+            let numbers = self.view().numbers(budget)?;
+            *self = Buf::stored(&numbers, wanted, budget)?;
+        }
+        Ok(true)
+    }
+
     /// Whether `append` takes these items behind items of that type.
     pub fn can_append(own: DType, items: View<'_>) -> bool {
         let is_real = |d: DType| d.is_number() && d != DType::Complex && d != DType::F32;
@@ -651,17 +747,10 @@ impl Buf {
             grow(own, more.iter().copied(), more.len(), &mut self._charge, budget)?;
             return Ok(true);
         }
-        let more: &dyn Fn(usize) -> f64 = &|k| items.number(k);
-        let own = self.dtype();
-        if !Buf::can_append(own, items) {
+        if !self.holds(items, budget)? {
             return Ok(false);
         }
-        let wide = |wanted: Option<DType>, k| super::change::wide_enough(wanted?, more(k));
-        let Some(wanted) = (0..items.len()).fold(Some(own), wide) else { return Ok(false) };
-        if wanted != own {
-            let numbers = self.view().numbers(budget)?;
-            *self = Buf::stored(&numbers, wanted, budget)?;
-        }
+        let more: &dyn Fn(usize) -> f64 = &|k| items.number(k);
         let (n, charge) = (items.len(), &mut self._charge);
         let numbers = (0..n).map(more);
         match &mut self.items {

@@ -214,10 +214,11 @@ fn texts(
             None => return Ok(None),
         }
     }
-    let mut runs = budget.room(places.len())?;
-    runs.extend(places.iter().map_while(|p| p.ok().map(|k| held[k].clone())));
-    if runs.len() < places.len() {
-        return Ok(None);
+    let (mut runs, mut ticks) = (budget.room(places.len())?, budget.ticks());
+    for place in places {
+        ticks.tick()?;
+        let Ok(k) = place else { return Ok(None) };
+        runs.push(held[*k].clone());
     }
     Ok(Ragged::of_runs(&runs, budget)?.map(|made| made.items(shape)))
 }

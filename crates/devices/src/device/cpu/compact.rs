@@ -88,12 +88,17 @@ pub fn run(
         copy.line(cpu, (&mask, &starts), 0..n, ctx)?;
     } else {
         let picks = mask.places(kept, ctx)?;
-        let units = kept.div_ceil(UNIT);
-        each_unit(&mut cpu.threads, outer * units, bytes > ALONE_BYTES, ctx, &|k, _| {
-            let (o, first) = (k / units, k % units * UNIT);
+        // Parts of one plane, or several planes.
+        let units = kept.div_ceil(UNIT).max(1);
+        let planes = (UNIT / kept.max(1)).max(1);
+        let count = outer.div_ceil(planes) * units;
+        each_unit(&mut cpu.threads, count, bytes > ALONE_BYTES, ctx, &|k, _| {
+            let (o, first) = (k / units * planes, k % units * UNIT);
             let last = (first + UNIT).min(kept);
-            // SAFETY: rows of the domain and of the result, each result row in one unit.
-            unsafe { copy.rows(&picks[first..last], o * n, o * kept + first) };
+            for o in o..(o + planes).min(outer) {
+                // SAFETY: rows of the domain and of the result, each result row in one unit.
+                unsafe { copy.rows(&picks[first..last], o * n, o * kept + first) };
+            }
         })?;
     }
     Ok((found, Tally { misfits: 0, threads: 1, fault: None }))

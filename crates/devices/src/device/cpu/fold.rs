@@ -40,7 +40,7 @@ use std::convert::Infallible;
 use std::sync::Mutex;
 
 pub struct Finals {
-    /// One buffer of floats a reduction, over the domain without the axis.
+    /// One buffer a reduction, of floats unless it is a search's, over the domain without the axis.
     pub values: Vec<PoolBuffer>,
     pub tally: Tally,
 }

@@ -11,9 +11,11 @@
 //! | search | see `lookup` | |
 
 use super::convert::{Source, with_type};
+use super::lookup::NOWHERE;
 use super::share::{Ran, STRETCH, each_unit, stretch};
-use super::sorting::{Bits, Keyed, by_digits, sorted};
+use super::sorting::{Bits, COMPARED, Keyed, RUN, by_digits, sorted};
 use super::{Cpu, DeviceError, RunCtx, lookup, select};
+use crate::pool::PoolBuffer;
 use aplomb_values::array::{DType, elements};
 use aplomb_values::dag::Lib;
 use aplomb_values::prim::library::{Cell, Grading, found_place, order_key, ordered, shares_key};
@@ -36,11 +38,59 @@ fn ordered_at<T: Copy + Send + Sync>(
     order: &(impl Fn(&T, &T) -> Ordering + Sync),
     put: &(impl Fn(usize, &T) + Sync),
 ) -> Ran {
-    sorted(cpu, ctx, n, item, sort, order, &|k, item| {
+    sorted(cpu, ctx, (n, RUN), item, sort, order, &|k, item| {
         if wanted.contains(&k) {
             put(k - wanted.start, item);
         }
     })
+}
+
+/// The results of a search for the first places in a list, in a type that holds them.
+pub struct Places {
+    of: Lib,
+    /// Items of the list.
+    among: usize,
+    origin: usize,
+    dtype: DType,
+    at: *mut u8,
+}
+
+// SAFETY: each result is written by the thread that has found it.
+unsafe impl Sync for Places {}
+
+impl Places {
+    /// A buffer for so many results, and what writes them there.
+    pub fn new(
+        cpu: &Cpu,
+        ctx: &RunCtx,
+        (of, origin): (Lib, f64),
+        (among, n): (usize, usize),
+    ) -> Result<(Places, PoolBuffer), DeviceError> {
+        let most = if of == Lib::Member { 1.0 } else { among as f64 + origin };
+        let dtype = DType::holding(0.0, most);
+        let mut room = cpu.pool.buffer(dtype, n, ctx.budget).map_err(DeviceError::Oom)?;
+        let (origin, at) = (origin as usize, room.as_mut_ptr());
+        Ok((Places { of, among, origin, dtype, at }, room))
+    }
+
+    /// The results from one on. Safety: there is room for them, and nobody else writes them.
+    pub unsafe fn put(&self, from: usize, firsts: &[usize]) {
+        with_type!(self.dtype, T => {
+            // SAFETY: the caller's.
+            let out = unsafe {
+                std::slice::from_raw_parts_mut(self.at.cast::<T>().add(from), firsts.len())
+            };
+            match self.of {
+                Lib::Member => out.iter_mut().zip(firsts).for_each(|(out, first)| {
+                    *out = u8::from(*first != NOWHERE) as T;
+                }),
+                _ => out.iter_mut().zip(firsts).for_each(|(out, first)| {
+                    let place = if *first == NOWHERE { self.among } else { *first };
+                    *out = (place + self.origin) as T;
+                }),
+            }
+        });
+    }
 }
 
 /// Keys in order at the places that are wanted: few of them are looked for, else all are sorted.
@@ -57,22 +107,18 @@ fn keys_at<T: Bits>(
     }
 }
 
-/// Results from operands as they lie in memory, a sort's at the places that are wanted of it. None:
-/// it takes numbers.
+/// Grades and sorts of operands as they lie in memory, a sort's items at the places that are wanted
+/// of it. None: it takes numbers.
 pub fn narrow(
     cpu: &mut Cpu,
     ctx: &RunCtx,
-    (of, ct): (Lib, f64),
+    of: Lib,
     given: &[Source],
     wanted: Range<usize>,
     put: Put,
 ) -> Option<Ran> {
     let n = wanted.len();
     match (of, given) {
-        (Lib::IndexOf | Lib::Member, &[have, want]) if want.len == n => {
-            let found = |k, first| put(k, found_place(of, first, have.len));
-            lookup::narrow(cpu, ctx, (have, want), ct, &found)
-        }
         (Lib::GradeUp | Lib::GradeDown | Lib::SortUp | Lib::SortDown, &[all])
             if (all.len == n || of.is_sort() && wanted.end <= all.len)
                 && u32::try_from(all.len).is_ok()
@@ -87,7 +133,7 @@ pub fn narrow(
             } else {
                 let cell = |k: usize| Placed(u64::from(key(k)) << 32 | k as u64);
                 let put = |k, cell: &Placed| put(k, f64::from(cell.0 as u32));
-                sorted(cpu, ctx, n, &cell, &by_digits, &Placed::cmp, &put)
+                sorted(cpu, ctx, (n, RUN), &cell, &by_digits, &Placed::cmp, &put)
             })
         }
         _ => None,
@@ -184,13 +230,13 @@ pub fn run(
             let cell = |k: usize| grading.cell(k);
             let put = |k, cell: &Cell| put(k, cell.at() as f64);
             if grading.by_cell() {
-                sorted(cpu, ctx, n, &cell, &by_digits, &Cell::cmp, &put)
+                sorted(cpu, ctx, (n, RUN), &cell, &by_digits, &Cell::cmp, &put)
             } else {
                 let order = |a: &Cell, b: &Cell| grading.order(a, b);
                 let sort = |run: &mut [Cell], _: &mut [Cell], _: &dyn Fn() -> bool| {
                     run.sort_unstable_by(order)
                 };
-                sorted(cpu, ctx, n, &cell, &sort, &order, &put)
+                sorted(cpu, ctx, (n, COMPARED), &cell, &sort, &order, &put)
             }
         }
         (Lib::SortUp | Lib::SortDown, [all]) if wanted.end <= all.items.len() => {
@@ -203,8 +249,11 @@ pub fn run(
             ordered_at(cpu, ctx, of, &cell, &by_digits, &Cell::cmp, &put)
         }
         (Lib::IndexOf | Lib::Member, [have, want]) if want.items.len() == n => {
-            lookup::by_hash(cpu, ctx, have.items, want.items, ct, &|k, first| {
-                put(k, found_place(of, first, have.items.len()))
+            lookup::by_hash(cpu, ctx, have.items, want.items, ct, &|from, firsts| {
+                for (k, first) in firsts.iter().enumerate() {
+                    let first = Some(*first).filter(|first| *first != NOWHERE);
+                    put(from + k, found_place(of, first, have.items.len()));
+                }
             })
         }
         _ => Err(DeviceError::Broken("operands of a function of the library do not fit".into())),

@@ -12,11 +12,28 @@ use super::{Cpu, DeviceError, RunCtx};
 use crate::pool::lock;
 use aplomb_values::array::DType;
 use aplomb_values::prim::library::{self, Places, first_of};
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A function that is given a lookup's number and the first place where it is.
-pub type Found<'a> = &'a (dyn Fn(usize, Option<usize>) + Sync);
+/// A function that is given a lookup's number and, from it on, the first place of each of some.
+pub type Found<'a> = &'a (dyn Fn(usize, &[usize]) + Sync);
+
+/// The first place of what is not there.
+pub const NOWHERE: usize = usize::MAX;
+/// Lookups whose places are given at once, so that the call is nothing.
+const AT_ONCE: usize = 512;
+
+/// Some lookups' first places, one by one, given to a function.
+#[inline(always)]
+fn each(range: Range<usize>, found: Found, first: impl Fn(usize) -> usize) {
+    let mut firsts = [NOWHERE; AT_ONCE];
+    for from in range.clone().step_by(AT_ONCE) {
+        let firsts = &mut firsts[..AT_ONCE.min(range.end - from)];
+        firsts.iter_mut().enumerate().for_each(|(k, own)| *own = first(from + k));
+        found(from, firsts);
+    }
+}
 
 /// A list is gone through for so many numbers; for more a table is made.
 const FEW: usize = 8;
@@ -90,12 +107,14 @@ fn by_value(
     let want = Shared(want);
     each_unit(&mut cpu.threads, units, want.len() > STRETCH, ctx, &|k, _| {
         let want = want.source();
-        with_type!(want.dtype, T => for k in stretch(k, want.len) {
+        with_type!(want.dtype, T => each(stretch(k, want.len), found, |k| {
             // SAFETY: k is below its length.
             let x = unsafe { *want.at.cast::<T>().add(k) };
-            let place = table.get((x as i64).wrapping_sub(low) as usize).copied();
-            found(k, place.filter(|p| *p != u32::MAX).map(|p| p as usize));
-        })
+            match table.get((x as i64).wrapping_sub(low) as usize) {
+                Some(&place) if place != u32::MAX => place as usize,
+                _ => NOWHERE,
+            }
+        }))
     })
 }
 
@@ -132,7 +151,7 @@ fn each_by_itself(
     for k in 0..want.len {
         // SAFETY: k is below its length.
         let x = with_type!(want.dtype, T => unsafe { number(*want.at.cast::<T>().add(k)) });
-        let first = AtomicUsize::new(usize::MAX);
+        let first = AtomicUsize::new(NOWHERE);
         let together = have.len() > 4 * STRETCH;
         ran = each_unit(&mut cpu.threads, units, together, ctx, &|unit, _| {
             let (range, have) = (stretch(unit, have.len()), have.source());
@@ -143,11 +162,10 @@ fn each_by_itself(
                     let from = have.at.cast::<T>().add(range.start);
                     first_of(std::slice::from_raw_parts(from, range.len()), x, ct)
                 });
-                first.fetch_min(at.map_or(usize::MAX, |at| range.start + at), Ordering::Relaxed);
+                first.fetch_min(at.map_or(NOWHERE, |at| range.start + at), Ordering::Relaxed);
             }
         })?;
-        let first = first.into_inner();
-        found(k, Some(first).filter(|at| *at != usize::MAX));
+        found(k, &[first.into_inner()]);
     }
     Ok(ran)
 }
@@ -174,7 +192,9 @@ pub fn by_hash(
         shares.into_iter().map(|s| s.into_inner().unwrap_or_else(|e| e.into_inner())).collect();
     let units = want.len().div_ceil(STRETCH);
     let looked = each_unit(&mut cpu.threads, units, want.len() > STRETCH, ctx, &|k, _| {
-        stretch(k, want.len()).for_each(|k| found(k, Places::first(&shares, want[k])));
+        each(stretch(k, want.len()), found, |k| {
+            Places::first(&shares, want[k]).map_or(NOWHERE, |place| place)
+        });
     })?;
     Ok(built.max(looked))
 }
@@ -199,7 +219,11 @@ mod tests {
         let out: Vec<Mutex<Option<usize>>> =
             (0..want.len).map(|_| Mutex::new(Some(usize::MAX))).collect();
         let mut cpu = Cpu::with(Isa::best(), threads);
-        let found = |k: usize, first| *out[k].lock().unwrap() = first;
+        let found = |from: usize, firsts: &[usize]| {
+            for (own, first) in out[from..].iter().zip(firsts) {
+                *own.lock().unwrap() = Some(*first).filter(|at| *at != NOWHERE);
+            }
+        };
         narrow(&mut cpu, &ctx, (have, want), ct, &found)?.unwrap();
         assert_eq!(budget.used(), 0);
         Some(out.into_iter().map(|x| x.into_inner().unwrap()).collect())

@@ -94,7 +94,7 @@ impl<'a> Outputs<'a> {
         };
         let What::Reduced(k) = step.what else { return false };
         let own = (buffer.dtype(), buffer.len());
-        let fits = matches!(sink.dtype, DType::F32 | DType::F64)
+        let fits = sink.dtype == buffer.dtype()
             && values.get(k as usize).is_some_and(|v| (v.dtype(), v.len()) == own);
         if fits {
             *buffer = values.swap_remove(k as usize);

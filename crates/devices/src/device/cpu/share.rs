@@ -89,9 +89,11 @@ pub fn each_unit(
         if worker == 0 {
             way.done(unit as u64);
         }
-        if !ctx.interrupt.is_set() {
+        let goes_on = !ctx.interrupt.is_set();
+        if goes_on {
             work(unit, worker);
         }
+        goes_on
     });
     match ran {
         Err(_) => Err(DeviceError::Broken("a part of a launch panicked".into())),

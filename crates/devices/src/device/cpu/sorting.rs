@@ -19,6 +19,8 @@ use std::ops::Range;
 
 /// Items of a run, so that sorting one takes 30 ms.
 pub const RUN: usize = 64 * STRETCH;
+/// Items of a run that are compared: that takes as long.
+pub const COMPARED: usize = 4 * STRETCH;
 /// Items whose digits are counted; fewer are compared.
 const DIGITS: usize = 512;
 
@@ -56,16 +58,21 @@ macro_rules! keyed {
 }
 keyed!(u32, u64);
 
-/// A run in ascending order of the items' places, by key; `spare` is as long. Between two passes it
-/// may be told to stop; then nobody reads the run.
+/// A run in ascending order of the items' places, by key; `spare` is as long. It may be told to
+/// stop after each stretch; then nobody reads the run.
 pub fn by_digits<T: Keyed>(run: &mut [T], spare: &mut [T], stops: &dyn Fn() -> bool) {
     if run.len() < DIGITS {
         return run.sort_unstable();
     }
     let mut counts = [[0_usize; 256]; 8];
     let counts = &mut counts[..T::BYTES];
-    for item in &*run {
-        counts.iter_mut().enumerate().for_each(|(byte, count)| count[item.digit(byte)] += 1);
+    for items in run.chunks(STRETCH) {
+        if stops() {
+            return;
+        }
+        for item in items {
+            counts.iter_mut().enumerate().for_each(|(byte, count)| count[item.digit(byte)] += 1);
+        }
     }
     let (mut from, mut to) = (&mut *run, spare);
     let mut passes = 0;
@@ -73,18 +80,20 @@ pub fn by_digits<T: Keyed>(run: &mut [T], spare: &mut [T], stops: &dyn Fn() -> b
         if count[from[0].digit(byte)] == from.len() {
             continue;
         }
-        if stops() {
-            return;
-        }
         let mut next = 0;
         // The number of items with a digit becomes the place of the first of them.
         for many in &mut *count {
             next += std::mem::replace(many, next);
         }
-        for item in &*from {
-            let place = &mut count[item.digit(byte)];
-            to[*place] = *item;
-            *place += 1;
+        for items in from.chunks(STRETCH) {
+            if stops() {
+                return;
+            }
+            for item in items {
+                let place = &mut count[item.digit(byte)];
+                to[*place] = *item;
+                *place += 1;
+            }
         }
         std::mem::swap(&mut from, &mut to);
         passes += 1;
@@ -94,12 +103,12 @@ pub fn by_digits<T: Keyed>(run: &mut [T], spare: &mut [T], stops: &dyn Fn() -> b
     }
 }
 
-/// The items 0…n in order, each given to `put` with its place. `sort` orders a run as `order` says;
-/// it is given as much memory again, and whether somebody interrupts.
+/// The items 0…n in order, each given to `put` with its place. `sort` orders a run, of so many at
+/// most, as `order` says; it is given as much memory again, and whether somebody interrupts.
 pub fn sorted<T: Copy + Send + Sync>(
     cpu: &mut Cpu,
     ctx: &RunCtx,
-    n: usize,
+    (n, most): (usize, usize),
     item: &(impl Fn(usize) -> T + Sync),
     sort: &(impl Fn(&mut [T], &mut [T], &dyn Fn() -> bool) + Sync),
     order: &(impl Fn(&T, &T) -> Ordering + Sync),
@@ -109,15 +118,19 @@ pub fn sorted<T: Copy + Send + Sync>(
     let mut run = n
         .div_ceil(cpu.threads.count().next_power_of_two())
         .next_multiple_of(STRETCH)
-        .clamp(STRETCH, RUN);
+        .clamp(STRETCH, most);
     let (mut from, mut to) = (Room::new(cpu, n, ctx)?, Room::new(cpu, n, ctx)?);
     each_unit(&mut cpu.threads, n.div_ceil(run), together, ctx, &|k, _| {
         let first = k * run;
         // SAFETY: runs are disjoint.
         let range = first..(first + run).min(n);
         let (own, spare) = unsafe { (from.part(range.clone()), to.part(range)) };
-        own.iter_mut().enumerate().for_each(|(k, own)| *own = item(first + k));
-        sort(own, spare, &|| ctx.interrupt.is_set());
+        let stops = || ctx.interrupt.is_set();
+        for (k, own) in own.chunks_mut(STRETCH).enumerate().take_while(|_| !stops()) {
+            let first = first + k * STRETCH;
+            own.iter_mut().enumerate().for_each(|(k, own)| *own = item(first + k));
+        }
+        sort(own, spare, &stops);
     })?;
     while run < n {
         each_unit(&mut cpu.threads, stretches, together, ctx, &|k, _| {

@@ -19,7 +19,8 @@ use std::thread::JoinHandle;
 /// About 50 µs.
 const SPINS: u32 = 20_000;
 
-type Work = dyn Fn(usize, usize) + Sync;
+/// Does a unit, by a worker; false: those that are left need not run.
+type Work = dyn Fn(usize, usize) -> bool + Sync;
 
 /// A unit panicked.
 #[derive(Debug, PartialEq, Eq)]
@@ -55,16 +56,18 @@ impl Shared {
         lock(&self.state)
     }
 
-    fn serve(&self, work: &(dyn Fn(usize, usize) + Sync), units: usize, worker: usize) {
+    fn serve(&self, work: &(dyn Fn(usize, usize) -> bool + Sync), units: usize, worker: usize) {
         loop {
             let unit = self.ticket.fetch_add(1, Ordering::Relaxed);
             if unit >= units {
                 return;
             }
-            if catch_unwind(AssertUnwindSafe(|| work(unit, worker))).is_err() {
-                self.panicked.store(true, Ordering::Relaxed);
-                self.ticket.store(usize::MAX / 2, Ordering::Relaxed);
+            match catch_unwind(AssertUnwindSafe(|| work(unit, worker))) {
+                Ok(true) => continue,
+                Ok(false) => {}
+                Err(_) => self.panicked.store(true, Ordering::Relaxed),
             }
+            self.ticket.store(usize::MAX / 2, Ordering::Relaxed);
         }
     }
 
@@ -121,13 +124,13 @@ impl Threads {
         self.workers.len() + 1
     }
 
-    /// Runs `work(unit, worker)` for every unit; worker 0 is the caller. Alone if `together` is
-    /// false.
+    /// Runs `work(unit, worker)` for every unit, or until it is false; worker 0 is the caller.
+    /// Alone if `together` is false.
     pub fn run(
         &mut self,
         units: usize,
         together: bool,
-        work: &(dyn Fn(usize, usize) + Sync),
+        work: &(dyn Fn(usize, usize) -> bool + Sync),
     ) -> Result<(), Panicked> {
         let shared = &self.shared;
         shared.panicked.store(false, Ordering::Relaxed);
@@ -136,7 +139,7 @@ impl Threads {
             // SAFETY: only the lifetime is changed; the job is taken back below before `work` can
             // end.
             let work = unsafe {
-                std::mem::transmute::<&(dyn Fn(usize, usize) + Sync), &'static Work>(work)
+                std::mem::transmute::<&(dyn Fn(usize, usize) -> bool + Sync), &'static Work>(work)
             };
             let mut state = shared.lock();
             state.job = Some(Job { work, units });
@@ -179,7 +182,7 @@ mod tests {
             for _ in 0..50 {
                 threads
                     .run(units, true, &|unit, _| {
-                        let _ = runs[unit].fetch_add(1, Ordering::Relaxed);
+                        runs[unit].fetch_add(1, Ordering::Relaxed) < usize::MAX
                     })
                     .unwrap();
             }
@@ -190,8 +193,22 @@ mod tests {
     #[test]
     fn a_panic_is_an_error_and_the_pool_lives_on() {
         let mut threads = Threads::new(2);
-        let bad = |unit: usize, _: usize| assert!(unit != 5, "expected by the test");
+        let bad = |unit: usize, _: usize| {
+            assert!(unit != 5, "expected by the test");
+            true
+        };
         assert_eq!(threads.run(10, true, &bad), Err(Panicked));
-        assert_eq!(threads.run(10, true, &|_, _| ()), Ok(()));
+        assert_eq!(threads.run(10, true, &|_, _| true), Ok(()));
+    }
+
+    #[test]
+    fn units_that_are_left_do_not_run() {
+        let (mut threads, runs) = (Threads::new(3), AtomicUsize::new(0));
+        let work = |unit: usize, _: usize| {
+            runs.fetch_add(1, Ordering::Relaxed);
+            unit < 100
+        };
+        assert_eq!(threads.run(1 << 40, true, &work), Ok(()));
+        assert!((100..1_000).contains(&runs.into_inner()));
     }
 }

@@ -16,11 +16,11 @@ use super::loops::{Trees, trees};
 use super::map::{Outputs, body_into};
 use super::program::{Input, one};
 use super::share::{Tally, each_unit};
-use super::{Cpu, DeviceError, Fault, Held, Isa, RunCtx, library, rows, scatter};
+use super::{Cpu, DeviceError, Fault, Held, Isa, RunCtx, library, lookup, rows, scatter};
 use crate::pool::{PoolBuffer, lock};
 use aplomb_plans::plan::{Finish, Launch, Plan, ValueId, What};
 use aplomb_values::array::{DType, around, elements};
-use aplomb_values::dag::Whole;
+use aplomb_values::dag::{Lib, Whole};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::{self, is_single};
 use aplomb_values::prim::scalar::Fail;
@@ -76,9 +76,13 @@ pub fn run(
         }
         (tally, _) = body_into(cpu, launch, inputs, outputs, &more, ctx)?;
     }
+    if let Some((values, threads)) = found(cpu, finish, &operands, ctx)? {
+        tally.threads = threads.max(tally.threads);
+        return Ok(Finals { values: vec![values], tally });
+    }
     let mut result = make(cpu, elements(&finish.shape))?;
     let to = result.as_mut_ptr().cast::<f64>();
-    if let Whole::Lib { of, origin, ct, rows, first } = finish.what {
+    if let Whole::Lib { of, origin, rows, first, .. } = finish.what {
         let sources: Vec<Source> = operands.iter().map(|o| o.source).collect();
         let n = elements(&finish.shape);
         let to = Numbers(to);
@@ -93,7 +97,7 @@ pub fn run(
             return Ok(Finals { values: vec![result], tally });
         }
         let wanted = first..first + n;
-        if let Some(ran) = library::narrow(cpu, ctx, (of, ct), &sources, wanted, &put) {
+        if let Some(ran) = library::narrow(cpu, ctx, of, &sources, wanted, &put) {
             tally.threads = ran?.max(tally.threads);
             return Ok(Finals { values: vec![result], tally });
         }
@@ -166,6 +170,31 @@ impl Operand {
             unsafe { std::slice::from_raw_parts(self.source.at.cast::<f64>(), self.source.len) };
         Given { items, shape: &self.shape }
     }
+}
+
+/// The results of a search of operands as they lie in memory, in their own type. None: it takes
+/// numbers, or it is something else.
+fn found(
+    cpu: &mut Cpu,
+    finish: &Finish,
+    operands: &[Operand],
+    ctx: &RunCtx,
+) -> Result<Option<(PoolBuffer, usize)>, DeviceError> {
+    let n = elements(&finish.shape);
+    let (Whole::Lib { of: of @ (Lib::IndexOf | Lib::Member), origin, ct, .. }, [have, want]) =
+        (&finish.what, operands)
+    else {
+        return Ok(None);
+    };
+    let (have, want) = (have.source, want.source);
+    if want.len != n {
+        return Ok(None);
+    }
+    let (places, room) = library::Places::new(cpu, ctx, (*of, *origin), (have.len, n))?;
+    // SAFETY: there is room for n, as many as are looked up, each once.
+    let put = |from: usize, firsts: &[usize]| unsafe { places.put(from, firsts) };
+    let ran = lookup::narrow(cpu, ctx, (have, want), *ct, &put).transpose()?;
+    Ok(ran.map(|threads| (room, threads)))
 }
 
 /// `x[I]+←n` of a vector and one number, by counting places that lie in memory as whole numbers.

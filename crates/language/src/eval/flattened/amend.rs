@@ -29,8 +29,7 @@ impl Flat<'_, '_> {
             Cells::Same(a) if a.rank() == 1 => {
                 let a = self.ev.cx.ready_outer(&a)?;
                 let Some(held) = storage(&a).filter(|_| a.is_plain()) else { return Ok(None) };
-                let mut runs = self.ev.cx.budget().room(n)?;
-                runs.extend(std::iter::repeat_n((held, 0..a.len()), n));
+                let runs = self.ev.cx.budget().each(std::iter::repeat_n((held, 0..a.len()), n))?;
                 match Ragged::of_runs(&runs, self.ev.cx.budget())? {
                     Some(pieces) => pieces,
                     None => return Ok(None),
@@ -56,8 +55,7 @@ impl Flat<'_, '_> {
             return Ok(self.vectors(&a)?.map(Side::Pieces));
         }
         let n = a.len();
-        let mut ends = self.ev.cx.budget().room(n)?;
-        ends.extend(1..=n as u32);
+        let ends = self.ev.cx.budget().each(1..=n as u32)?;
         Ok(Ragged::new(a, ends).map(Side::Pieces))
     }
 }

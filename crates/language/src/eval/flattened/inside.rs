@@ -66,8 +66,7 @@ impl Flat<'_, '_> {
             let m = (end - start) as usize;
             let cut = match made.pieces() {
                 Some(all) => {
-                    let mut places = self.ev.cx.budget().room(m)?;
-                    places.extend(start..end);
+                    let places = self.ev.cx.budget().each(start..end)?;
                     all.taken(&places, self.ev.cx.budget())?.map(|some| some.items(&[m]))
                 }
                 None => None,

@@ -282,8 +282,11 @@ impl Flat<'_, '_> {
         let n = (keys.len() + 1) as f64;
         let mut pairs = Vec::new();
         for (a, b) in parts {
-            let mut both = self.ev.cx.budget().room(a.len())?;
-            both.extend(a.iter().zip(&b).map(|(a, b)| f64::from(*a) * n + f64::from(*b)));
+            let both = self
+                .ev
+                .cx
+                .budget()
+                .each(a.iter().zip(&b).map(|(a, b)| f64::from(*a) * n + f64::from(*b)))?;
             pairs.push(Array::numbers([both.len()].as_slice(), both, self.ev.cx.budget())?);
         }
         let (Some(v), Some(keys)) = (pairs.pop(), pairs.pop()) else { return Ok(None) };
@@ -387,11 +390,10 @@ impl Flat<'_, '_> {
         let n = keys.len();
         let flat = match asked {
             Asked::Count | Asked::Any | Asked::Number => {
-                let mut out = self.ev.cx.budget().room(n)?;
-                out.extend(firsts.iter().map(|&k| {
+                let out = self.ev.cx.budget().each(firsts.iter().map(|&k| {
                     let len = places.range(k as usize).len();
                     if asked == Asked::Any { f64::from(u8::from(len > 0)) } else { len as f64 }
-                }));
+                }))?;
                 let made = Array::numbers([n].as_slice(), out, self.ev.cx.budget())?;
                 return Ok(Some((self.each_of(made), steps)));
             }
@@ -455,8 +457,7 @@ impl Flat<'_, '_> {
         let io = self.ev.cx.sys.settings.io;
         let found = search::first_places(&mut self.ev.cx, keys, y)?;
         let numbers = self.ev.cx.numbers(&found, "a place")?;
-        let mut out = self.ev.cx.budget().room(numbers.len())?;
-        out.extend(numbers.iter().map(|x| (x - io) as u32));
+        let out = self.ev.cx.budget().each(numbers.iter().map(|x| (x - io) as u32))?;
         Ok(out)
     }
 
@@ -482,11 +483,10 @@ impl Flat<'_, '_> {
             }
             firsts.push(*slot);
         }
-        let mut found = budget.room(v.len())?;
-        found.extend(v.iter().map(|x| match *x >= least && *x <= most {
+        let found = budget.each(v.iter().map(|x| match *x >= least && *x <= most {
             true => table[(x - least) as usize],
             false => n as u32,
-        }));
+        }))?;
         Ok(Some((firsts, found)))
     }
 }

@@ -17,8 +17,7 @@ impl Flat<'_, '_> {
             return Ok(some.items(&[places.len()]));
         }
         let io = self.ev.cx.sys.settings.io;
-        let mut index = self.ev.cx.budget().room(places.len())?;
-        index.extend(places.iter().map(|&k| f64::from(k) + io));
+        let index = self.ev.cx.budget().each(places.iter().map(|&k| f64::from(k) + io))?;
         let index = self.ev.cx.vector(index)?;
         select::bracket(&mut self.ev.cx, a, &[Some(index)])
     }
@@ -95,8 +94,7 @@ impl Flat<'_, '_> {
             for a in &ready {
                 flat.extend(self.ev.cx.numbers(a, "a value")?);
             }
-            let mut out = self.ev.cx.budget().room(n)?;
-            out.extend(order.iter().map(|&k| flat[k as usize]));
+            let out = self.ev.cx.budget().each(order.iter().map(|&k| flat[k as usize]))?;
             return self.ev.cx.vector(out).map(|a| self.each_of(a));
         }
         let all = self.caught_up(ready)?;
@@ -119,8 +117,7 @@ impl Flat<'_, '_> {
         };
         let ready = parts.iter().map(|(_, v)| at_hand(v)).collect::<Result<Vec<_>>>()?;
         let budget = self.ev.cx.budget();
-        let mut runs = budget.room(n)?;
-        runs.extend(std::iter::repeat_n(None, n));
+        let mut runs = budget.each(std::iter::repeat_n(None, n))?;
         for ((places, _), a) in parts.iter().zip(&ready) {
             let held = storage(a.pieces().map_or(a, Ragged::flat));
             for (k, &place) in places.iter().enumerate() {
@@ -209,8 +206,7 @@ impl Flat<'_, '_> {
         let Some(all) = items.listed().filter(|all| all.iter().all(scalar)) else {
             return Ok(None);
         };
-        let mut out = self.ev.cx.budget().room(all.len())?;
-        out.extend(all.iter().map(Array::disclosed));
+        let out = self.ev.cx.budget().each(all.iter().map(Array::disclosed))?;
         self.ev.cx.collect(a.shape(), out, None).map(|a| Some(self.each_of(a)))
     }
 
@@ -362,8 +358,7 @@ impl Flat<'_, '_> {
         let a = self.ev.cx.ready_outer(a)?;
         let flat = crate::functions::shape::reshaped(&mut self.ev.cx, &a, &[a.len()])?;
         let io = self.ev.cx.sys.settings.io;
-        let mut index = self.ev.cx.budget().room(places.len())?;
-        index.extend(places.iter().map(|&k| f64::from(k) + io));
+        let index = self.ev.cx.budget().each(places.iter().map(|&k| f64::from(k) + io))?;
         let index = self.ev.cx.vector(index)?;
         let v = select::bracket(&mut self.ev.cx, &flat, &[Some(index)])?;
         if cell.is_empty() {

@@ -7,12 +7,13 @@ use super::body::Call;
 use super::{Cells, Flat, refuse};
 use crate::eval::run::At;
 use crate::eval::value::Value;
+use crate::functions::groups::{gathered, runs};
 use crate::functions::join::{catenate_first, catenate_last};
 use crate::syntax::ast::Sym;
 use crate::syntax::resolve::{Do, FExpr, Ins};
 use crate::table::Prim;
 use aplomb_ground::error::{Result, bug};
-use aplomb_values::array::{Array, Changing, DType, storage};
+use aplomb_values::array::{Array, Changing, DType, Ragged, storage};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::short::two;
 use std::rc::Rc;
@@ -194,8 +195,8 @@ impl Flat<'_, '_> {
         for e in events {
             before.push(before[before.len() - 1] + e.list.len());
         }
-        let mut places = self.ev.cx.budget().room(order.len())?;
-        places.extend(order.iter().map(|&(e, k)| (before[e] + k) as u32));
+        let places =
+            self.ev.cx.budget().each(order.iter().map(|&(e, k)| (before[e] + k) as u32))?;
         let list = self.taken(&all, &places)?;
         self.ev.cx.ready(&list, "loop")
     }
@@ -270,8 +271,28 @@ impl Flat<'_, '_> {
             return refuse("nothing is put behind a name");
         }
         let flat = self.narrowest(flat)?;
+        if let Some(made) = self.pieces_behind(old, &flat)? {
+            return Ok(made);
+        }
         let new = catenate_last(&mut self.ev.cx, old, &flat, None)?;
         self.ev.cx.ready(&new, "loop")
+    }
+
+    /// Vectors behind short ones, as pieces of one. None: they are something else.
+    fn pieces_behind(&mut self, old: &Array, new: &Array) -> Result<Option<Array>> {
+        let cx = &mut self.ev.cx;
+        if old.rank() != 1 || old.is_uniform() || new.rank() != 1 || new.is_uniform() {
+            return Ok(None);
+        }
+        let short = gathered(cx, old)?;
+        let parts = |a: &Array| a.pieces().is_some() || a.split().is_some();
+        let old = short.as_ref().filter(|short| parts(short)).map_or(old, |short| short);
+        if !parts(old) || !parts(new) {
+            return Ok(None);
+        }
+        let (Some(a), Some(b)) = (runs(cx, old, 0)?, runs(cx, new, 0)?) else { return Ok(None) };
+        let n = a.count() + b.count();
+        Ok(Ragged::joined(&[&a, &b], cx.budget())?.map(|made| made.items(&[n])))
     }
 
     /// The items of vectors and scalars one behind the other.

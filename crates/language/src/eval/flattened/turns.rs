@@ -158,7 +158,7 @@ impl Eval<'_> {
         let (ast, home) = (at.ast.clone(), self.st.here.clone());
         let closure = Rc::new(Closure { ast, dfn: DfnId(0), env: None, home, lines: None });
         let this = Rc::new(Func::Dfn(closure.clone()));
-        let lowered = self.cx.budget().lowered(self.room_of_turns(at, &plan, &lists));
+        let lowered = self.cx.budget().lowered(self.room_of_turns(at, &plan, &lists, n));
         let (refused, depth) = (self.cx.sys.refused.take(), self.st.depth);
         let mut changes = Vec::new();
         let work = self.cx.begin_turns(steps.steps[from - 1].place(at.ast), n);
@@ -202,8 +202,9 @@ impl Eval<'_> {
         Ok(true)
     }
 
-    /// The bytes that turns together may take.
-    fn room_of_turns(&self, at: At<'_>, plan: &Plan, lists: &[Array]) -> u64 {
+    /// The bytes that so many turns together may take: an array that they make each, and those of
+    /// the lists that they make longer, stand one by one.
+    fn room_of_turns(&self, at: At<'_>, plan: &Plan, lists: &[Array], n: usize) -> u64 {
         let mut read: Vec<Sym> = plan.codes.values().flat_map(|(_, syms)| syms.clone()).collect();
         read.sort_unstable();
         read.dedup();
@@ -211,7 +212,12 @@ impl Eval<'_> {
             Some(Value::Array(a)) => Some(bytes(&a)),
             _ => None,
         });
-        ROOM.0 + ROOM.1 * (own.sum::<u64>() + lists.iter().map(bytes).sum::<u64>())
+        let longer = plan.sent.iter().filter_map(|sym| match self.lookup(at, *sym) {
+            Some(Value::Array(a)) if !a.is_uniform() => Some(a.len()),
+            _ => None,
+        });
+        let arrays = ((longer.sum::<usize>() + n) * size_of::<Array>()) as u64;
+        ROOM.0 + ROOM.1 * (own.sum::<u64>() + arrays + lists.iter().map(bytes).sum::<u64>())
     }
 
     /// The steps of a loop, and what they do with names. None: one of them does more than is known
@@ -342,8 +348,7 @@ impl Flat<'_, '_> {
             _ => match list.is_uniform() || list.pieces().is_some() || list.split().is_some() {
                 true => stretch(self.ev, &list, done, n)?,
                 false => {
-                    let mut out = self.ev.cx.budget().room(n)?;
-                    out.extend((done..done + n).map(|k| list.item(k)));
+                    let out = self.ev.cx.budget().each((done..done + n).map(|k| list.item(k)))?;
                     self.ev.cx.collect(&[n], out, None)?
                 }
             },
@@ -380,8 +385,7 @@ impl Flat<'_, '_> {
         }
         let n = self.count();
         let mut waiting: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
-        let mut first = self.ev.cx.budget().room(n)?;
-        first.extend(0..n as u32);
+        let first = self.ev.cx.budget().each(0..n as u32)?;
         waiting.insert(from + 1, first);
         while let Some((k, turns)) = waiting.pop_first() {
             self.ev.cx.host.interrupt().check()?;

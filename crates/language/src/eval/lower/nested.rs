@@ -145,8 +145,7 @@ impl Cx<'_> {
         if flat.is_char() || op == Op::Sub || !scan::runs(op, flat.dtype() == DType::Bool) {
             return Ok(None);
         }
-        let mut parts = self.budget().room(pieces.count())?;
-        parts.extend((0..pieces.count()).map(|k| pieces.range(k)));
+        let parts = self.budget().each((0..pieces.count()).map(|k| pieces.range(k)))?;
         if let Some(made) = self.scan_segments(op, &parts, flat)? {
             return Ok(pieces.with(made));
         }

@@ -294,8 +294,7 @@ impl Cx<'_> {
                 let bounds = self.numbers(&args[0], "segments")?;
                 let mut out = self.budget().room(elements(shape))?;
                 for (from, to) in segments(&bounds) {
-                    let mut places = self.budget().room(to - from)?;
-                    places.extend((from..to).map(Ok));
+                    let places = self.budget().each((from..to).map(Ok))?;
                     let part = gather(&args[1], &[to - from], &places, self.budget())?;
                     if *scan {
                         let done = out.len();

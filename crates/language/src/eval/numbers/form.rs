@@ -157,8 +157,7 @@ impl Form {
             Form::One(class) => from.number().map(|x| class.scalar(x)),
             Form::List(class) => {
                 let list = from.list()?;
-                let mut items = budget.room(list.len())?;
-                items.extend(list.iter());
+                let items = budget.each(list.iter().copied())?;
                 class.array(&[items.len()], items, budget)
             }
             Form::Tuple(forms) => match self.as_list() {
@@ -222,8 +221,7 @@ impl Class {
         match self {
             Class::Number | Class::Text => Array::numbers(shape, items, budget),
             Class::Char => {
-                let mut chars = budget.room(items.len())?;
-                chars.extend(items.iter().map(|x| character(*x)));
+                let chars = budget.each(items.iter().map(|x| character(*x)))?;
                 Array::chars(shape, chars, budget)
             }
         }

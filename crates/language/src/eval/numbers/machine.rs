@@ -6,7 +6,7 @@ use super::found::Index;
 use super::loops::Items;
 use super::native::Native;
 use super::program::{List, Program};
-use super::whole::Memory;
+use super::whole::{MOST, Memory};
 use crate::eval::cx::Settings;
 use crate::eval::host::Host;
 use aplomb_ground::error::{Kind, Result};
@@ -522,7 +522,8 @@ impl Machine {
         if last { std::mem::take(list) } else { list.clone() }
     }
 
-    /// A list to change. None: there is no room to copy it, or for more items.
+    /// A list to change. None: there is no room to copy it, or for more items, or it is too long
+    /// for that.
     fn list_to_change(
         &mut self,
         (first, of, last): (usize, u16, bool),
@@ -532,6 +533,8 @@ impl Machine {
         let mut list = self.list(first, of, last);
         let needs = list.len() + more;
         let copies = Rc::get_mut(&mut list).is_none();
+        // What is moved at once hears no interrupt.
+        (!copies && needs <= list.capacity() || needs <= MOST.0).then_some(())?;
         if copies {
             self.asks(needs * size_of::<f64>(), budget).ok()?;
             self.calls += needs / LOOK;

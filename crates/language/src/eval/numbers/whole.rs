@@ -34,7 +34,7 @@ const FEW: usize = 12;
 const DIGITS: usize = 8;
 /// Items of a list that is made here, and of one that is sorted: nothing of more is done without a
 /// look at the interrupt.
-const MOST: (usize, usize) = (1 << 22, 1 << 18);
+pub(super) const MOST: (usize, usize) = (1 << 22, 1 << 18);
 /// Comparisons of a search that goes item by item.
 const SEARCHED: usize = 1 << 22;
 

@@ -319,8 +319,10 @@ impl Eval<'_> {
                 }
             }
         }
-        let mut out = self.cx.budget().room(places.len())?;
-        out.extend(places.iter().map(|&(at, k)| made[at as usize].item(k as usize)));
+        let out = self
+            .cx
+            .budget()
+            .each(places.iter().map(|&(at, k)| made[at as usize].item(k as usize)))?;
         super::reduce::finished(self, shape, out, Array::num(0.0))
     }
 }

@@ -119,8 +119,7 @@ fn each_that_differs(ev: &mut Eval<'_>, f: &Rc<Func>, y: &Array) -> Result<Optio
         return Ok(None);
     };
     let io = ev.cx.sys.settings.io;
-    let mut places = ev.cx.budget().room(n)?;
-    places.extend(of.into_iter().map(|k| f64::from(k) + io));
+    let places = ev.cx.budget().each(of.into_iter().map(|k| f64::from(k) + io))?;
     let places = ev.cx.vector(places)?;
     crate::functions::select::bracket(&mut ev.cx, &made, &[Some(places)]).map(Some)
 }
@@ -134,8 +133,7 @@ pub fn flat_pass(
     y: &Array,
 ) -> Result<Option<Array>> {
     if let (None, Some(op), Some(all), 1) = (x, folds(f), y.pieces(), y.rank()) {
-        let mut parts = ev.cx.budget().room(all.count())?;
-        parts.extend((0..all.count()).map(|k| all.range(k)));
+        let parts = ev.cx.budget().each((0..all.count()).map(|k| all.range(k)))?;
         return ev.cx.record_segments(op, &parts, all.flat());
     }
     if let (None, Some(op), Some(all)) = (x, scans(f), y.pieces())

@@ -129,8 +129,7 @@ pub fn key(
         Some(_) => values.clone(),
         None => {
             let io = ev.cx.sys.settings.io;
-            let mut places = ev.cx.budget().room(of.len())?;
-            places.extend((0..of.len()).map(|k| k as f64 + io));
+            let places = ev.cx.budget().each((0..of.len()).map(|k| k as f64 + io))?;
             ev.cx.vector(places)?
         }
     };

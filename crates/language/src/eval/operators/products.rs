@@ -84,8 +84,7 @@ fn spread(
     let gathered = gathered(&mut ev.cx, a)?;
     if let Some(pieces) = gathered.as_ref().map_or(a, |pieces| pieces).pieces() {
         let pairs = elements(shape);
-        let mut places: Vec<u32> = ev.cx.budget().room(pairs)?;
-        places.extend((0..pairs).map(|k| place(k) as u32));
+        let places: Vec<u32> = ev.cx.budget().each((0..pairs).map(|k| place(k) as u32))?;
         if let Some(all) = pieces.taken(&places, ev.cx.budget())? {
             return Ok(all.items(shape));
         }

@@ -413,8 +413,7 @@ fn windows_of_items(
 /// The items of a vector from a place on, so many.
 pub fn stretch(ev: &mut Eval<'_>, y: &Array, from: usize, n: usize) -> Result<Array> {
     if let Some(pieces) = y.pieces() {
-        let mut places: Vec<u32> = ev.cx.budget().room(n)?;
-        places.extend(from as u32..(from + n) as u32);
+        let places: Vec<u32> = ev.cx.budget().each(from as u32..(from + n) as u32)?;
         if let Some(some) = pieces.taken(&places, ev.cx.budget())? {
             return Ok(some.items(&[n]));
         }
@@ -654,8 +653,7 @@ pub fn rows(ev: &mut Eval<'_>, a: &Array, rank: usize) -> Result<(Shape, Vec<Arr
         } else if size == 0 {
             cells::empty(&ev.cx, &cell, a.prototype())?
         } else {
-            let mut places = ev.cx.budget().room(size)?;
-            places.extend((k * size..(k + 1) * size).map(Ok));
+            let places = ev.cx.budget().each((k * size..(k + 1) * size).map(Ok))?;
             gather(&a, &cell, &places, ev.cx.budget())?
         });
     }

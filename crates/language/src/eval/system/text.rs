@@ -4,7 +4,7 @@ use super::{Args, Row, bytes, function, mapping, misused, pure};
 use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
 use aplomb_ground::error::{Result, domain, rank, syntax};
-use aplomb_values::array::{Array, Buf, DType, Data};
+use aplomb_values::array::{Array, Buf, DType, Data, Storage, View, storage};
 use std::sync::Arc;
 
 pub static ROWS: &[Row] = &[
@@ -65,15 +65,24 @@ fn ucs(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
 
 /// Characters to code points. Errors: DOMAIN, where some are none.
 fn codes(cx: &Cx<'_>, y: &Array) -> Result<Array> {
+    if let Some(View::Char(chars)) = storage(y).filter(|_| y.rank() > 0).map(Storage::view) {
+        return Ok(Array::dense(y.shape(), Arc::new(Buf::points(chars, cx.budget())?)));
+    }
     let other = || domain("⎕UCS takes characters or code points");
     let chars = y.to_chars(cx.budget())?.ok_or_else(other)?;
-    let mut codes = cx.budget().room(chars.len())?;
-    codes.extend(chars.into_iter().map(|c| f64::from(u32::from(c))));
-    Array::numbers(y.shape(), codes, cx.budget())
+    if let (&[c], 0) = (chars.as_slice(), y.rank()) {
+        return Ok(Array::num(f64::from(u32::from(c))));
+    }
+    Ok(Array::dense(y.shape(), Arc::new(Buf::points(&chars, cx.budget())?)))
 }
 
 /// Code points to characters.
 fn points(cx: &Cx<'_>, y: &Array) -> Result<Array> {
+    if let Some(held) = storage(y).filter(|_| y.rank() > 0)
+        && let Some(chars) = Buf::of_points(held.view(), cx.budget())?
+    {
+        return Ok(Array::dense(y.shape(), Arc::new(chars)));
+    }
     let _held = cx.budget().charge_elements(y.len(), size_of::<f64>() + size_of::<char>())?;
     let codes =
         y.to_numbers(cx.budget())?.ok_or_else(|| domain("⎕UCS takes characters or code points"))?;

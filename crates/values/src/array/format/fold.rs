@@ -160,8 +160,7 @@ fn folded(g: Grid, pw: usize, budget: &Budget) -> Result<Vec<String>> {
     let mut ticks = budget.ticks();
     // As many as there are: half as much again of a wide display is hundreds of megabytes.
     let chars = |row: &String| {
-        let mut own = budget.room(row.chars().count())?;
-        own.extend(row.chars());
+        let own = budget.each(row.chars())?;
         Ok(own)
     };
     let rows = budget.all(g.rows.iter().map(chars))?;
