@@ -43,6 +43,10 @@ const LINES: &[&str] = &[
 /// arrays that are written as they are read.
 const LARGE: &[(Fault, &str)] = &[
     (Fault::Dearer, "+/{⍵+(1⌽⍵)+2⌽⍵}1+5000000⍴A"),
+    (Fault::Dearer, "{B←(⍵×⍵)-⍵÷3 ⋄ B+(1⌽B)+(2⌽B)+3⌽B}5000000⍴A"),
+    (Fault::Dearer, "{B←1+⍵ ⋄ C←B×⍵ ⋄ (1⌽C)+(2⌽C)+(3⌽C)-B×1⌽B}2000000⍴A"),
+    (Fault::Dearer, "{B←⍉(⍵×⍵)+⍵*3 ⋄ (1⊖B)+(¯1⊖B)×(1⌽B)-(¯1⌽B)÷2+2⌽B}1300 1400⍴A+9"),
+    (Fault::Dearer, "+/{⍵+(1⌽⍵)+2⌽⍵}1+*5000000⍴A"),
     (Fault::OtherLayout, "{B←⍉(⍵×⍵)+⍵*3 ⋄ (1⊖B)+(¯1⊖B)×(1⌽B)-(¯1⌽B)÷2+2⌽B}300 400⍴A+9"),
 ];
 
@@ -84,7 +88,10 @@ fn caught(fault: Option<Fault>, off: &[&str], inputs: usize) -> Option<Caught> {
         };
         let got = outcome(s.value_of(line));
         match got {
-            Err(Kind::Internal) => return Some(Caught::Verifier),
+            Err(Kind::Internal) => {
+                println!("{fault:?}: {line}");
+                return Some(Caught::Verifier);
+            }
             got if got != wanted => {
                 println!("{fault:?}: {line}");
                 found = Some(Caught::Comparison);

@@ -13,6 +13,7 @@ use aplomb_ground::span::Place;
 use aplomb_ground::span::first_line;
 use aplomb_ground::trace::{Config, Diagnostic, ResultRecord, SourceText, Trace};
 use aplomb_language::eval::host::Much;
+use aplomb_language::eval::work::Reason;
 use aplomb_plans::kir;
 use aplomb_values::dag::Recorded;
 use std::collections::BTreeMap;
@@ -55,7 +56,7 @@ impl Interpreted {
         self.elements > 0 || self.calls > 0
     }
 
-    pub fn add(all: &mut Vec<Interpreted>, place: &Place, (much, why): (Much, &str), own: f64) {
+    pub fn add(all: &mut Vec<Interpreted>, place: &Place, (much, why): (Much, &Reason), own: f64) {
         let (elements, calls, world) = match much {
             Much::Elements(n) => (n, 0, None),
             Much::Calls(n) => (0, n, None),

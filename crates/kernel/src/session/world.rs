@@ -21,6 +21,7 @@ use aplomb_ground::trace::Trace;
 use aplomb_language::eval::Interp;
 use aplomb_language::eval::cx::View;
 use aplomb_language::eval::host::{Answer, Arrays, Errand, Format, Host, Much, Now, Page};
+use aplomb_language::eval::work::Reason;
 use aplomb_plans::plan::Launch;
 use aplomb_values::array::Array;
 use aplomb_values::array::format::{self, Style};
@@ -532,7 +533,7 @@ impl Host for World<'_> {
         }
     }
 
-    fn interpreted(&mut self, place: &Place, much: Much, why: &str, own: f64) {
+    fn interpreted(&mut self, place: &Place, much: Much, why: &Reason, own: f64) {
         self.core.outside_ms += own;
         Interpreted::add(&mut self.core.interpreted, place, (much, why), own);
     }

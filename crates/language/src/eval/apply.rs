@@ -5,7 +5,7 @@ use super::run::{At, Eval, Outcome};
 use super::space::Space;
 use super::system::Options;
 use super::value::{Func, Oper, Operand, Value};
-use super::work::{Work, of_items, why};
+use super::work::{Reason, Work, why};
 use crate::functions::shape::Axis;
 use crate::syntax::numerals;
 use crate::syntax::steps::Act;
@@ -167,7 +167,7 @@ impl Eval<'_> {
         let work = self.cx.begin_work(elements())?;
         let nested = args.iter().find(|a| !a.is_uniform());
         Some(match nested {
-            Some(nested) => work.because(of_items(nested)),
+            Some(nested) => work.because(Reason::of_items(nested)),
             None if args.iter().any(|a| a.is_complex()) => work.because(why::COMPLEX),
             None => work,
         })

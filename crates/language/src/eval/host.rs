@@ -1,6 +1,7 @@
 //! The world as the evaluator sees it. A session implements it; tests use `testing::Host`.
 
 use super::cx::View;
+use super::work::Reason;
 use aplomb_ground::chart::Chart;
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::{Budget, Interrupt, Limits};
@@ -157,7 +158,7 @@ pub trait Host {
 
     /// A function gave its value at once, by the evaluator and not by a node, or a statement called
     /// and went round: where it stands, how much of it, the reason, and its own milliseconds.
-    fn interpreted(&mut self, _place: &Place, _much: Much, _why: &str, _own: f64) {}
+    fn interpreted(&mut self, _place: &Place, _much: Much, _why: &Reason, _own: f64) {}
     /// Milliseconds since the session began, without those of launches, of compiling and of all
     /// that was told as `interpreted`.
     fn untold(&self) -> f64 {

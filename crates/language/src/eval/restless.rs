@@ -8,11 +8,11 @@
 use super::cx::Cx;
 use super::work::why;
 use aplomb_ground::error::Result;
-use aplomb_ground::span::Place;
+use aplomb_ground::span::{Place, Source, Span};
 use aplomb_values::array::elements;
 use aplomb_values::dag::{Cell, Role};
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// Plans made running that make a place restless, and the nodes in them.
 const NEWS: (u32, usize) = (2, 64);
@@ -29,22 +29,22 @@ pub struct Restless(Vec<Known>);
 
 #[derive(Clone)]
 struct Known {
-    /// A text and the ends of a stretch of it.
-    at: (usize, u32, u32),
+    /// A text and a stretch of it. As long as the place is known no other text stands where it did,
+    /// though its own characters may be gone.
+    source: Weak<Source>,
+    span: Span,
     /// Plans made running, and their nodes.
     news: (u32, usize),
     /// Evaluations on the host since the last one.
     since: u32,
 }
 
-fn key(at: &Place) -> (usize, u32, u32) {
-    (Arc::as_ptr(&at.source) as usize, at.span.start, at.span.end)
-}
-
 impl Restless {
     fn find(&mut self, at: &Place) -> Option<&mut Known> {
-        let at = key(at);
-        self.0.iter_mut().find(|known| known.at == at)
+        let is = |known: &&mut Known| {
+            known.span == at.span && std::ptr::eq(known.source.as_ptr(), Arc::as_ptr(&at.source))
+        };
+        self.0.iter_mut().find(is)
     }
 
     /// An evaluation of so many nodes of a place had its plan, or one was made for it.
@@ -59,7 +59,8 @@ impl Restless {
                 if self.0.len() == PLACES {
                     self.0.remove(0);
                 }
-                self.0.push(Known { at: key(at), news: (1, nodes), since: 0 });
+                let (source, span) = (Arc::downgrade(&at.source), at.span);
+                self.0.push(Known { source, span, news: (1, nodes), since: 0 });
             }
             (None, false) => {}
         }

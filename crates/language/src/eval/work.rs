@@ -8,8 +8,8 @@
 use super::cx::{Cx, SMALL};
 use super::host::Much;
 use aplomb_ground::span::Place;
-use aplomb_values::array::{Array, Data};
-use std::borrow::Cow;
+use aplomb_values::array::{Array, Data, Shape};
+use std::fmt;
 
 /// The kind of work, by what is told of it.
 #[derive(Clone, Copy)]
@@ -34,7 +34,7 @@ pub struct Work {
     /// By the host's `untold`.
     begun: f64,
     /// The reason why it is no launch.
-    why: Cow<'static, str>,
+    why: Reason,
 }
 
 /// Reasons why work is no launch.
@@ -62,27 +62,75 @@ pub mod why {
 /// So many items are looked at to tell of what kinds they are.
 const LOOKED_AT: usize = 16;
 
-/// The reason of work on a nested array, with the first two kinds of items that differ.
-pub fn of_items(a: &Array) -> String {
-    let Data::Items(items) = a.data() else { return "it is a reference".into() };
-    let mut forms = items.iter().take(LOOKED_AT).map(|item| form(&item));
-    let Some(first) = forms.next() else { return "its items would be arrays".into() };
-    match forms.find(|form| *form != first) {
-        Some(other) => format!("its items differ in shape or kind: {first}, {other}"),
-        None => format!("its items are arrays, one by one: {first}"),
+/// The reason why work is no launch, whose words are put together once it is told.
+#[derive(Clone)]
+pub enum Reason {
+    /// One that says the same of all.
+    Fixed(&'static str),
+    /// Of a nested argument: its first item, if it has one, and the first that differs from it.
+    Items(Option<Form>, Option<Form>),
+}
+
+impl From<&'static str> for Reason {
+    fn from(why: &'static str) -> Reason {
+        Reason::Fixed(why)
     }
 }
 
-/// The kind of an item and its shape: `numbers of shape 2 3`.
-fn form(a: &Array) -> String {
-    let (one, kind) = match a.data() {
-        Data::Ref(_) => return "a reference".into(),
-        Data::Items(_) => ("an enclosed array", "arrays"),
-        _ if a.is_char() => ("a character", "characters"),
-        _ => ("a number", "numbers"),
-    };
-    let shape: Vec<String> = a.shape().iter().map(usize::to_string).collect();
-    if shape.is_empty() { one.into() } else { format!("{kind} of shape {}", shape.join(" ")) }
+impl Reason {
+    /// The reason of work on a nested array, with the first two kinds of items that differ.
+    pub fn of_items(a: &Array) -> Reason {
+        let Data::Items(items) = a.data() else { return Reason::Fixed("it is a reference") };
+        let mut forms = items.iter().take(LOOKED_AT).map(|item| Form::of(&item));
+        let first = forms.next();
+        let other = forms.find(|form| Some(form) != first.as_ref());
+        Reason::Items(first, other)
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Fixed(why) => out.write_str(why),
+            Reason::Items(None, _) => out.write_str("its items would be arrays"),
+            Reason::Items(Some(first), None) => {
+                write!(out, "its items are arrays, one by one: {first}")
+            }
+            Reason::Items(Some(first), Some(other)) => {
+                write!(out, "its items differ in shape or kind: {first}, {other}")
+            }
+        }
+    }
+}
+
+/// The kind of an item, of one and of many, and its shape: `numbers of shape 2 3`.
+#[derive(Clone, PartialEq)]
+pub struct Form {
+    one: &'static str,
+    many: &'static str,
+    shape: Shape,
+}
+
+impl Form {
+    fn of(a: &Array) -> Form {
+        let (one, many) = match a.data() {
+            Data::Ref(_) => ("a reference", "references"),
+            Data::Items(_) => ("an enclosed array", "arrays"),
+            _ if a.is_char() => ("a character", "characters"),
+            _ => ("a number", "numbers"),
+        };
+        Form { one, many, shape: a.shape().into() }
+    }
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.shape.is_empty() {
+            return out.write_str(self.one);
+        }
+        write!(out, "{} of shape", self.many)?;
+        self.shape.iter().try_for_each(|n| write!(out, " {n}"))
+    }
 }
 
 impl Cx<'_> {
@@ -166,7 +214,7 @@ impl Cx<'_> {
 
 impl Work {
     /// The same for another reason.
-    pub fn because(self, why: impl Into<Cow<'static, str>>) -> Work {
+    pub fn because(self, why: impl Into<Reason>) -> Work {
         Work { why: why.into(), ..self }
     }
 }
