@@ -490,7 +490,11 @@ macro_rules! instances {
             impl Visit for Folds<InF64> {
                 type Out = Trees;
                 fn rule<R: Rule>(self) -> Trees {
-                    Trees { both: map::<Long<R>, false, false>, gather: gather::<R>, rows: rows::<R> }
+                    Trees {
+                        both: map::<Long<R>, false, false>,
+                        gather: gather::<R>,
+                        rows: rows::<R>,
+                    }
                 }
             }
             impl Visit for Folds<InF32> {
