@@ -11,7 +11,8 @@ use aplomb_language::testing;
 use aplomb_values::array::Array;
 use std::collections::BTreeSet;
 
-const SETUP: &str = "A←¯3 1 4 1.5 9 2.5 ⋄ B←1+⍳6 ⋄ P←0.5 2 1.25 3 0.75 8 ⋄ M←3 3⍴1.5 ¯2 3 4 0.25 6";
+const SETUP: &str = "A←¯3 1 4 1.5 9 2.5 ⋄ B←1+⍳6 ⋄ P←0.5 2 1.25 3 0.75 8 ⋄ M←3 3⍴1.5 ¯2 3 4 0.25 6 \
+                     ⋄ L←300 400⍴÷2+⍳997 ⋄ _←⎕DR L";
 
 /// Small programs that between them use what every pass does.
 const LINES: &[&str] = &[
@@ -42,12 +43,8 @@ const LINES: &[&str] = &[
 /// Larger ones, for defects that no small plan shows: of a plan that is worth trying others, and of
 /// arrays that are written as they are read.
 const LARGE: &[(Fault, &str)] = &[
-    (Fault::Dearer, "+/{⍵+(1⌽⍵)+2⌽⍵}1+5000000⍴A"),
     (Fault::Dearer, "{B←(⍵×⍵)-⍵÷3 ⋄ B+(1⌽B)+(2⌽B)+3⌽B}5000000⍴A"),
-    (Fault::Dearer, "{B←1+⍵ ⋄ C←B×⍵ ⋄ (1⌽C)+(2⌽C)+(3⌽C)-B×1⌽B}2000000⍴A"),
-    (Fault::Dearer, "{B←⍉(⍵×⍵)+⍵*3 ⋄ (1⊖B)+(¯1⊖B)×(1⌽B)-(¯1⌽B)÷2+2⌽B}1300 1400⍴A+9"),
-    (Fault::Dearer, "+/{⍵+(1⌽⍵)+2⌽⍵}1+*5000000⍴A"),
-    (Fault::OtherLayout, "{B←⍉(⍵×⍵)+⍵*3 ⋄ (1⊖B)+(¯1⊖B)×(1⌽B)-(¯1⌽B)÷2+2⌽B}300 400⍴A+9"),
+    (Fault::OtherLayout, "{B←⍉(⍵×⍵)+⍵*3 ⋄ (1⊖B)+(¯1⊖B)×(1⌽B)-(¯1⌽B)÷2+2⌽B}L"),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
