@@ -187,12 +187,15 @@ pub fn give_back() {
 
 /// Keeps the free end of each thread's heap, up to the bytes that `give_back` leaves: glibc gives
 /// it back from 128 kB on, and a line that takes and frees as much pays for it with two calls of
-/// the system each time.
+/// the system each time. Blocks up to that size come from the heap too: as glibc learns no more
+/// how large they are once one of both numbers is set, it would map each from 128 kB on anew, and
+/// the system would clear its pages.
 pub fn keep_ends() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: a number is set, nothing else.
+    // SAFETY: two numbers are set, nothing else.
     unsafe {
         libc::mallopt(libc::M_TRIM_THRESHOLD, KEPT as libc::c_int);
+        libc::mallopt(libc::M_MMAP_THRESHOLD, KEPT as libc::c_int);
     }
 }
 
