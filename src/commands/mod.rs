@@ -92,7 +92,7 @@ pub struct Command {
     /// A sentence for help.
     pub help: &'static str,
     run: Option<Run>,
-    /// Its switches may be one letter long.
+    /// True where switches may be one letter long.
     short: bool,
     /// It tells of what is pending, or changes how that will run. What any other says is seen only
     /// after whatever may fail and was written before it.

@@ -46,7 +46,7 @@ pub fn programs() -> Vec<(String, Row)> {
         let path = root().join("examples/seeds").join(format!("{}.apl", bare(0)));
         let code = fs::read_to_string(path).unwrap().replacen("#!", "⍝!", 1);
         // What a program shows of itself defines nothing.
-        let code = code.split("\n⍝ Check").next().unwrap_or_default().to_string();
+        let code = code.split_once("\n⍝ Check").expect("a check").0.to_string();
         let why_not = |k: usize| cells[k].strip_prefix("no: ").map(String::from);
         let (why_not, why_not_c, why_not_cuda) = (why_not(3), why_not(4), why_not(5));
         let row = Row { code, name: bare(1), takes: bare(2), why_not, why_not_c, why_not_cuda };

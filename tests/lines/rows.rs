@@ -54,7 +54,7 @@ fn bas_06_every_affine_read_has_its_matrix() {
         let mut all: Vec<(String, String)> = last(&t)
             .reads
             .iter()
-            .map(|r| (name(r.buf).unwrap_or_default(), format!("{:?}", r.matrix)))
+            .map(|r| (name(r.buf).expect("a name"), format!("{:?}", r.matrix)))
             .collect();
         all.sort();
         all.dedup();

@@ -29,7 +29,7 @@ impl Part {
         Source::part(name, &self.text, self.own.clone(), self.first)
     }
 
-    /// Its place in the text that it is a part of.
+    /// The place of a line in the text that it is a part of.
     pub fn place(&self, name: &str) -> Place {
         let own = self.text.get(self.own.clone()).map_or(0, |own| own.chars().count() as u32);
         Place::new(&self.of(name), Span::new(self.first, self.first + own))

@@ -530,14 +530,9 @@ impl Eval<'_> {
             None => to.put_all(&places, &v, self.cx.budget()),
             Some(_) => Ok(false),
         };
-        let one_by_one = match together {
-            Ok(together) => {
-                if together {
-                    &[]
-                } else {
-                    &places[..]
-                }
-            }
+        let one_by_one: &[usize] = match together {
+            Ok(true) => &[],
+            Ok(false) => &places,
             Err(e) => {
                 let was = to.finish(self.cx.budget())?;
                 self.change(at, sym, was)?;

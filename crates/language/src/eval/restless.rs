@@ -66,7 +66,7 @@ impl Restless {
         }
     }
 
-    /// Whether the next evaluation of a place would likely have a plan made in vain.
+    /// True where the next evaluation of a place would likely have a plan made in vain.
     fn expects_new(&mut self, at: &Place) -> bool {
         let many = |known: &&mut Known| known.news.0 >= NEWS.0 && known.news.1 >= NEWS.1;
         let Some(known) = self.find(at).filter(many) else { return false };

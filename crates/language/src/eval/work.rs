@@ -59,7 +59,7 @@ pub mod why {
     pub const HOST: &str = "the host does it";
 }
 
-/// So many items are looked at to tell of what kinds they are.
+/// Items that are looked at to tell of what kinds they are.
 const LOOKED_AT: usize = 16;
 
 /// The reason why work is no launch, whose words are put together once it is told.
@@ -67,7 +67,7 @@ const LOOKED_AT: usize = 16;
 pub enum Reason {
     /// One that says the same of all.
     Fixed(&'static str),
-    /// Of a nested argument: its first item, if it has one, and the first that differs from it.
+    /// Forms of a nested argument's items: the first, if it has one, and the first that differs.
     Items(Option<Form>, Option<Form>),
 }
 

@@ -359,7 +359,7 @@ impl Array {
         true
     }
 
-    /// Whether it is a vector of arrays in a list that nobody else holds.
+    /// True of a vector of arrays in a list that nobody else holds.
     pub fn is_list_of_arrays(&mut self) -> bool {
         let is_own = self.is_own_list();
         let Data::Items(items) = &self.data else { return false };

@@ -273,13 +273,17 @@ unsafe fn lanes_of_rows<R: Rule, L: Wide, const MOST: usize>(
     r
 }
 
-/// The type in which powers are taken.
-trait Powers {
+/// The type in which loops compute.
+trait In {
+    /// The way of a rule in that type.
+    type Way<R: Rule>: Way;
+    /// A small whole power.
     fn of<L: Wide>(x: L, exponent: i32) -> (L, L::Mask);
 }
 
 struct InF64;
-impl Powers for InF64 {
+impl In for InF64 {
+    type Way<R: Rule> = Long<R>;
     #[inline(always)]
     fn of<L: Wide>(x: L, exponent: i32) -> (L, L::Mask) {
         small_power(x, exponent)
@@ -287,7 +291,8 @@ impl Powers for InF64 {
 }
 
 struct InF32;
-impl Powers for InF32 {
+impl In for InF32 {
+    type Way<R: Rule> = Short<R>;
     #[inline(always)]
     fn of<L: Wide>(x: L, exponent: i32) -> (L, L::Mask) {
         let (value, odd) = small_power(x.short(), exponent);
@@ -296,7 +301,7 @@ impl Powers for InF32 {
 }
 
 #[inline(always)]
-unsafe fn power<W: Powers, L: Wide>(out: *mut f64, x: *const f64, exponent: f64, n: usize) -> bool {
+unsafe fn power<W: In, L: Wide>(out: *mut f64, x: *const f64, exponent: f64, n: usize) -> bool {
     let exponent = exponent as i32;
     // SAFETY: `Loop`'s contract.
     unsafe {
@@ -433,7 +438,7 @@ macro_rules! instances {
                 }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn power<W: Powers>(
+            unsafe fn power<W: In>(
                 out: *mut f64,
                 x: *const f64,
                 _: *const f64,
@@ -456,34 +461,22 @@ macro_rules! instances {
             }
 
             struct Of<T>(PhantomData<T>);
-            impl Visit for Of<InF64> {
+            impl<T: In> Visit for Of<T> {
                 type Out = Loops;
                 fn rule<R: Rule>(self) -> Loops {
-                    of_two::<Long<R>>()
+                    Loops {
+                        both: map::<T::Way<R>, false, false>,
+                        left: map::<T::Way<R>, true, false>,
+                        right: map::<T::Way<R>, false, true>,
+                    }
                 }
                 fn alone<R: Rule>(self) -> Loops {
-                    of_one::<Long<R>>()
+                    Loops {
+                        both: map::<T::Way<R>, false, true>,
+                        left: map::<T::Way<R>, true, true>,
+                        right: map::<T::Way<R>, false, true>,
+                    }
                 }
-            }
-            impl Visit for Of<InF32> {
-                type Out = Loops;
-                fn rule<R: Rule>(self) -> Loops {
-                    of_two::<Short<R>>()
-                }
-                fn alone<R: Rule>(self) -> Loops {
-                    of_one::<Short<R>>()
-                }
-            }
-            fn of_two<W: Way>() -> Loops {
-                Loops {
-                    both: map::<W, false, false>,
-                    left: map::<W, true, false>,
-                    right: map::<W, false, true>,
-                }
-            }
-            fn of_one<W: Way>() -> Loops {
-                let (array, number) = (map::<W, false, true>, map::<W, true, true>);
-                Loops { both: array, left: number, right: array }
             }
 
             struct Folds<T>(PhantomData<T>);

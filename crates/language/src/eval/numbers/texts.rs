@@ -110,8 +110,7 @@ impl Texts {
 
     /// The number of items of each. Errors: WS FULL.
     pub fn lengths(&self, budget: &Budget) -> Result<Vec<f64>> {
-        let out = budget.each(self.texts.iter().map(|text| text.len() as f64))?;
-        Ok(out)
+        budget.each(self.texts.iter().map(|text| text.len() as f64))
     }
 
     /// The text, or the vector of them. None: a vector of none. Errors: WS FULL.

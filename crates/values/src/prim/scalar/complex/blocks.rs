@@ -27,7 +27,7 @@ impl Items<'_> {
         }
     }
 
-    /// Those of some places.
+    /// Arguments of some of the places.
     pub fn part(&self, places: std::ops::Range<usize>) -> Self {
         match *self {
             Items::One(z) => Items::One(z),
