@@ -29,6 +29,9 @@ mod loops;
 mod machine;
 mod map;
 mod narrow;
+mod parted;
+#[cfg(target_arch = "x86_64")]
+mod partition;
 mod pattern;
 mod prefixes;
 mod product;

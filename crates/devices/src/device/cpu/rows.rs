@@ -16,7 +16,7 @@ use super::across::{GROUP, Panels, turns};
 use super::convert::{Source, converts};
 use super::isa::{Isa, by_isa};
 use super::share::{Ran, STRETCH, each_unit};
-use super::sorting::by_digits;
+use super::sorting::{Bits, by_digits};
 use super::{Cpu, RunCtx, library};
 use aplomb_values::array::DType;
 use aplomb_values::dag::Lib;
@@ -121,7 +121,7 @@ impl Rows {
             let whole = items.len() == block && self.width <= SHORT;
             if !whole || self.of.is_sort() && items.iter().any(shares_key) {
                 for (row, out) in items.chunks(self.width).zip(out.chunks_mut(self.width)) {
-                    self.row(row, out, row.iter().any(shares_key));
+                    self.row(isa, row, out, row.iter().any(shares_key));
                 }
                 continue;
             }
@@ -141,12 +141,12 @@ impl Rows {
         if self.of.is_down() { u64::MAX } else { 0 }
     }
 
-    fn row(&self, row: &[f64], out: &mut [f64], odd: bool) {
+    fn row(&self, isa: Isa, row: &[f64], out: &mut [f64], odd: bool) {
         let flip = self.flip();
         if self.of.is_sort() && !odd {
             let mut keys: Vec<u64> = row.iter().map(|x| order_key(*x) ^ flip).collect();
             let mut spare = keys.clone();
-            by_digits(&mut keys, &mut spare, &|| false);
+            u64::in_order(isa, &mut keys, &mut spare, &|| false);
             out.iter_mut().zip(keys).for_each(|(out, key)| *out = ordered(key ^ flip));
             return;
         }

@@ -5,12 +5,14 @@
 //! | items made and sorted | runs of them |
 //! | pairs of runs merged until one is left | stretches of what comes out |
 //!
-//! A run is sorted by digits: a pass for each byte of the keys that is not the same in all of the
+//! Bare keys have a better way (`parted`). A run is sorted by digits: a pass for each byte of the keys that is not the same in all of the
 //! run, the least first. A pass leaves items of one digit in their order, and they come in the
 //! order of their places, so those of one key end in that order too.
 
+#[cfg(target_arch = "x86_64")]
+use super::partition;
 use super::share::{Ran, STRETCH, each_unit, stretch};
-use super::{Cpu, DeviceError, RunCtx};
+use super::{Cpu, DeviceError, Isa, RunCtx};
 use crate::pool::PoolBuffer;
 use aplomb_values::array::DType;
 use std::cmp::Ordering;
@@ -37,6 +39,14 @@ pub trait Keyed: Copy + Ord + Send + Sync {
 pub trait Bits: Keyed {
     const LEAST: Self;
     const MOST: Self;
+
+    /// A run in ascending order, in the way that is quickest on the machine; otherwise as
+    /// `by_digits`.
+    fn in_order(isa: Isa, run: &mut [Self], spare: &mut [Self], stops: &dyn Fn() -> bool);
+
+    /// Keys of `from` below the pivot to the front of `to`, all others to its back; how many are
+    /// below. Both are as long.
+    fn part(isa: Isa, from: &[Self], to: &mut [Self], pivot: Self) -> usize;
 }
 
 macro_rules! keyed {
@@ -53,10 +63,43 @@ macro_rules! keyed {
         impl Bits for $t {
             const LEAST: $t = <$t>::MIN;
             const MOST: $t = <$t>::MAX;
+
+            fn in_order(isa: Isa, run: &mut [$t], spare: &mut [$t], stops: &dyn Fn() -> bool) {
+                match isa {
+                    // SAFETY: it is the machine's instruction set.
+                    #[cfg(target_arch = "x86_64")]
+                    Isa::Avx512 => unsafe {
+                        partition::by_partitions(run, spare, stops, by_digits)
+                    },
+                    _ => by_digits(run, spare, stops),
+                }
+            }
+
+            fn part(isa: Isa, from: &[$t], to: &mut [$t], pivot: $t) -> usize {
+                assert_eq!(from.len(), to.len());
+                match isa {
+                    // SAFETY: it is the machine's instruction set, and both are as long.
+                    #[cfg(target_arch = "x86_64")]
+                    Isa::Avx512 => unsafe { partition::part(from, to, pivot) },
+                    _ => part(from, to, pivot),
+                }
+            }
         })*
     };
 }
 keyed!(u32, u64);
+
+/// `Bits::part`, key by key: each goes to both ends of what is free, and one of them stays free.
+fn part<T: Bits>(from: &[T], to: &mut [T], pivot: T) -> usize {
+    let (mut low, mut high) = (0, to.len());
+    for &key in from {
+        let below = usize::from(key < pivot);
+        (to[low], to[high - 1]) = (key, key);
+        low += below;
+        high -= 1 - below;
+    }
+    low
+}
 
 /// A run in ascending order of the items' places, by key; `spare` is as long. It may be told to
 /// stop after each stretch; then nobody reads the run.
