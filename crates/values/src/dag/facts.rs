@@ -3,8 +3,8 @@
 //! When a node can fail is computed when it is made, and read by all who ask. The recorder makes a
 //! check of what fails hard, guards give it arguments that it has a result for, passes compute it
 //! on its whole domain, rules drop only what never fails. The answer depends on kinds, types, on
-//! whether intervals are known, and on whether a divisor is a number other than 0; so it is part of
-//! what a known plan is known by.
+//! whether intervals are known, on whether places lie in their axis, and on whether a divisor is a
+//! number other than 0; so it is part of what a known plan is known by.
 
 use crate::array::{Array, DType};
 use crate::prim::op::{Fails, On, Op};
@@ -41,12 +41,22 @@ pub struct Known {
     pub dtype: DType,
     /// It is one number, and not 0.
     pub nonzero: bool,
+    /// No element is less than the first or more than the second, where somebody knows.
+    pub range: Option<(f64, f64)>,
 }
 
 impl Known {
     /// The facts about an array, pending or not.
     pub fn of(a: &Array) -> Known {
-        Known { dtype: a.dtype(), nonzero: a.number_scalar().is_some_and(|x| x != 0.0) }
+        let nonzero = a.number_scalar().is_some_and(|x| x != 0.0);
+        let range = a.pending().map_or_else(|| a.dtype().range(), |cell| cell.meta().range);
+        Known { dtype: a.dtype(), nonzero, range }
+    }
+
+    /// Whether all are whole numbers of so many from the first on.
+    pub fn are_places(&self, first: f64, count: usize) -> bool {
+        let inside = |(lo, hi): (f64, f64)| first <= lo && hi < first + count as f64;
+        self.dtype.is_integer() && self.range.is_some_and(inside)
     }
 }
 

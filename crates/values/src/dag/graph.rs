@@ -78,9 +78,11 @@ impl Dag {
         debug_assert!(node.inputs().iter().all(|a| a.index() < self.nodes.len()));
         // A look at a number that needs no note: a known plan is known by the answer.
         let nonzero = |a: NodeId| matches!(self.scalar(a), Some(Scalar::Num(x)) if x != 0.0);
-        let fails = node
-            .facts()
-            .fails(&info.meta, &|a| Known { dtype: self.dtype(*a), nonzero: nonzero(*a) });
+        let fails = node.facts().fails(&info.meta, &|&a| Known {
+            dtype: self.dtype(a),
+            nonzero: nonzero(a),
+            range: self.infos[a.index()].meta.range,
+        });
         self.nodes.push(node);
         self.infos.push(info);
         self.fails.push(fails);

@@ -67,9 +67,11 @@ impl<A> Kind<A> for Gather<A> {
         GATHER
     }
 
-    /// A place may lie beyond its axis.
-    fn fails(&self, _own: &Meta, _of: &dyn Fn(&A) -> Known) -> Fails {
-        Fails::Hard
+    /// A place may lie beyond its axis, unless all are known to lie in it: those of a grade do.
+    fn fails(&self, _own: &Meta, of: &dyn Fn(&A) -> Known) -> Fails {
+        let (places, along) = (&self.args[1..], &self.along);
+        let inside = |(a, along): (&A, &Along)| of(a).are_places(self.origin, along.extent);
+        if places.iter().zip(along).all(inside) { Fails::Never } else { Fails::Hard }
     }
 
     fn held(&self) -> usize {
