@@ -81,6 +81,9 @@ pub struct Core {
     pub said: String,
     /// The evaluations that the statement under way has forced, to tell its story later.
     forced: Vec<Forced>,
+    /// The step under way, which only leads to others, where the story is still of the statement
+    /// before it.
+    leads: Option<Place>,
     /// The record of the last run of launches.
     ran: Option<Rc<Run>>,
     /// Milliseconds that launches took since `begin`, and how many.
@@ -129,6 +132,7 @@ impl Core {
             outside_ms: 0.0,
             said: String::new(),
             forced: Vec::new(),
+            leads: None,
             ran: None,
             spent: Spent::default(),
             sum: Spent::default(),
@@ -293,12 +297,35 @@ impl<'a> World<'a> {
     /// Whether the text that ran is one to tell: it gave a value, or its last statement had work
     /// done for a name.
     pub fn has_story(&mut self) -> bool {
-        let interpreted = self.core.interpreted.iter().any(Interpreted::is_work);
-        let worked = !self.core.forced.is_empty() || interpreted;
+        if self.core.leads.take().is_some() {
+            return true;
+        }
+        let worked = self.worked();
         if !self.gave && worked {
             self.keep_spent();
         }
         self.gave || worked
+    }
+
+    /// Whether the statement under way had work done.
+    fn worked(&self) -> bool {
+        !self.core.forced.is_empty() || self.core.interpreted.iter().any(Interpreted::is_work)
+    }
+
+    /// Work begins. Where the story is of an earlier statement, it ends here.
+    fn works(&mut self) {
+        if let Some(place) = self.core.leads.take() {
+            self.begin(&place);
+        }
+    }
+
+    /// A statement's story begins, and nothing is in it yet.
+    fn begin(&mut self, place: &Place) {
+        self.core.close_current();
+        self.core.forced.clear();
+        self.core.warnings.clear();
+        self.core.interpreted.clear();
+        self.core.current.name(Some(place));
     }
 
     /// The cost of the statement under way is the one that is told.
@@ -488,6 +515,7 @@ impl World<'_> {
 
 impl Host for World<'_> {
     fn force(&mut self, recorded: Recorded) -> Result<Vec<Array>> {
+        self.works();
         let recorded = Rc::new(recorded);
         self.core.forced.push(Forced { recorded: recorded.clone(), run: None });
         if self.dry {
@@ -535,6 +563,7 @@ impl Host for World<'_> {
 
     fn interpreted(&mut self, place: &Place, much: Much, why: &Reason, own: f64) {
         self.core.outside_ms += own;
+        self.works();
         Interpreted::add(&mut self.core.interpreted, place, (much, why), own);
     }
 
@@ -686,12 +715,16 @@ impl Host for World<'_> {
         line
     }
 
-    fn statement(&mut self, place: &Place) {
-        self.core.close_current();
-        self.core.forced.clear();
-        self.core.warnings.clear();
-        self.core.interpreted.clear();
-        self.core.current.name(Some(place));
+    fn statement(&mut self, place: &Place, leads: bool) {
+        if leads && !self.core.mode.tracing && self.worked() {
+            if self.core.leads.is_none() {
+                self.keep_spent();
+            }
+            self.core.leads = Some(place.clone());
+        } else {
+            self.core.leads = None;
+            self.begin(place);
+        }
         self.core.sum = self.core.sum.and(&self.core.spent);
         self.core.spent = Spent::default();
         self.core.started = Some(Instant::now());

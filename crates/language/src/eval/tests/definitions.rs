@@ -3,23 +3,30 @@
 
 use super::{run, with_stack};
 
-/// Lines that must print the same, each small and with everything recorded.
-fn same(pairs: impl IntoIterator<Item = (String, String)> + Send + 'static) {
-    let wrong = with_stack(move || {
-        let mut wrong = Vec::new();
-        for (fast, meant) in pairs {
-            for all in [false, true] {
-                let (got, want) = (run(&fast, all), run(&meant, false));
-                if got != want {
-                    wrong.push(format!(
-                        "{fast}   [recorded: {all}]\n   {got:?}\n{meant}\n   {want:?}"
-                    ));
-                }
-            }
-        }
-        wrong
+/// Lines that must print the same, each small and with everything recorded; in two halves beside
+/// each other, as thousands of lines are a test.
+fn same(pairs: impl IntoIterator<Item = (String, String)>) {
+    let mut pairs: Vec<_> = pairs.into_iter().collect();
+    let rest = pairs.split_off(pairs.len() / 2);
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let halves = [pairs, rest].map(|half| scope.spawn(|| with_stack(|| differing(half))));
+        halves.into_iter().flat_map(|half| half.join().unwrap()).collect()
     });
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong[..wrong.len().min(20)].join("\n"));
+}
+
+/// What each pair that differs printed.
+fn differing(pairs: Vec<(String, String)>) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (fast, meant) in pairs {
+        for all in [false, true] {
+            let (got, want) = (run(&fast, all), run(&meant, false));
+            if got != want {
+                wrong.push(format!("{fast}   [recorded: {all}]\n   {got:?}\n{meant}\n   {want:?}"));
+            }
+        }
+    }
+    wrong
 }
 
 /// A workspace that is set back forgets what was written meanwhile and may fail.
