@@ -39,7 +39,7 @@ struct Counts {
 
 /// Keys that are made, then compared one way after the other, so that no comparison is a branch,
 /// which nothing could predict.
-const ABREAST: usize = 64;
+const ABREAST: usize = 512;
 
 #[inline(always)]
 fn blocks<T: Bits>(keys: Range<usize>, key: impl Fn(usize) -> T, mut each: impl FnMut(&[T])) {
