@@ -10,7 +10,7 @@ use super::work::why;
 use aplomb_ground::error::Result;
 use aplomb_ground::span::{Place, Source, Span};
 use aplomb_values::array::elements;
-use aplomb_values::dag::{Cell, Role};
+use aplomb_values::dag::{Cell, Node, Role, kinds};
 use std::rc::Rc;
 use std::sync::{Arc, Weak};
 
@@ -19,7 +19,7 @@ const NEWS: (u32, usize) = (2, 64);
 /// Evaluations on the host until one is compiled again.
 const AGAIN: u32 = 64;
 /// Elements that the host does while a node is compiled.
-const NODE: usize = 1 << 15;
+const NODE: usize = 1 << 16;
 /// Places that are known; the one that was seen first goes first.
 const PLACES: usize = 16;
 
@@ -81,6 +81,9 @@ fn work(cell: &Cell) -> Option<usize> {
     /// The time of an item that goes by itself, in those of a loop's.
     const SLOW: usize = 8;
     let (node, n) = (cell.node()?, elements(cell.shape()));
+    if let Node::Compact(kinds::Compact { args, .. }) = &*node {
+        return Some(elements(args[0].shape()).saturating_add(n).saturating_mul(SLOW));
+    }
     match node.role() {
         Role::Index | Role::Move | Role::AtPlaces => Some(n.saturating_mul(SLOW)),
         Role::Elementwise | Role::Consumer => {
