@@ -10,7 +10,7 @@ use super::work::why;
 use aplomb_ground::error::Result;
 use aplomb_ground::span::{Place, Source, Span};
 use aplomb_values::array::elements;
-use aplomb_values::dag::{Cell, Node, Role, kinds};
+use aplomb_values::dag::{Cell, Role};
 use std::rc::Rc;
 use std::sync::{Arc, Weak};
 
@@ -81,15 +81,14 @@ fn work(cell: &Cell) -> Option<usize> {
     /// The time of an item that goes by itself, in those of a loop's.
     const SLOW: usize = 8;
     let (node, n) = (cell.node()?, elements(cell.shape()));
-    if let Node::Compact(kinds::Compact { args, .. }) = &*node {
-        return Some(elements(args[0].shape()).saturating_add(n).saturating_mul(SLOW));
-    }
+    let consumed = node.consumes().map_or(n, |(src, _)| elements(src.shape()));
     match node.role() {
         Role::Index | Role::Move | Role::AtPlaces => Some(n.saturating_mul(SLOW)),
-        Role::Elementwise | Role::Consumer => {
-            node.facts().operation()?;
-            Some(node.consumes().map_or(n, |(src, _)| elements(src.shape())))
+        // What goes along an axis beside what it holds chooses of it.
+        Role::Consumer if node.facts().held() > 0 && node.facts().axis().is_some() => {
+            Some(consumed.saturating_mul(SLOW))
         }
+        Role::Elementwise | Role::Consumer => node.facts().operation().map(|_| consumed),
         Role::Given => None,
     }
 }
