@@ -78,7 +78,7 @@ fn step(dice: &mut Dice) -> Step {
     let (to, from) = (NAMES[t], NAMES[s]);
     let new = some_item(dice);
     let (n, v) = (new.joined(), new.text());
-    let kind = dice.roll(30);
+    let kind = dice.roll(35);
     let text = match kind {
         0 | 1 => format!("{to}←{from}"),
         2 | 3 => format!("{to}←{n},{to}"),
@@ -105,6 +105,11 @@ fn step(dice: &mut Dice) -> Step {
         27 => format!("{to}←¯1↓{to} ⋄ {to},←{n}"),
         28 => format!("{to}←1↓{to} ⋄ {to},←{n}"),
         29 => format!("{to}←¯3↑2↓{to} ⋄ {to}←{n},{n},{from},{to}"),
+        30 => format!("{to}←{{⍵,{n}}}⍣2⊢{from}"),
+        31 => format!("{to}←{from}{{0=⍵:⍺ ⋄ (⍺,{n})∇⍵-1}}2"),
+        32 => format!("{to}←{from}{{0=⍵:⍺ ⋄ r←⍺ ⋄ r←{n},r ⋄ r∇⍵-1}}2"),
+        33 => format!("{to}←⊃{{⍵,{n}}}/(⍳2),⊂{from}"),
+        34 => format!("{to}←{from}{{r←⍺,{n} ⋄ r,⍵}}{from}"),
         23 => format!("{to}←1↓{from}←{n},{from}"),
         24 => format!("e←{to}⍳⊂{v}"),
         _ => format!("{to}←{to},(⊂e),({from}∊⊂{v})/{from}"),
@@ -142,6 +147,9 @@ fn step(dice: &mut Dice) -> Step {
                 pairs.chain(b[k..].iter().cloned()).collect()
             }
             19 => [&a[2..], &b[..2]].concat(),
+            30 | 31 | 33 => back(&back(&b)),
+            32 => front(&front(&b)),
+            34 => [back(&b), b].concat(),
             22 => [a, b].concat(),
             23 => {
                 state.lists[s] = front(&b);
@@ -170,9 +178,12 @@ fn step(dice: &mut Dice) -> Step {
 fn failing(dice: &mut Dice) -> Step {
     let t = dice.roll(3);
     let (to, new) = (NAMES[t], some_item(dice));
-    let (n, kind) = (new.joined(), dice.roll(5));
+    let (n, v, kind) = (new.joined(), new.text(), dice.roll(8));
     let text = match kind {
         4 => format!("e←÷0×≢{to},←{n}"),
+        5 => format!("e←÷0×≢{to}[1]←⊂{v}"),
+        6 => format!("e←÷0×(≢{to}[1]←⊂{v})×≢{to},←{n}"),
+        7 => format!("e←÷0×(≢{to},←{n})×≢{to}[1]←⊂{v}"),
         0 => format!("{to}←({n},{to}),÷0"),
         1 => format!("{to}←(1↓{to}),{to}+1 2 3⍴⍳6"),
         2 => format!("e←÷0×≢{to}←{n},{to}"),
@@ -183,6 +194,11 @@ fn failing(dice: &mut Dice) -> Step {
         match kind {
             2 => list.insert(0, new.clone()),
             4 => list.push(new.clone()),
+            5 => list[0] = new.clone(),
+            6 | 7 => {
+                list[0] = new.clone();
+                list.push(new.clone());
+            }
             3 => {
                 list.remove(0);
                 list.push(new.clone());
@@ -326,7 +342,7 @@ fn lists_of_lines_are_what_copies_would_be() {
 }
 
 /// Loops and recursions on `x` items, whose work for an item is the same however many there are.
-const LINEAR: [&str; 15] = [
+const LINEAR: [&str; 26] = [
     "k←⍬ ⋄ :For i :In ⍳x ⋄ k←(⊂i i),k ⋄ :EndFor ⋄ z←≢k",
     "k←⍬ ⋄ :For i :In ⍳x ⋄ k←k,⊂i i ⋄ k←(⊂0 i),k ⋄ :EndFor ⋄ z←≢k",
     "k←⍬ ⋄ :For i :In ⍳x ⋄ k←(⊂i i),k ⋄ :If 0=3|i ⋄ k←1↓k ⋄ :EndIf ⋄ :EndFor ⋄ z←≢k",
@@ -341,13 +357,31 @@ const LINEAR: [&str; 15] = [
     "k←⍬ ⋄ :For p :In {⍵(3×⍵)}¨⍳x ⋄ :If ~(⊂p)∊k ⋄ k,←⊂p ⋄ :EndIf ⋄ :EndFor ⋄ z←≢k",
     "z←≢{0=≢⍵:⍬ ⋄ (⊂⌽⊃⍵),∇1↓⍵}{⍵ ⍵}¨⍳x",
     "z←≢{0=≢⍵:⍬ ⋄ (∇1↓⍵),⊂⌽⊃⍵}{⍵ ⍵}¨⍳x",
+    "z←≢⍬{0=⍵:⍺ ⋄ (⍺,⊂⍵ ⍵)∇⍵-1}x",
+    "z←≢⍬{0=⍵:⍺ ⋄ r←⍺ ⋄ r,←⊂⍵ ⍵ ⋄ r∇⍵-1}x",
+    "z←≢⍬{0=⍵:⍺ ⋄ r←⍺ ⋄ r←(⊂⍵ ⍵),r ⋄ r∇⍵-1}x",
+    "z←≢{⍵,⊂3 4}⍣x⊢⍬",
+    "z←≢{r←⍵ ⋄ r,←⊂3 4 ⋄ r}⍣x⊢⍬",
+    "z←≢⊃{⍵,⊂⍺ ⍺}/(⍳x),⊂⍬",
+    "z←≢⊃{(⊂⍺ ⍺),⍵}/(⍳x),⊂⍬",
+    "k←⍬ ⋄ z←≢{k⊢←(⊂⍵ ⍵),k ⋄ 0}¨⍳x",
+    "k←{⍵ ⍵}¨⍳x ⋄ z←≢{k⊢←(1↓k),⊂⍵ ⍵ ⋄ 0}¨⍳x",
+    "z←≢{k←⍬ ⋄ _←{k⊢←k,⊂⍵ ⍵ ⋄ k⊢←(⊂⍵ ⍵),k ⋄ 0}¨⍳⍵ ⋄ k}x",
+    "k←⊂⍤1⊢4 2⍴⍳8 ⋄ :For i :In ⍳x ⋄ k,←⊂i,i×2 ⋄ z←⎕DL 0 ⋄ :EndFor ⋄ z←≢k",
     "t←(6×x)⍴'words ' ⋄ z←0 ⋄ :While 0<≢t ⋄ t←(t⍳' ')↓t ⋄ z+←1 ⋄ :EndWhile",
 ];
 
 /// Loops whose turns are statements of the line, each of which could be undone.
-const LINES: [&str; 2] = [
+const LINES: [&str; 9] = [
     "k←⍬ ⋄ :For i :In ⍳x ⋄ k,←⊂i,i×2 ⋄ :EndFor",
     "k←⍬ ⋄ :For i :In ⍳x ⋄ k,←⊂i,i×2 ⋄ z←⎕DL 0 ⋄ :EndFor",
+    "k←⍬ ⋄ :For i :In ⍳x ⋄ k←(⊂i,i×2),k ⋄ z←⎕DL 0 ⋄ :EndFor",
+    "k←⍬ ⋄ :For i :In ⍳x ⋄ k,←⊂i,i×2 ⋄ z←⎕DL 0 ⋄ :If 9<≢k ⋄ k←1↓k ⋄ :EndIf ⋄ :EndFor",
+    "k←⍳x ⋄ k←k,¨k ⋄ :For i :In ⍳x ⋄ k←(1↓k),⊂i,i×2 ⋄ z←⎕DL 0 ⋄ :EndFor",
+    "k←x⍴⊂1 2 ⋄ :For i :In ⍳x ⋄ k[i]←⊂3 4 ⋄ z←⎕DL 0 ⋄ :EndFor",
+    "k←x⍴0.5 ⋄ :For i :In ⍳x ⋄ k[i]←i ⋄ z←⎕DL 0 ⋄ :EndFor",
+    "k←⍬ ⋄ :For i :In ⍳x ⋄ k⍪←i ⋄ z←⎕DL 0 ⋄ :EndFor",
+    "k←1 3⍴0 ⋄ :For i :In ⍳x ⋄ k⍪←i,2 3 ⋄ z←⎕DL 0 ⋄ :EndFor",
 ];
 
 /// Bytes that are taken grow as the items do: a list that is copied each turn would take ten times

@@ -229,7 +229,7 @@ impl Eval<'_> {
                 if self.cx.sys.scope.is_once_a_cell()
                     && let Some(f) = self.as_dfn(t, x.is_some())
                 {
-                    return self.call_dfn(&f, x, y);
+                    return self.call_dfn(&f, x.cloned(), y.clone());
                 }
                 return self.call_trad(t, &[], x, Some(y));
             }
@@ -246,7 +246,7 @@ impl Eval<'_> {
                 return self.system_call(row, &[a.clone(), b.clone()], &Options::default(), x, y);
             }
             Func::Dfn(_) | Func::Op1(Oper::Dfn(_), _) | Func::Op2(Oper::Dfn(_), ..) => {
-                return self.call_dfn(f, x, y);
+                return self.call_dfn(f, x.cloned(), y.clone());
             }
             Func::Op1(Oper::Curried(..), _) | Func::Op2(Oper::Curried(..), ..) => {
                 return Err(bug!("an operator that has its operand derives by another"));
@@ -327,6 +327,16 @@ impl Eval<'_> {
             return self.dyadic(p, x, y, None);
         }
         let o = self.call(f, x, y)?;
+        self.valued(o)?.ok_or_else(|| aplomb_ground::error::value("this function gave no value"))
+    }
+
+    /// The same with a right argument that the caller has no more use for: a dfn that reads it last
+    /// may change it where it lies.
+    pub fn apply_to(&mut self, f: &Rc<Func>, x: Option<&Array>, y: Array) -> Result<Array> {
+        if f.closure().is_none() {
+            return self.apply(f, x, &y);
+        }
+        let o = self.call_dfn(f, x.cloned(), y)?;
         self.valued(o)?.ok_or_else(|| aplomb_ground::error::value("this function gave no value"))
     }
 

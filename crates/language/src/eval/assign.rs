@@ -12,7 +12,7 @@ use crate::table::Prim;
 use aplomb_ground::error::{Error, Result, bug, length, rank, syntax, untraced, value};
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::format::display;
-use aplomb_values::array::{Array, Changing};
+use aplomb_values::array::{Array, Changing, End};
 use std::rc::Rc;
 
 impl Eval<'_> {
@@ -271,7 +271,10 @@ impl Eval<'_> {
             }
             _ => Ok(false),
         };
-        self.changed_by(at, sym, grow, |globals, sym, grow| globals.lengthen(sym, grow))
+        self.changed_by(at, sym, grow, |globals, sym, grow| {
+            let grow = |held: &mut Value| Ok(grow(held)?.then_some(()));
+            Ok(globals.edit(sym, None, End::Back, grow)?.is_some())
+        })
     }
 
     /// A change of a name's value in its slot: that of the innermost function that has one, or the
@@ -496,6 +499,37 @@ impl Eval<'_> {
         self.change(at, sym, now)
     }
 
+    /// An item of a name of the workspace, where it lies. False, and nothing changed: it is another
+    /// name, or its old value is kept for this statement. Errors: WS FULL, INTERRUPT.
+    fn put_in_workspace(
+        &mut self,
+        at: At<'_>,
+        sym: Sym,
+        place: usize,
+        new: &Array,
+    ) -> Result<bool> {
+        let mut scope = at.frame;
+        while let Some(frame) = scope.filter(|frame| !frame.has_local(sym)) {
+            scope = frame.closure.env.as_ref();
+        }
+        let elsewhere = scope.is_some() || self.elsewhere(sym).is_some();
+        let below = at.frame.is_none() && self.below(sym).is_some();
+        if elsewhere || below || self.cx.sys.scope.is_once_a_cell() {
+            return Ok(false);
+        }
+        self.changes_outer(sym);
+        let budget = self.cx.budget();
+        let put = |held: &mut Array| match held.pending() {
+            None => {
+                let now = held.settled();
+                *held = now;
+                held.put_item(place, new, budget)
+            }
+            Some(_) => Ok(false),
+        };
+        self.st.globals.edit_item(sym, place, put)
+    }
+
     /// Items at ravel places become the items of v, or `old f v` item by item.
     #[allow(clippy::too_many_arguments)]
     pub fn replace(
@@ -519,6 +553,11 @@ impl Eval<'_> {
         // Every item of `old` that goes is kept until nothing can fail any more.
         let mut undo = Vec::new();
         drop(old);
+        if let (None, [place]) = (&f, &places[..])
+            && self.put_in_workspace(at, sym, *place, &item(0))?
+        {
+            return Ok(());
+        }
         let mut to = match Changing::of(self.take(at, sym, f.as_deref())?, self.cx.budget()) {
             Ok(to) => to,
             Err((was, e)) => {

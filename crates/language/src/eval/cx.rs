@@ -322,15 +322,15 @@ impl Cx<'_> {
     fn stored_integers(&mut self, a: &Array) -> Result<Option<Vec<i64>>> {
         let a = self.ready(a, "numbers")?;
         let Data::Dense(held) = a.data() else { return Ok(None) };
-        let mut out = self.budget().room(a.len())?;
+        let budget = self.budget();
         match held.view() {
-            array::View::Bool(v) => out.extend(v.iter().map(|x| i64::from(*x))),
-            array::View::I8(v) => out.extend(v.iter().map(|x| i64::from(*x))),
-            array::View::I16(v) => out.extend(v.iter().map(|x| i64::from(*x))),
-            array::View::I32(v) => out.extend(v.iter().map(|x| i64::from(*x))),
+            array::View::Bool(v) => budget.each(v.iter().map(|x| i64::from(*x))),
+            array::View::I8(v) => budget.each(v.iter().map(|x| i64::from(*x))),
+            array::View::I16(v) => budget.each(v.iter().map(|x| i64::from(*x))),
+            array::View::I32(v) => budget.each(v.iter().map(|x| i64::from(*x))),
             _ => return Ok(None),
         }
-        Ok(Some(out))
+        .map(Some)
     }
 
     /// The whole number that an array is. Errors: RANK, LENGTH, DOMAIN; `what` names it.

@@ -1,13 +1,15 @@
 //! Scopes: frames of dfn calls over the workspace's names.
 
 use super::cx::Own;
+use super::edits::Edit;
 use super::system::Row;
 use super::value::{Closure, Func, Operand, Value};
 use crate::syntax::ast::Sym;
 use aplomb_ground::error::Result;
-use aplomb_values::array::Array;
+use aplomb_values::array::{Array, End};
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// One call of a dfn. Names live in a short list: a dfn has few.
@@ -18,8 +20,8 @@ pub struct Frame {
     pub closure: Rc<Closure>,
     /// The left argument; None: there is none, or `⍺←` has not run yet.
     pub alpha: RefCell<Option<Value>>,
-    /// The right argument.
-    pub omega: Array,
+    /// The right argument; who reads it last may take it (`syntax::spent`).
+    pub omega: RefCell<Array>,
     /// Names that the call gave values.
     pub locals: RefCell<Vec<(Sym, Value)>>,
     /// The number of frames of cells that stood around when the call began.
@@ -29,6 +31,11 @@ pub struct Frame {
 }
 
 impl Frame {
+    /// The right argument.
+    pub fn omega(&self) -> Array {
+        self.omega.borrow().clone()
+    }
+
     /// ⍺⍺ (0) and ⍵⍵ (1).
     pub fn operand(&self, k: usize) -> Option<&Operand> {
         match (&*self.this, k) {
@@ -122,8 +129,8 @@ pub struct Globals {
     statement: u64,
     /// The values that names had before it, each once.
     journal: Vec<(Sym, Option<Value>)>,
-    /// The lists that became longer alone, and how long they were before it.
-    longer: Vec<(Sym, usize)>,
+    /// The arrays that were changed at their ends alone, and how.
+    edits: Vec<(Sym, Edit)>,
     /// The ⎕ variables of the space, while it is not the current one; None: it has none yet.
     own: Option<Own>,
     own_before: Option<Own>,
@@ -189,45 +196,100 @@ impl Globals {
     pub fn change_in_place(&mut self, sym: Sym) -> Option<&mut Value> {
         if !self.is_changed(sym) {
             let now = self.get(sym).cloned();
-            self.change(sym, now);
+            self.journaled(sym, now);
         }
         self.slot_mut(sym).value.as_mut()
     }
 
-    /// Makes an array longer at its end where it stands; undone with the statement. Of a list that
-    /// nobody else holds its length alone is noted: so each turn of a loop of statements copies
-    /// nothing. Errors: those of `grow`, which changes nothing then, nor where it is false.
-    pub fn lengthen(
+    /// Changes an array at an end where it stands: what is not kept goes, and more comes there;
+    /// undone with the statement. Of an array that nobody else holds the edit alone is noted, so
+    /// each turn of a loop of statements copies nothing. Errors: those of the change, which changes
+    /// nothing then, nor where it gives None.
+    pub fn edit<T>(
         &mut self,
         sym: Sym,
-        grow: impl FnOnce(&mut Value) -> Result<bool>,
-    ) -> Result<bool> {
-        if self.is_changed(sym) || self.get(sym).is_none() {
-            return self.change_in_place(sym).map_or(Ok(false), grow);
+        keep: Option<&Range<usize>>,
+        end: End,
+        change: impl FnOnce(&mut Value) -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
+        let known = self.edits.iter().position(|(own, _)| *own == sym);
+        let puts = known.is_some_and(|k| self.edits[k].1.has_put());
+        if puts || self.is_changed(sym) || self.get(sym).is_none() {
+            return self.change_in_place(sym).map_or(Ok(None), change);
         }
-        let length = |held: &mut Value| match held {
-            Value::Array(a) => a.is_list_of_arrays().then(|| a.first_extent()),
+        let edited = match self.slot_mut(sym).value.as_mut() {
+            Some(Value::Array(a)) => Edit::suits(a).then(|| a.clone()),
             _ => None,
         };
-        let held = self.slot_mut(sym).value.as_mut();
-        let Some((n, held)) = held.and_then(|held| Some((length(held)?, held))) else {
-            return self.change_in_place(sym).map_or(Ok(false), grow);
+        let Some(a) = edited else {
+            return self.change_in_place(sym).map_or(Ok(None), change);
         };
-        let grown = grow(held)?;
-        if grown && self.longer.iter().all(|(own, _)| *own != sym) {
-            self.longer.push((sym, n));
+        let n = a.first_extent();
+        let now = known.map_or_else(|| Edit::of(n), |k| self.edits[k].1.clone());
+        let mut now = keep.map_or_else(|| now.clone(), |keep| now.cut(&a, keep));
+        drop(a);
+        let Some(held) = self.slot_mut(sym).value.as_mut() else { return Ok(None) };
+        let done = change(held)?;
+        if let (Some(_), Value::Array(a)) = (&done, &*held) {
+            let left = keep.map_or(n, ExactSizeIterator::len);
+            now.came(a.first_extent().saturating_sub(left), end);
+            match known {
+                Some(k) => self.edits[k].1 = now,
+                None => self.edits.push((sym, now)),
+            }
         }
-        Ok(grown)
+        Ok(done)
     }
 
-    /// A value of a name, a list that became longer cut to what it was.
+    /// Changes an item of an array where it stands; undone with the statement, which has the item
+    /// that goes. False, and nothing changed: the array has its old value in the journal, or many
+    /// of its items were changed. Errors: those of the change.
+    pub fn edit_item(
+        &mut self,
+        sym: Sym,
+        place: usize,
+        change: impl FnOnce(&mut Array) -> Result<bool>,
+    ) -> Result<bool> {
+        if self.is_changed(sym) {
+            return Ok(false);
+        }
+        let known = self.edits.iter().position(|(own, _)| *own == sym);
+        if known.is_some_and(|k| !self.edits[k].1.may_put()) || self.get(sym).is_none() {
+            return Ok(false);
+        }
+        let Some(Value::Array(held)) = self.slot_mut(sym).value.as_mut() else { return Ok(false) };
+        if held.pending().is_some() || held.rank() == 0 {
+            return Ok(false);
+        }
+        let (was, n) = (held.item(place), held.first_extent());
+        let done = change(held)?;
+        if done {
+            if known.is_none() {
+                self.edits.push((sym, Edit::of(n)));
+            }
+            if let Some((_, edit)) = self.edits.iter_mut().find(|(own, _)| *own == sym) {
+                edit.put(place, was);
+            }
+        }
+        Ok(done)
+    }
+
+    /// A value of a name, an array that was edited as it was before.
     fn as_before(&mut self, sym: Sym, value: Option<Value>) -> Option<Value> {
-        let Some(k) = self.longer.iter().position(|(own, _)| *own == sym) else { return value };
-        let (_, n) = self.longer.swap_remove(k);
+        let Some(k) = self.edits.iter().position(|(own, _)| *own == sym) else { return value };
+        let (_, edit) = self.edits.swap_remove(k);
         match value {
-            Some(Value::Array(a)) => Some(Value::Array(a.cut_to(n))),
+            Some(Value::Array(a)) => Some(Value::Array(edit.undone(a))),
             value => value,
         }
+    }
+
+    /// Whether a name is given the very array that it holds, after an edit.
+    fn is_edited_to(&self, sym: Sym, value: &Option<Value>) -> bool {
+        let (Some(Value::Array(new)), Some(Value::Array(now))) = (value, self.get(sym)) else {
+            return false;
+        };
+        self.edits.iter().any(|(own, _)| *own == sym) && new.is_one_with(now)
     }
 
     /// Gives a name a value, or none, for good; the one that it had.
@@ -238,6 +300,13 @@ impl Globals {
     /// Gives a name a value, or none, until the statement is undone; the one that it had. Nobody
     /// needs that any more if the journal has an earlier one.
     pub fn change(&mut self, sym: Sym, value: Option<Value>) -> Option<Value> {
+        if self.is_edited_to(sym, &value) {
+            return value;
+        }
+        self.journaled(sym, value)
+    }
+
+    fn journaled(&mut self, sym: Sym, value: Option<Value>) -> Option<Value> {
         let now = self.statement;
         let slot = self.slot_mut(sym);
         let first = std::mem::replace(&mut slot.changed, now) != now;
@@ -268,7 +337,7 @@ impl Globals {
     /// The statement has ended well.
     pub fn commit(&mut self) {
         self.journal.clear();
-        self.longer.clear();
+        self.edits.clear();
     }
 
     /// Every name is as it was before the statement.
@@ -277,7 +346,7 @@ impl Globals {
         for (sym, old) in std::mem::take(&mut self.journal).into_iter().rev() {
             self.set(sym, old);
         }
-        while let Some(&(sym, _)) = self.longer.last() {
+        while let Some(sym) = self.edits.last().map(|(sym, _)| *sym) {
             let now = self.set(sym, None);
             let before = self.as_before(sym, now);
             self.set(sym, before);

@@ -9,6 +9,7 @@
 use super::cx::SMALL;
 use super::run::{At, Eval};
 use super::value::{Func, Value};
+use crate::functions::groups::runs;
 use crate::syntax::Sym;
 use crate::syntax::resolve::{Do, FExpr, Ins};
 use crate::table::Prim;
@@ -31,6 +32,23 @@ fn kept(glyph: char, x: &Array, n: usize) -> Option<Range<usize>> {
         ('↓', true) => Some(0..n - k),
         ('↑', false) => Some(0..k),
         ('↑', true) => Some(n - k..n),
+        _ => None,
+    }
+}
+
+/// A name that a step gives its argument to.
+struct Given {
+    sym: Sym,
+    /// By `x⊢←`: the nearest one that is visible.
+    outer: bool,
+}
+
+fn given(step: Option<&Ins>) -> Option<Given> {
+    match &step?.what {
+        Do::Assign(sym) => Some(Given { sym: *sym, outer: false }),
+        Do::Modify(sym, FExpr::Prim(p)) if p.glyph == '⊢' => {
+            Some(Given { sym: *sym, outer: true })
+        }
         _ => None,
     }
 }
@@ -86,20 +104,25 @@ impl Eval<'_> {
         if !listed {
             return Ok(if joins { None } else { self.cut_in_name(at, p.glyph, (x, y), next) });
         }
-        if let (Some(Ins { what: Do::Assign(_), .. }), Some(rows)) = (next, y.split())
+        if let (Some(_), Some(rows)) = (given(next), y.split())
             && !self.records_here()
             && rows.node.pending().is_some()
         {
             // Else each turn of a loop has a launch of another length.
             self.cx.evaluated(&rows.node)?;
         }
-        if let Some(Ins { what: Do::Assign(sym), .. }) = next
-            && let Some(made) = self.regrown_in_name(at, *sym, p.glyph, (x, y))?
+        if let Some(to) = given(next)
+            && let Some(made) = self.regrown_in_name(at, to, p.glyph, (x, y))?
         {
             return Ok(Some(made));
         }
         if !joins {
             return Ok(None);
+        }
+        if given(next).is_some()
+            && let Some(made) = self.rows_lengthened(x, y)?
+        {
+            return Ok(Some(made));
         }
         let budget = self.cx.budget();
         for end in [End::Back, End::Front] {
@@ -113,6 +136,21 @@ impl Eval<'_> {
             }
         }
         Ok(None)
+    }
+
+    /// A vector behind the rows of one array, as pieces: a list that a name is given may grow, and
+    /// rows that are joined are written anew each time. None: it is no such vector, or these are
+    /// recorded.
+    fn rows_lengthened(&mut self, x: &Array, y: &Array) -> Result<Option<Array>> {
+        let rows = x.split().is_some_and(|rows| rows.cell().len() == 1 && !x.is_empty());
+        let vector = y.rank() == 0 && !y.is_uniform() && y.disclosed().rank() == 1;
+        if !rows || !vector || x.rank() != 1 || x.frame().is_some() || self.records_here() {
+            return Ok(None);
+        }
+        let Some(pieces) = runs(&mut self.cx, x, 0)? else { return Ok(None) };
+        let mut made = pieces.items(x.shape());
+        let grown = made.grow(y, self.cx.budget())?;
+        Ok(grown.then_some(made))
     }
 
     /// `⌽y` where the next step takes its first item: a vector of y's last one. None: it is another
@@ -155,9 +193,8 @@ impl Eval<'_> {
         if told || y.rank() != 1 || y.len() <= SMALL || y.pending().is_some() {
             return None;
         }
-        let Some(Ins { what: Do::Assign(sym), .. }) = next else { return None };
         let keep = kept(glyph, x, y.len())?;
-        let Some(Value::Array(held)) = self.lookup(at, *sym) else { return None };
+        let Some(Value::Array(held)) = self.lookup(at, given(next)?.sym) else { return None };
         held.is_one_with(y).then(|| y.settled().buffer_stretch(keep)).flatten()
     }
 
@@ -165,12 +202,16 @@ impl Eval<'_> {
     fn regrown_in_name(
         &mut self,
         at: At<'_>,
-        sym: Sym,
+        Given { sym, outer }: Given,
         glyph: char,
         (x, y): (&mut Array, &mut Array),
     ) -> Result<Option<Array>> {
         if self.cx.sys.scope.is_once_a_cell() {
             return Ok(None);
+        }
+        let mut scope = at.frame;
+        while let Some(frame) = scope.filter(|frame| outer && !frame.has_local(sym)) {
+            scope = frame.closure.env.as_ref();
         }
         let budget = self.cx.budget();
         let joins = matches!(glyph, ',' | '⍪');
@@ -181,9 +222,10 @@ impl Eval<'_> {
             },
             _ => None,
         };
-        let own = match at.frame {
+        let own = match scope {
             Some(scope) => scope.with_local(sym, |held| shows(held)).flatten(),
-            None if self.below(sym).is_some() || self.elsewhere(sym).is_some() => None,
+            None if at.frame.is_none() && self.below(sym).is_some() => None,
+            None if self.elsewhere(sym).is_some() => None,
             None => self.st.globals.get(sym).and_then(shows),
         };
         let Some((shown, end)) = own else { return Ok(None) };
@@ -200,6 +242,7 @@ impl Eval<'_> {
             End::Back => (x, y),
         };
         *given = Array::num(0.0);
+        let kept = keep.clone();
         let change = |held: &mut Value| {
             let Value::Array(a) = held else { return Ok(None) };
             let done = match joins {
@@ -213,12 +256,12 @@ impl Eval<'_> {
             }
             Ok(done.then(|| a.clone()))
         };
-        let made = match at.frame {
+        let made = match scope {
             Some(scope) => scope.with_local(sym, change),
             None => {
-                let made = self.st.globals.change_in_place(sym).map(change);
+                let made = self.st.globals.edit(sym, Some(&kept), end, change);
                 self.changes_outer(sym);
-                made
+                Some(made)
             }
         };
         made.unwrap_or_else(|| Ok(None))

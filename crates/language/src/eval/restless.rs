@@ -19,7 +19,7 @@ const NEWS: (u32, usize) = (2, 64);
 /// Evaluations on the host until one is compiled again.
 const AGAIN: u32 = 64;
 /// Elements that the host does while a node is compiled.
-const NODE: usize = 1 << 15;
+const NODE: usize = 1 << 16;
 /// Places that are known; the one that was seen first goes first.
 const PLACES: usize = 16;
 
@@ -81,12 +81,14 @@ fn work(cell: &Cell) -> Option<usize> {
     /// The time of an item that goes by itself, in those of a loop's.
     const SLOW: usize = 8;
     let (node, n) = (cell.node()?, elements(cell.shape()));
+    let consumed = node.consumes().map_or(n, |(src, _)| elements(src.shape()));
     match node.role() {
         Role::Index | Role::Move | Role::AtPlaces => Some(n.saturating_mul(SLOW)),
-        Role::Elementwise | Role::Consumer => {
-            node.facts().operation()?;
-            Some(node.consumes().map_or(n, |(src, _)| elements(src.shape())))
+        // What goes along an axis beside what it holds chooses of it.
+        Role::Consumer if node.facts().held() > 0 && node.facts().axis().is_some() => {
+            Some(consumed.saturating_mul(SLOW))
         }
+        Role::Elementwise | Role::Consumer => node.facts().operation().map(|_| consumed),
         Role::Given => None,
     }
 }

@@ -6,6 +6,7 @@ use super::cx::Cx;
 use super::env::{Frame, Globals};
 use super::guard::Handler;
 use super::space::Space;
+use super::spends::spent_by;
 use super::system::Row;
 use super::system::modules::Module;
 use super::tradfn::Call;
@@ -14,6 +15,7 @@ use super::value::{Closure, Func, Oper, Operand, Value};
 use super::ways::Ways;
 use crate::syntax::ast::{Guard, PhraseId, Stmt};
 use crate::syntax::resolve::{Code, Do, FExpr, Gives, Ins, Joint};
+use crate::syntax::spent::{KEPT, Reads};
 use crate::syntax::token::Word;
 use crate::syntax::{Ast, Sym, Symbols};
 use crate::table::Prim;
@@ -187,9 +189,14 @@ impl<'h> Eval<'h> {
 
     /// Runs code; what it leaves on the stack on an error is dropped.
     pub fn code(&mut self, at: At<'_>, code: &Code, tail: bool) -> Result<Outcome> {
+        self.code_spending(at, code, tail, KEPT)
+    }
+
+    /// The same of a statement after which nobody reads an argument that it reads so often.
+    fn code_spending(&mut self, at: At<'_>, code: &Code, tail: bool, r: Reads) -> Result<Outcome> {
         let base = self.st.stack.len();
         self.st.shy = false;
-        let outcome = self.steps(at, code, tail);
+        let outcome = self.steps(at, code, tail, r);
         self.st.stack.truncate(base);
         outcome
     }
@@ -218,7 +225,7 @@ impl<'h> Eval<'h> {
         }
     }
 
-    fn steps(&mut self, at: At<'_>, code: &Code, tail: bool) -> Result<Outcome> {
+    fn steps(&mut self, at: At<'_>, code: &Code, tail: bool, reads: Reads) -> Result<Outcome> {
         let last = code.ins.len().wrapping_sub(1);
         for (k, ins) in code.ins.iter().enumerate() {
             match &ins.what {
@@ -233,6 +240,7 @@ impl<'h> Eval<'h> {
                     self.one(at, ins, p, code.ins.get(k + 1))?
                 }
                 Do::Phrase(joint) => self.phrase_step(at, joint)?,
+                Do::Alpha | Do::Omega if reads != KEPT && self.spends(at, code, k, reads) => {}
                 Do::Monad(f) | Do::Dyad(f) => {
                     let x = if matches!(ins.what, Do::Dyad(_)) { Some(self.pop()?) } else { None };
                     let y = self.pop()?;
@@ -403,7 +411,7 @@ impl<'h> Eval<'h> {
     fn step(&mut self, at: At<'_>, ins: &Ins) -> Result<()> {
         match &ins.what {
             Do::Omega => match at.frame {
-                Some(f) => self.st.stack.push(f.omega.clone()),
+                Some(f) => self.st.stack.push(f.omega()),
                 None => return Err(syntax("⍵ stands only inside { }")),
             },
             Do::Alpha => match at.frame.map(|f| f.alpha.borrow().clone()) {
@@ -495,12 +503,12 @@ impl<'h> Eval<'h> {
     }
 
     /// A dfn, or an operator with its operands: tail calls go round, other calls go down.
-    pub fn call_dfn(&mut self, f: &Rc<Func>, x: Option<&Array>, y: &Array) -> Result<Outcome> {
+    pub fn call_dfn(&mut self, f: &Rc<Func>, x: Option<Array>, y: Array) -> Result<Outcome> {
         if let Func::Dfn(c) = &**f
             && let Some(lines) = &c.lines
             && !self.cx.sys.scope.is_once_a_cell()
         {
-            return self.call_trad(lines, &[], x, Some(y));
+            return self.call_trad(lines, &[], x.as_ref(), Some(&y));
         }
         self.st.depth += 1;
         let most = self.cx.host.limits().depth;
@@ -511,13 +519,13 @@ impl<'h> Eval<'h> {
         }
         let (source, span) = (self.cx.sys.source.clone(), self.cx.sys.span);
         self.st.shy = false;
-        if let Some(made) = self.by_numbers(f, x, y).transpose() {
+        if let Some(made) = self.by_numbers(f, x.as_ref(), &y).transpose() {
             self.st.depth -= 1;
             return made.map(Outcome::Array);
         }
         let here = self.st.here.clone();
         self.cx.host.calls();
-        let outcome = self.turns(f.clone(), x.cloned(), y.clone());
+        let outcome = self.turns(f.clone(), x, y);
         self.cx.host.returns();
         self.go_to(&here);
         self.st.depth -= 1;
@@ -547,7 +555,7 @@ impl<'h> Eval<'h> {
             this: f,
             closure,
             alpha: std::cell::RefCell::new(x.map(Value::Array)),
-            omega: y,
+            omega: std::cell::RefCell::new(y),
             locals: Default::default(),
             framing: self.cx.sys.scope.frames(),
             saved: std::cell::RefCell::new(std::mem::take(&mut self.st.carried)),
@@ -574,7 +582,7 @@ impl<'h> Eval<'h> {
             this: f.clone(),
             closure: closure.clone(),
             alpha: std::cell::RefCell::new(dyadic.then(class)),
-            omega: Array::num(0.0),
+            omega: std::cell::RefCell::new(Array::num(0.0)),
             locals: Default::default(),
             framing: self.cx.sys.scope.frames(),
             saved: Default::default(),
@@ -608,7 +616,14 @@ impl<'h> Eval<'h> {
                     if r.code.is_default() && at.frame.is_some_and(|f| f.alpha.borrow().is_some()) {
                         continue;
                     }
-                    let outcome = self.code(at, &r.code, tail && !r.code.assigns)?;
+                    // What the name before has is no result of the call.
+                    drop(last);
+                    let reads = match spent_by(at, stmts, k) {
+                        Some(own) if r.code.assigns => own.before_others(),
+                        own => own.map_or(KEPT, |own| own.reads),
+                    };
+                    let goes_on = tail && !r.code.assigns;
+                    let outcome = self.code_spending(at, &r.code, goes_on, reads)?;
                     self.checked()?;
                     if !r.code.assigns {
                         return Ok(outcome);
@@ -626,7 +641,9 @@ impl<'h> Eval<'h> {
                         if at.ast.phrase(stmt.phrase).items.is_empty() {
                             return Ok(Outcome::Nothing);
                         }
-                        let (o, _) = self.phrase(at, stmt.phrase, tail)?;
+                        let r = self.resolved(at, stmt.phrase)?;
+                        let reads = spent_by(at, stmts, k).map_or(KEPT, |own| own.reads);
+                        let o = self.code_spending(at, &r.code, tail, reads)?;
                         self.checked()?;
                         return Ok(o);
                     }
@@ -681,7 +698,7 @@ impl<'h> Eval<'h> {
         })?;
         let same = frame.saved.borrow().len() == changed;
         match (yes, no) {
-            (Some(yes), Some(no)) if same => self.ways(cond, (yes, no), f, (x, &frame.omega)),
+            (Some(yes), Some(no)) if same => self.ways(cond, (yes, no), f, (x, &frame.omega())),
             _ => Err(untraced("a way of a guard has no value, or changes a system variable")),
         }
     }

@@ -409,7 +409,7 @@ impl Eval<'_> {
         let mut value = match path.head {
             Head::Name(sym) => self.lookup(at, sym)?,
             Head::Word(Word::Alpha) => at.frame?.alpha.borrow().clone()?,
-            Head::Word(_) => Value::Array(at.frame?.omega.clone()),
+            Head::Word(_) => Value::Array(at.frame?.omega()),
             head => Value::Array(self.place(head)),
         };
         for sym in path.names.iter() {

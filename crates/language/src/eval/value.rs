@@ -6,6 +6,7 @@ use super::system::Row;
 use crate::syntax::Ast;
 use crate::syntax::ast::{DfnId, TradId};
 use crate::syntax::resolve::Class;
+use crate::syntax::spent::{self, Spent};
 use crate::syntax::tradfn::Tradfn;
 use crate::table::{Prim, Role};
 use aplomb_ground::span::{Place, Span};
@@ -64,6 +65,14 @@ pub struct Closure {
     pub home: Rc<Space>,
     /// The function of lines that it is where many cells run at once; elsewhere that is called.
     pub lines: Option<Rc<Trad>>,
+}
+
+impl Closure {
+    /// The reads of each statement.
+    pub fn spent(&self) -> &[Spent] {
+        let dfn = self.ast.dfn(self.dfn);
+        dfn.last.get_or_init(|| spent::of(&self.ast, dfn))
+    }
 }
 
 /// A function or operator of lines.

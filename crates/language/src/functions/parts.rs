@@ -22,11 +22,21 @@ pub fn enclose(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
         .for_each(|(at, &k)| to[k] = at as f64 + cx.sys.settings.io);
     let to = cx.vector(to)?;
     let turned = super::shape::transpose_by(cx, &to, y, None)?;
-    let turned = cx.ready_outer(&turned)?;
     let frame: Shape = outer.iter().map(|&k| y.shape()[k]).collect();
     let cell: Shape = inner.iter().map(|&k| y.shape()[k]).collect();
     let (n, size) = (elements(&frame), elements(&cell));
     let _held = cx.budget().charge_elements(n, std::mem::size_of::<Array>())?;
+    if n * size > 0 && !frame.is_empty() && !cell.is_empty() && turned.frame().is_none() {
+        // Nothing is taken apart before somebody looks.
+        let rows = match turned.is_uniform() {
+            true => Some(Array::rows(turned.settled(), frame.len())),
+            false => Array::lines_of(&turned, frame.len()),
+        };
+        if let Some(rows) = rows {
+            return Ok(rows);
+        }
+    }
+    let turned = cx.ready_outer(&turned)?;
     if n == 0 {
         let proto = y.prototype();
         let proto = if size == 0 {

@@ -432,10 +432,14 @@ pub fn where_(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     }
     let counts = cx.integers(y, "the argument of ⍸")?;
     let io = cx.sys.settings.io;
-    if counts.iter().any(|&c| c < 0) {
-        return Err(domain("⍸ takes counts of at least 0"));
+    let mut total = 0usize;
+    for block in counts.chunks(1 << 16) {
+        cx.budget().check()?;
+        if block.iter().any(|&c| c < 0) {
+            return Err(domain("⍸ takes counts of at least 0"));
+        }
+        total = block.iter().fold(total, |t, &c| t.saturating_add(c as usize));
     }
-    let total = counts.iter().fold(0usize, |t, &c| t.saturating_add(c as usize));
     let _held = cx.budget().charge_elements(total, 8 * y.rank().max(1))?;
     if y.rank() == 1 {
         let mut out = cx.budget().room(total)?;

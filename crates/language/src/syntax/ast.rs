@@ -2,12 +2,13 @@
 //! (`resolve`).
 
 use super::resolve::Resolved;
+use super::spent::Spent;
 use super::steps::Steps;
 use super::token::Word;
 use super::tradfn::Tradfn;
 use aplomb_ground::span::{Place, Source, Span};
 use aplomb_values::array::Array;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -160,6 +161,8 @@ pub struct Dfn {
     pub operands: u8,
     /// Mentions ∇: it calls itself.
     pub recurs: bool,
+    /// The arguments that a statement is the last to read, by statement; known once one asked.
+    pub last: OnceCell<Box<[Spent]>>,
 }
 
 /// The tree. Everything is in vectors, so that dropping it needs no stack.

@@ -9,6 +9,7 @@ pub mod guards;
 pub mod lint;
 mod parse;
 pub mod resolve;
+pub mod spent;
 pub mod steps;
 pub mod token;
 pub mod tradfn;

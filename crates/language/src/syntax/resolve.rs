@@ -236,8 +236,20 @@ impl<'a> Resolver<'a> {
             };
             if let Some(Term::Array(a)) = terms.pop_if(|t| matches!(t, Term::Array(_))) {
                 let x = a.span;
-                a.emit(ins);
-                ins.push(Ins { what: Do::Dyad(f), at: here, x, y: at });
+                let mut own = Vec::new();
+                a.emit(&mut own);
+                let (what, x_at, y_at) = match code::commuted(&f, &own, ins) {
+                    // `V/⍨B` is `B/V`, for whoever knows that.
+                    Some(f) => {
+                        ins.splice(..0, own);
+                        (Do::Dyad(f), at, x)
+                    }
+                    None => {
+                        ins.extend(own);
+                        (Do::Dyad(f), x, at)
+                    }
+                };
+                ins.push(Ins { what, at: here, x: x_at, y: y_at });
                 at = x.join(at);
             } else {
                 code::then(ins, Ins { what: Do::Monad(f), at: here, x: here, y: at });

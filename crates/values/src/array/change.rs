@@ -3,6 +3,7 @@
 //! Always: the array that others hold is never changed; a number that its storage cannot hold
 //! widens the copy.
 
+use super::items::MOST_DEPTH;
 use super::listed::{from_both_ends, is_simple};
 use super::{Array, Buf, DType, Data, End, Held, Items, Shape, Storage, View};
 use aplomb_ground::error::{Error, Result, bug, untraced};
@@ -138,9 +139,8 @@ impl Loose {
         if self.simple && is_simple(list) || shape.is_empty() {
             return Array::collect(shape, items.held.take(), None, budget);
         }
-        let deepest = items.depth;
-        if self.shallower && from_both_ends(list, |a| a.depth().saturating_add(1) != deepest) {
-            items.depth = list.iter().fold(1, |most, a| most.max(a.depth().saturating_add(1)));
+        if self.shallower {
+            items.look_at_depth();
         }
         Array { shape, data: Data::Items(self.items) }.within_limits(budget)
     }
@@ -152,6 +152,65 @@ impl Array {
         match &mut self.data {
             Data::Dense(storage) => Arc::get_mut(storage)?.as_buf()?.floats(),
             _ => None,
+        }
+    }
+
+    /// Puts an item where it lies, in one copy if somebody else holds the array. False, and nothing
+    /// changed: the storage has no room for such an item, or the array may become another kind of
+    /// array. Errors: WS FULL, INTERRUPT, with nothing changed.
+    pub fn put_item(&mut self, at: usize, new: &Array, budget: &Budget) -> Result<bool> {
+        /// Arrays in one that is looked at no further.
+        const NODES: u64 = 1 << 20;
+        match (&mut self.data, &new.data) {
+            (Data::Dense(storage), Data::Num(_) | Data::Char(_)) => {
+                let number = storage.dtype().is_number() && storage.dtype() != DType::Complex;
+                let mut copy = None;
+                let buf = match Arc::get_mut(storage).and_then(Storage::as_buf) {
+                    Some(_) => None,
+                    None => Some(Buf::copied(&**storage, budget)?),
+                };
+                let own = match buf {
+                    Some(buf) => copy.insert(buf),
+                    None => match Arc::get_mut(storage).and_then(Storage::as_buf) {
+                        Some(own) => own,
+                        None => return Ok(false),
+                    },
+                };
+                let done = match new.data {
+                    Data::Num(x) if number => own.put_number(at, x, budget)?,
+                    Data::Char(c) if !number => own.put_char(at, c),
+                    _ => false,
+                };
+                if let Some(copy) = copy.filter(|_| done) {
+                    *storage = Arc::new(copy);
+                }
+                Ok(done)
+            }
+            (Data::Items(items), Data::Dense(_) | Data::Items(_)) => {
+                let nodes = items.nodes.saturating_add(new.nodes());
+                if new.depth() + 1 >= MOST_DEPTH || nodes > NODES || new.rank() == 0 {
+                    return Ok(false);
+                }
+                let items = Items::owned(items, 0, budget)?;
+                if items.put(at, new.clone()) {
+                    items.look_at_depth();
+                }
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// The array with an item as it was once.
+    pub fn with_item(mut self, at: usize, was: &Array) -> Array {
+        let budget = Budget::new(u64::MAX);
+        match self.put_item(at, was, &budget) {
+            Ok(true) => self,
+            _ => {
+                let mut items: Vec<Array> = self.in_turn().collect();
+                items[at] = was.clone();
+                Array::items(self.shape, items, None)
+            }
         }
     }
 
@@ -219,6 +278,15 @@ fn grow_buffer(storage: &mut Arc<dyn Storage>, v: &Array, budget: &Budget) -> Re
 }
 
 impl Items {
+    /// The depth anew, where an item went that was of the deepest.
+    fn look_at_depth(&mut self) {
+        let (deepest, Some(list)) = (self.depth, self.listed()) else { return };
+        let of = |a: &Array| a.depth().saturating_add(1);
+        if from_both_ends(list, |a| of(a) != deepest) {
+            self.depth = list.iter().fold(1, |most, a| most.max(of(a)));
+        }
+    }
+
     /// Puts an item into a list; whether that was of the deepest, and the new one is not.
     fn put(&mut self, at: usize, new: Array) -> bool {
         let Held::Items(list) = &mut self.held else { return false };

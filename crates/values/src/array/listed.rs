@@ -9,12 +9,13 @@
 use super::items::MOST_DEPTH;
 use super::part::HOLDS;
 use super::places::Places;
-use super::{Array, Data, Held, Items, elements};
+use super::{Array, Buf, Data, Held, Items, elements};
 use aplomb_ground::error::{Result, bug};
 use aplomb_ground::limits::Budget;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The end of a list at which it grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -322,6 +323,15 @@ impl Array {
         if Rc::ptr_eq(own, other) {
             return Some(0..own.len());
         }
+        match (&own.held, &other.held) {
+            (Held::Rows(all), Held::Rows(part)) if all.cell() == part.cell() => {
+                let places = all.node.settled().buffer_part(&part.node.settled())?;
+                let size = elements(all.cell()).max(1);
+                return Some(places.start / size..places.end / size);
+            }
+            (Held::Ragged(all), Held::Ragged(part)) => return all.shown_by(part),
+            _ => {}
+        }
         let Held::Stretch(part) = &other.held else { return None };
         match &own.held {
             _ if Rc::ptr_eq(&part.of, own) => Some(part.range.clone()),
@@ -359,20 +369,37 @@ impl Array {
         true
     }
 
-    /// True of a vector of arrays in a list that nobody else holds.
+    /// True of a vector of arrays in a list, or in pieces of a vector, that nobody else holds.
     pub fn is_list_of_arrays(&mut self) -> bool {
         let is_own = self.is_own_list();
-        let Data::Items(items) = &self.data else { return false };
+        let rank = self.rank();
+        let Data::Items(items) = &mut self.data else { return false };
+        if items.pieces().is_some() {
+            return rank == 1 && Rc::get_mut(items).is_some();
+        }
         let first = items.listed().and_then(<[Array]>::first);
         is_own && first.is_some_and(|a| !a.is_simple_scalar())
     }
 
-    /// The first items of such a vector, which has more.
-    pub fn cut_to(mut self, n: usize) -> Array {
-        if self.narrow(0..n) {
+    /// Some of the cells of such a vector, or of an array of numbers or characters.
+    pub fn only(mut self, cells: Range<usize>) -> Array {
+        if cells.len() == self.first_extent() {
             return self;
         }
-        Array::items([n].as_slice(), self.in_turn().take(n).collect(), None)
+        if let Some(part) = self.buffer_stretch(cells.clone()) {
+            return part;
+        }
+        if let Data::Dense(held) = &self.data {
+            let size = elements(&self.shape[1..]);
+            let range = cells.start * size..cells.end * size;
+            let mut shape = self.shape.clone();
+            shape[0] = cells.len();
+            return Array::dense(shape, Arc::new(Buf::part(held.view(), range)));
+        }
+        if self.narrow(cells.clone()) {
+            return self;
+        }
+        Array::items([cells.len()].as_slice(), cells.map(|k| self.item(k)).collect(), None)
     }
 
     /// The items of `v` at an end of some of this nested vector's own, where they lie if nobody
@@ -406,6 +433,27 @@ impl Items {
         (self.depth, self.nodes) = (depth, nodes);
     }
 
+    /// Vectors behind pieces of a vector, which stay such. False, and nothing changed: these are
+    /// others. Errors: WS FULL.
+    fn lengthened(own: &mut Rc<Items>, more: &[Array], budget: &Budget) -> Result<bool> {
+        if own.pieces().is_none() {
+            return Ok(false);
+        }
+        if Rc::get_mut(own).is_none() {
+            let Some(pieces) = own.pieces().cloned() else { return Ok(false) };
+            let (held, proto) = (Held::Ragged(pieces), own.proto.clone());
+            let (depth, nodes, lazy) = (own.depth, own.nodes, own.lazy);
+            *own = Rc::new(Items { held, proto, depth, nodes, lazy });
+        }
+        let Some(items) = Rc::get_mut(own) else { return Ok(false) };
+        let Held::Ragged(pieces) = &mut items.held else { return Ok(false) };
+        let grown = pieces.extend(more, budget)?;
+        if grown {
+            items.nodes = items.nodes.saturating_add(more.len() as u64);
+        }
+        Ok(grown)
+    }
+
     /// As `Array::regrow`, of arrays and of items of several kinds, which nothing that is added
     /// makes simple.
     pub(super) fn regrow(
@@ -425,12 +473,19 @@ impl Items {
             return Ok(false);
         }
         let whole = keep.len() == own.len();
+        if !whole && own.listed().is_none() {
+            // What goes at one end and comes at the other is a list from now on.
+            Items::owned(own, more.len(), budget)?;
+        }
         if !whole && own.of_stretch(keep).is_none() {
             return Ok(false);
         }
         let depth = more.iter().map(level).fold(1, u32::max);
         let nodes = more.iter().fold(0u64, |n, a| n.saturating_add(a.nodes()));
         let lazy = more.iter().any(Array::holds_lazy);
+        if whole && end == End::Back && Items::lengthened(own, &more, budget)? {
+            return Ok(true);
+        }
         let items = Items::owned(own, more.len(), budget)?;
         let kept = if whole { None } else { items.of_stretch(keep) };
         let Held::Items(list) = &mut items.held else { return Ok(false) };

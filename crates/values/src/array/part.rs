@@ -43,20 +43,31 @@ impl Storage for Part {
 }
 
 impl Array {
+    /// The buffer that the items are in, whole, and their places there.
+    fn buffer_of(&self) -> Option<(&Arc<dyn Storage>, Range<usize>)> {
+        let Data::Dense(held) = &self.data else { return None };
+        Some(match held.as_any().downcast_ref::<Part>() {
+            Some(part) => (&part.of, part.range.clone()),
+            None => (held, 0..held.len()),
+        })
+    }
+
+    /// The items of this array that another one shows, which is it or a stretch of it.
+    pub(super) fn buffer_part(&self, other: &Array) -> Option<Range<usize>> {
+        let ((all, own), (of, part)) = (self.buffer_of()?, other.buffer_of()?);
+        let same = std::ptr::eq(Arc::as_ptr(all).cast::<u8>(), Arc::as_ptr(of).cast::<u8>());
+        let within = own.start <= part.start && part.end <= own.end;
+        (same && within).then(|| part.start - own.start..part.end - own.start)
+    }
+
     /// Some of the first cells of an array in one buffer of real numbers or characters, as a
     /// stretch of that, which copies nothing. None: it would be empty or all, hold on to far more
     /// than it shows, or the buffer is elsewhere.
     pub fn buffer_stretch(&self, cells: Range<usize>) -> Option<Array> {
-        let Data::Dense(held) = &self.data else { return None };
+        let (of, own) = self.buffer_of()?;
         let size = elements(self.shape.get(1..)?);
         let range = cells.start.checked_mul(size)?..cells.end.checked_mul(size)?;
-        let (of, range) = match held.as_any().downcast_ref::<Part>() {
-            Some(part) => {
-                let first = part.range.start;
-                (&part.of, first + range.start..first + range.end)
-            }
-            None => (held, range),
-        };
+        let range = own.start + range.start..own.start + range.end;
         let all = of.len();
         let short = range.len().saturating_mul(HOLDS) < all;
         let same = range.len() == self.len();

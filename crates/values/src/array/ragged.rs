@@ -134,6 +134,16 @@ impl Ragged {
         Ragged::cut(flat, self.ends.clone(), own, before)
     }
 
+    /// The pieces that another one shows, which is it or a stretch of it.
+    pub fn shown_by(&self, other: &Ragged) -> Option<Range<usize>> {
+        let within = self.own.start <= other.own.start && other.own.end <= self.own.end;
+        let first = self.own.start;
+        let is_cut_so = Arc::ptr_eq(&self.ends, &other.ends) && within;
+        // Other pieces may be cut alike.
+        self.flat.buffer_part(&other.flat).filter(|_| is_cut_so)?;
+        Some(other.own.start - first..other.own.end - first)
+    }
+
     /// The k-th piece as a vector.
     pub fn item(&self, k: usize) -> Array {
         let range = self.range(k);
@@ -167,6 +177,41 @@ impl Ragged {
         let made = Buf::widened(&wholes, budget)?;
         let flat = made.map(|made| Array::dense([before as usize].as_slice(), Arc::new(made)));
         Ok(flat.and_then(|flat| Ragged::new(flat, ends)))
+    }
+
+    /// Puts vectors behind the pieces, in their own room where nobody else holds it. False, and
+    /// nothing changed: one of them is no vector of the pieces' kind, or empty, or these are some
+    /// among others. Errors: WS FULL, with nothing changed.
+    pub fn extend(&mut self, more: &[Array], budget: &Budget) -> Result<bool> {
+        let numbers = !self.flat.is_char();
+        let fits = |a: &Array| {
+            let kind = storage(a).is_some() && a.is_char() != numbers && !a.is_complex();
+            kind && a.rank() == 1 && !a.is_empty()
+        };
+        let items: usize = more.iter().map(Array::len).sum();
+        let short = u32::try_from(self.flat.len().saturating_add(items)).is_ok();
+        if !(short && self.own == (0..self.ends.len()) && more.iter().all(fits)) {
+            return Ok(false);
+        }
+        let mut ends = match Arc::get_mut(&mut self.ends) {
+            Some(own) => std::mem::take(own),
+            None => budget.each(self.ends.iter().copied())?,
+        };
+        let n = ends.len();
+        let mut grown = budget.widen(&mut ends, more.len()).map(|()| true);
+        for a in more {
+            if matches!(grown, Ok(true)) {
+                grown = self.flat.grow(a, budget);
+                ends.push(self.flat.len() as u32);
+            }
+        }
+        if !matches!(grown, Ok(true)) {
+            ends.truncate(n);
+            let before = ends.last().map_or(0, |end| *end as usize);
+            self.flat = std::mem::replace(&mut self.flat, Array::num(0.0)).only(0..before);
+        }
+        (self.own, self.ends) = (0..ends.len(), Arc::new(ends));
+        grown
     }
 
     /// The pieces as rows behind the axes of a shape, which has as many: shorter ones are filled.
@@ -235,5 +280,31 @@ impl Ragged {
     pub fn items(self, shape: &[usize]) -> Array {
         debug_assert_eq!(elements(shape), self.count());
         Array::ragged(shape, self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Pieces that others hold stay as they are; what does not fit changes nothing.
+    #[test]
+    fn pieces_get_longer_in_their_own_room() {
+        let budget = Budget::new(1 << 20);
+        let whole = |all: &[f64]| Array::few_numbers(all);
+        let mut own = Ragged::new(whole(&[1.0, 2.0, 3.0]), vec![1, 3]).expect("pieces");
+        let held = own.clone();
+        for k in 0..50 {
+            let more = [whole(&[f64::from(k) * 100.0]), whole(&[0.5, 7.0])];
+            assert!(own.extend(&more, &budget).expect("room"));
+        }
+        assert_eq!((own.count(), own.flat().len(), held.count()), (102, 153, 2));
+        assert_eq!(own.item(101).number_at(1), Some(7.0));
+        let text = Array::few_chars(vec!['a']);
+        assert!(!own.extend(&[whole(&[4.0]), text], &budget).expect("room"));
+        assert!(!own.extend(&[whole(&[])], &budget).expect("room"));
+        assert_eq!((own.count(), own.flat().len()), (102, 153));
+        let mut part = own.stretch(1..60).expect("a stretch");
+        assert!(!part.extend(&[whole(&[4.0])], &budget).expect("room"));
     }
 }

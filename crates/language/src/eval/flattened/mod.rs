@@ -154,6 +154,10 @@ impl Eval<'_> {
         // A step that goes item by item is no cell by cell run of f.
         let refused = self.cx.sys.refused.take();
         let made = self.attempt_together(|ev| {
+            if !matches!(steps, Steps::Changes) && running::always_changes(f) {
+                // What its steps before that would come to is not made for all cells.
+                return refuse("an outer name is assigned");
+            }
             let mut flat = Flat { outer, ..Flat::new(ev, n, steps) };
             let y = flat.given(y)?;
             let x = x.map(|x| flat.given(x)).transpose()?;

@@ -13,7 +13,6 @@ use super::body::Call;
 use super::{Cells, Flat, refuse};
 use crate::eval::run::{At, Eval};
 use crate::eval::value::{Closure, Func, Value};
-use crate::functions::join::catenate_last;
 use crate::syntax::ast::Sym;
 use crate::syntax::token::{Kind, Token, Word, lex};
 use aplomb_ground::error::Result;
@@ -62,6 +61,55 @@ fn changes_at(tokens: &[Token], at: usize) -> bool {
     }
 }
 
+/// The statements of a dfn, by its tokens with their braces.
+fn statements_of(tokens: &[Token]) -> Vec<&[Token]> {
+    let Some(inner) = tokens.get(1..tokens.len().max(2) - 1) else { return Vec::new() };
+    let mut open = 0usize;
+    let ends = |t: &Token| {
+        match t.kind {
+            Kind::Open(_) => open += 1,
+            Kind::Close(_) => open = open.saturating_sub(1),
+            _ => {}
+        }
+        open == 0 && t.kind == Kind::Separator
+    };
+    inner.split(ends).collect()
+}
+
+/// Whether each call of a dfn changes an outer name, before a guard of its own may end it.
+pub(super) fn always_changes(f: &Func) -> bool {
+    let Func::Dfn(closure) = f else { return false };
+    let text = closure.text();
+    if !text.contains('←') {
+        return false;
+    }
+    let tokens = lex(&text);
+    let name = |k: usize, all: &[Token]| match all.get(k).map(|t| &t.kind) {
+        Some(Kind::Name(name)) => Some(name.clone()),
+        _ => None,
+    };
+    let is_set = |k: usize| tokens.get(k + 1).is_some_and(|t| t.kind == Kind::Assign);
+    if (0..tokens.len()).any(|k| tokens[k].kind == Kind::Close(')') && is_set(k)) {
+        return false;
+    }
+    let own: Vec<_> =
+        (0..tokens.len()).filter(|k| is_set(*k)).filter_map(|k| name(k, &tokens)).collect();
+    let statements = statements_of(&tokens);
+    let sure = statements.iter().take_while(|all| all.iter().all(|t| t.kind != Kind::Colon));
+    sure.into_iter().any(|all| {
+        let mut open = 0usize;
+        (0..all.len()).any(|k| {
+            match all[k].kind {
+                Kind::Open(_) => open += 1,
+                Kind::Close(_) => open = open.saturating_sub(1),
+                _ => {}
+            }
+            let outer = name(k, all).is_some_and(|name| !own.contains(&name));
+            open == 0 && outer && changes_at(all, k)
+        })
+    })
+}
+
 impl Eval<'_> {
     /// The outer names that a dfn changes, each in one place and before anything sees it. None: it
     /// changes none, or in another way, or calls what might see one.
@@ -73,18 +121,7 @@ impl Eval<'_> {
             return None;
         }
         let tokens = lex(&text);
-        let inner = tokens.get(1..tokens.len().checked_sub(1)?)?;
-        let mut open = 0usize;
-        let statements: Vec<&[Token]> = inner
-            .split(|t| {
-                match t.kind {
-                    Kind::Open(_) => open += 1,
-                    Kind::Close(_) => open = open.saturating_sub(1),
-                    _ => {}
-                }
-                open == 0 && t.kind == Kind::Separator
-            })
-            .collect();
+        let statements = statements_of(&tokens);
         let at = At { ast: &closure.ast, frame: closure.env.as_ref() };
         let mut out: Vec<Outer> = Vec::new();
         let mut own: Vec<&str> = Vec::new();
@@ -189,14 +226,9 @@ impl Flat<'_, '_> {
             }
             ',' if outer.is_alone && old.rank() == 1 => {
                 let v = self.ev.cx.ready_outer(&v)?;
-                let flat = match v.pieces() {
-                    Some(pieces) => pieces.flat().clone(),
-                    None if v.is_plain() => v,
-                    None => return refuse("what is put behind a name is nested"),
-                };
+                let flat = if v.is_plain() { v } else { self.items_in_all(&v)? };
                 let old = self.ev.cx.ready_outer(&old)?;
-                let new = catenate_last(&mut self.ev.cx, &old, &flat, None)?;
-                let new = self.ev.cx.ready_outer(&new)?;
+                let new = self.put_behind(&old, &flat)?;
                 self.changed(call, sym, new);
             }
             _ => {

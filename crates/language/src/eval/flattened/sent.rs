@@ -271,10 +271,15 @@ impl Flat<'_, '_> {
             return refuse("nothing is put behind a name");
         }
         let flat = self.narrowest(flat)?;
-        if let Some(made) = self.pieces_behind(old, &flat)? {
+        self.put_behind(old, &flat)
+    }
+
+    /// Items behind those of a vector, as `r,←` puts them.
+    pub(super) fn put_behind(&mut self, old: &Array, flat: &Array) -> Result<Array> {
+        if let Some(made) = self.pieces_behind(old, flat)? {
             return Ok(made);
         }
-        let new = catenate_last(&mut self.ev.cx, old, &flat, None)?;
+        let new = catenate_last(&mut self.ev.cx, old, flat, None)?;
         self.ev.cx.ready(&new, "loop")
     }
 
@@ -296,7 +301,7 @@ impl Flat<'_, '_> {
     }
 
     /// The items of vectors and scalars one behind the other.
-    fn items_in_all(&mut self, list: &Array) -> Result<Array> {
+    pub(super) fn items_in_all(&mut self, list: &Array) -> Result<Array> {
         if let Some(pieces) = list.pieces() {
             return Ok(pieces.flat().clone());
         }

@@ -38,16 +38,17 @@ pub fn power(
                 ev.cx.host.interrupt().check()?;
                 way.done(k);
                 let from = ev.cx.sys.tape.mark();
+                let framed = now.frame().is_some();
                 let next = if n < 0 {
                     super::inverse::inverse(ev, &func, x, &now)?
                 } else {
-                    ev.apply(&func, x, &now)?
+                    ev.apply_to(&func, x, now)?
                 };
                 let to = ev.cx.sys.tape.mark();
                 // The frame came from a name: x and y are the same for all cells.
                 if k == 0
                     && n > 1
-                    && now.frame().is_none()
+                    && !framed
                     && next.frame().is_some()
                     && let Some(all) = ev.rounds(&func, x, y, times, Some(&next))?
                 {

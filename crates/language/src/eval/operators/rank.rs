@@ -59,6 +59,16 @@ pub fn rank(
         // A number for each vector is what ⌽ takes.
         return ev.apply(&func, Some(x), y);
     }
+    if let (Func::Prim(p), None, (y, lead)) = (&*func, x, y)
+        && p.glyph == '⊂'
+        && (1..y.rank()).contains(&lead)
+        && y.frame().is_none()
+    {
+        // What ⊂ takes along these axes.
+        let io = ev.cx.sys.settings.io;
+        let axes = ev.cx.vector((lead..y.rank()).map(|k| k as f64 + io).collect())?;
+        return ev.monadic(p, y, Some(&axes));
+    }
     if let Some(z) = ev.rank_framed(&func, x, y)? {
         return Ok(z);
     }

@@ -312,7 +312,7 @@ pub fn fold_each(ev: &mut Eval<'_>, func: &Rc<Func>, y: &Array, axis: usize) -> 
             ev.cx.host.interrupt().check()?;
             let mut sum = y.item((o * n + n - 1) * inner + i);
             for k in (0..n - 1).rev() {
-                sum = ev.apply(func, Some(&y.item((o * n + k) * inner + i)), &sum)?;
+                sum = ev.apply_to(func, Some(&y.item((o * n + k) * inner + i)), sum)?;
             }
             out.push(sum);
         }

@@ -228,7 +228,7 @@ fn spoken(ev: &Eval<'_>, name: &str) -> Option<Option<Value>> {
     };
     match name {
         "⍺" => Some(frame.alpha.borrow().clone()),
-        "⍵" => Some(Some(Value::Array(frame.omega.clone()))),
+        "⍵" => Some(Some(Value::Array(frame.omega()))),
         "⍺⍺" => Some(operand(0)),
         "⍵⍵" => Some(operand(1)),
         _ => None,

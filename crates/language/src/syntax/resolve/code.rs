@@ -207,6 +207,27 @@ pub(super) fn then(ins: &mut Vec<Ins>, next: Ins) {
     }
 }
 
+/// The primitive p of `x p⍨ y`, where x may as well be pushed before y is computed: it is a name or
+/// a value, and y changes none. So `x p⍨ y` is the code of `y p x`.
+pub(super) fn commuted(f: &FExpr, x: &[Ins], y: &[Ins]) -> Option<FExpr> {
+    let FExpr::Known(f) = f else { return None };
+    let Func::Op1(value::Oper::Prim(swaps), value::Operand::F(g)) = &**f else { return None };
+    let (Func::Prim(p), '⍨') = (&**g, swaps.glyph) else { return None };
+    let is_value = |what: &Do| matches!(what, Do::Const(_) | Do::Name(_) | Do::Alpha | Do::Omega);
+    let runs_no_text = |f: &FExpr| match f {
+        FExpr::Prim(p) => p.glyph != '⍎',
+        FExpr::Known(f) => !f.text().contains('⍎'),
+        _ => false,
+    };
+    let is_pure = |ins: &Ins| match &ins.what {
+        Do::Monad(f) | Do::Dyad(f) => runs_no_text(f),
+        Do::Phrase(_) => true,
+        what => !what.may_assign(),
+    };
+    let fits = matches!(x, [one] if is_value(&one.what)) && y.iter().all(is_pure);
+    fits.then_some(FExpr::Prim(p))
+}
+
 /// The reach of a selection: items, the one item that ⊃ picks, what stands at the end of a path
 /// (`p⊃x`: only the path is run), or the simple scalars that `¨` and `∊` go down to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,125 @@
+//! Edits: what a statement did to a vector at its ends, so that it can be undone.
+//!
+//! A name's vector that nobody else holds grows and shrinks where it lies. Were its old value kept
+//! for a statement that may fail, somebody else would hold it, and each turn of a loop of
+//! statements would copy it. An edit has what went, and counts what came.
+
+use aplomb_values::array::{Array, Data, End};
+use std::ops::Range;
+
+/// The changes of a statement at the ends of an array's first axis.
+#[derive(Clone, Default)]
+pub struct Edit {
+    /// Cells that came before those that were there.
+    before: usize,
+    /// Cells that were there, and still are.
+    kept: usize,
+    /// Cells that were there before and behind these.
+    gone: (Vec<Array>, Vec<Array>),
+    /// Items that others were put in the place of, where nothing else changed.
+    put: Vec<(usize, Array)>,
+}
+
+/// Items that are put before the whole array is kept instead.
+const PUTS: usize = 64;
+
+impl Edit {
+    /// None yet, to so many cells.
+    pub fn of(cells: usize) -> Edit {
+        Edit { kept: cells, ..Edit::default() }
+    }
+
+    /// Whether an array's edits can be undone: a vector of arrays in a list that nobody else
+    /// holds, or an array of numbers or characters.
+    pub fn suits(a: &mut Array) -> bool {
+        let plain = a.rank() > 0 && !a.is_complex() && matches!(a.data(), Data::Dense(_));
+        plain || a.is_list_of_arrays()
+    }
+
+    /// The edit, once the array also lost what is not to be kept.
+    pub fn cut(&self, a: &Array, keep: &Range<usize>) -> Edit {
+        let mut now = self.clone();
+        let (first, last) = (now.before, now.before + now.kept);
+        let own = keep.start.clamp(first, last)..keep.end.clamp(first, last);
+        let items = |range: Range<usize>| range.map(|k| a.item(k));
+        now.gone.0.extend(items(first..own.start));
+        let mut behind: Vec<Array> = items(own.end.max(own.start)..last).collect();
+        behind.append(&mut now.gone.1);
+        now.gone.1 = behind;
+        now.kept = own.len();
+        now.before = keep.end.min(first).saturating_sub(keep.start);
+        now
+    }
+
+    /// So many cells came at an end.
+    pub fn came(&mut self, cells: usize, end: End) {
+        if end == End::Front {
+            self.before += cells;
+        }
+    }
+
+    /// Whether items were put.
+    pub fn has_put(&self) -> bool {
+        !self.put.is_empty()
+    }
+
+    /// Whether another item may be put: some were, and no end has changed.
+    pub fn may_put(&self) -> bool {
+        self.has_put() && self.put.len() < PUTS
+    }
+
+    /// An item went, and another is in its place.
+    pub fn put(&mut self, place: usize, was: Array) {
+        self.put.push((place, was));
+    }
+
+    /// The array as it was.
+    pub fn undone(self, a: Array) -> Array {
+        let Edit { before, kept, gone, put } = self;
+        if !put.is_empty() {
+            return put.iter().rev().fold(a, |a, (place, was)| a.with_item(*place, was));
+        }
+        let own = before..before + kept;
+        if gone.0.is_empty() && gone.1.is_empty() {
+            return a.only(own);
+        }
+        let items: Vec<Array> =
+            gone.0.into_iter().chain(own.map(|k| a.item(k))).chain(gone.1).collect();
+        Array::items([items.len()].as_slice(), items, None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aplomb_ground::limits::Budget;
+
+    fn pair(k: usize) -> Array {
+        Array::few_numbers(&[k as f64, 0.5])
+    }
+
+    fn list(n: usize) -> Array {
+        Array::items([n].as_slice(), (0..n).map(pair).collect(), None)
+    }
+
+    /// Edits of all kinds, one after the other, are undone at each point.
+    #[test]
+    fn what_a_statement_did_at_both_ends_is_undone() {
+        let budget = Budget::new(1 << 20);
+        let first = list(12);
+        let (mut a, mut edit) = (list(12), Edit::of(12));
+        let enclosed = |k: usize| Array::items([].as_slice(), vec![pair(k)], None);
+        let steps = [(0, 12, End::Front), (0, 13, End::Back), (2, 14, End::Back)];
+        let more = [(0, 11, End::Front), (1, 5, End::Front), (4, 5, End::Back)];
+        for (k, (from, to, end)) in steps.into_iter().chain(more).enumerate() {
+            let n = a.len();
+            edit = edit.cut(&a, &(from..to));
+            assert!(a.regrow(from..to, &enclosed(100 + k), end, &budget).expect("room"), "{n}");
+            edit.came(1, end);
+            let was = edit.clone().undone(a.clone());
+            assert_eq!(was.len(), 12, "after {k} steps");
+            let same = |k: usize| was.item(k).number_at(0) == first.item(k).number_at(0);
+            assert!((0..12).all(same), "after {k} steps");
+        }
+    }
+}
