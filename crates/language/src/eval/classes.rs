@@ -96,6 +96,10 @@ impl Eval<'_> {
         };
         match key {
             Key::Sym(sym) => self.class_of(at, *sym),
+            Key::Held(sym) => match self.lookup(at, *sym) {
+                Some(Value::Array(_)) => Class::Array,
+                _ => Class::Func,
+            },
             Key::Member(path) => self.at_path(at, path).map_or(Class::Array, |v| v.class()),
             Key::Word(Word::AlphaAlpha) => operand(0),
             Key::Word(Word::OmegaOmega) => operand(1),

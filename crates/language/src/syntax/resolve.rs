@@ -68,6 +68,8 @@ pub enum Key {
     Member(Path),
     /// A name.
     Sym(Sym),
+    /// A name that may have to have a value: an array if it has one, and nothing has to run for it.
+    Held(Sym),
     /// An operand: ⍺⍺ or ⍵⍵.
     Word(Word),
     /// The thing that a short text means: `(⍎'+')`.
@@ -238,7 +240,8 @@ impl<'a> Resolver<'a> {
                 let x = a.span;
                 let mut own = Vec::new();
                 a.emit(&mut own);
-                let (what, x_at, y_at) = match code::commuted(&f, &own, ins) {
+                let is_held = |sym| self.class_of(Key::Held(sym)) == Class::Array;
+                let (what, x_at, y_at) = match code::commuted(&f, (&own, ins), is_held) {
                     // `V/⍨B` is `B/V`, for whoever knows that.
                     Some(f) => {
                         ins.splice(..0, own);

@@ -207,13 +207,16 @@ pub(super) fn then(ins: &mut Vec<Ins>, next: Ins) {
     }
 }
 
-/// The primitive p of `x p⍨ y`, where x may as well be pushed before y is computed: it is a name or
-/// a value, and y changes none. So `x p⍨ y` is the code of `y p x`.
-pub(super) fn commuted(f: &FExpr, x: &[Ins], y: &[Ins]) -> Option<FExpr> {
+/// The primitive p of `x p⍨ y`, where x may as well be pushed before y is computed: it is a value,
+/// or a name that `is_held`, and y changes none. So `x p⍨ y` is the code of `y p x`.
+pub(super) fn commuted(
+    f: &FExpr,
+    (x, y): (&[Ins], &[Ins]),
+    is_held: impl FnOnce(Sym) -> bool,
+) -> Option<FExpr> {
     let FExpr::Known(f) = f else { return None };
     let Func::Op1(value::Oper::Prim(swaps), value::Operand::F(g)) = &**f else { return None };
     let (Func::Prim(p), '⍨') = (&**g, swaps.glyph) else { return None };
-    let is_value = |what: &Do| matches!(what, Do::Const(_) | Do::Name(_) | Do::Alpha | Do::Omega);
     let runs_no_text = |f: &FExpr| match f {
         FExpr::Prim(p) => p.glyph != '⍎',
         FExpr::Known(f) => !f.text().contains('⍎'),
@@ -224,8 +227,13 @@ pub(super) fn commuted(f: &FExpr, x: &[Ins], y: &[Ins]) -> Option<FExpr> {
         Do::Phrase(_) => true,
         what => !what.may_assign(),
     };
-    let fits = matches!(x, [one] if is_value(&one.what)) && y.iter().all(is_pure);
-    fits.then_some(FExpr::Prim(p))
+    let ([Ins { what, .. }], true) = (x, y.iter().all(is_pure)) else { return None };
+    let may_come_first = match what {
+        Do::Const(_) | Do::Alpha | Do::Omega => true,
+        Do::Name(sym) => is_held(*sym),
+        _ => false,
+    };
+    may_come_first.then_some(FExpr::Prim(p))
 }
 
 /// The reach of a selection: items, the one item that ⊃ picks, what stands at the end of a path
