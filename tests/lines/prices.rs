@@ -164,6 +164,9 @@ fn no_choice_in_a_program_of_a_paper_is_slow_and_what_is_said_to_be_written_is()
     look("seeds/", [500, 100]);
 }
 
+/// Items of an array that differ.
+const BLOCK: usize = 100_000;
+
 /// Arrays of a workload at a size, as `aplomb bench` makes them.
 fn making(kinds: &Value, data: &Value, dtype: &str, n: usize) -> String {
     let mut lines = String::from("⎕RL←20061");
@@ -175,7 +178,8 @@ fn making(kinds: &Value, data: &Value, dtype: &str, n: usize) -> String {
             if part < 0 { count } else { (n / count).max(1) }
         };
         let shape: Vec<usize> = spec[1].as_array().expect("parts").iter().map(extent).collect();
-        let random = format!("?{}⍴0", shape.iter().product::<usize>());
+        // A plan does not know that a long array repeats.
+        let random = format!("?{}⍴0", shape.iter().product::<usize>().min(BLOCK));
         let dtype = spec[2].as_str().unwrap_or(dtype);
         let number = |x: f64| x.to_string().replace('-', "¯");
         let (block, first) = match kind["share"].as_f64() {
@@ -200,7 +204,12 @@ fn making(kinds: &Value, data: &Value, dtype: &str, n: usize) -> String {
 
 /// The lines of `benches/workloads.json` at their small sizes, or at `most`, each in a session that
 /// has its data: name, text.
-pub fn workloads(most: usize, mut look: impl FnMut(&str, &str, &mut Session)) {
+pub fn workloads(most: usize, look: impl FnMut(&str, &str, &mut Session)) {
+    workloads_of("small", most, look);
+}
+
+/// The same at the sizes that a column of the table has.
+fn workloads_of(sizes: &str, most: usize, mut look: impl FnMut(&str, &str, &mut Session)) {
     let table: Value = serde_json::from_str(include_str!("../../benches/workloads.json"))
         .expect("the table of workloads");
     let rows = table["workloads"].as_array().expect("rows");
@@ -213,7 +222,7 @@ pub fn workloads(most: usize, mut look: impl FnMut(&str, &str, &mut Session)) {
         let id = format!("bench:{}", row["id"].as_str().expect("a name"));
         let parts = field("apl").as_array().expect("texts").iter();
         let text: String = parts.map(|part| part.as_str().expect("a text")).collect();
-        for point in field("small").as_array().expect("sizes") {
+        for point in field(sizes).as_array().expect("sizes") {
             let mut s = session();
             for name in row["off"].as_array().into_iter().flatten() {
                 s.options().switch(name.as_str().expect("a switch"), false).expect("a switch");
@@ -315,6 +324,19 @@ fn no_pass_makes_a_workload_much_slower() {
         }
     });
     found.hold(|id| id.starts_with("bench:"), 1000);
+}
+
+/// The same at the sizes at which the CPU is timed.
+#[test]
+#[ignore = "nightly"]
+fn no_pass_makes_a_workload_of_full_size_much_slower() {
+    let mut found = Switched::default();
+    workloads_of("cpu", usize::MAX, |id, text, s| {
+        if let Ok(recorded) = s.graph_of(text, &["result"]) {
+            found.look(id, &recorded, &Options::default());
+        }
+    });
+    found.hold(|id| id.starts_with("bench:"), 1500);
 }
 
 /// The evaluations of a text.

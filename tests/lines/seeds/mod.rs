@@ -10,6 +10,7 @@ mod bar;
 mod corpus;
 mod made;
 mod page;
+mod passes;
 mod pictures;
 mod plain;
 mod programs;
