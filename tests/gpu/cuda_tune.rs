@@ -292,7 +292,7 @@ fn a_choice_outlives_the_program_and_a_damaged_one_is_ignored() {
 #[test]
 fn bas_23_the_size_of_tiles_is_kept_on_disk() {
     let cache = standin::folder();
-    let data = "A←0.25×257 19⍴7|3×⍳4883 ⋄ B←0.5×19 259⍴5|2×⍳4921 ⋄ s←+/∊A B\n]off cublas\n";
+    let data = "A←0.25×401 19⍴7|3×⍳7619 ⋄ B←0.5×19 387⍴5|2×⍳7353 ⋄ s←+/∊A B\n]off cublas\n";
     let tuned = format!("{data}]trace on\n]tune A+.×B\n");
     let Some(out) = script(cache.path(), &tuned, &[]) else { return };
     let (table, errors) = said(&out);

@@ -28,8 +28,9 @@ fn acc_01_operands_are_scalar_bodies_or_say_why_not() {
             assert!(f.says.contains("does not hold") && f.says.contains("because"), "{}", f.says);
             let (from, to) = f.span.expect("a place");
             let operand: String =
-                needs.chars().collect::<Vec<_>>()[from as usize..to as usize].iter().collect();
-            assert!(!operand.is_empty() && f.report.contains("runs cell by cell"), "{}", f.report);
+                line.chars().skip(from as usize).take((to - from) as usize).collect();
+            assert!(needs.contains(&operand) && !operand.is_empty(), "{operand}: {}", f.report);
+            assert!(f.report.contains("runs cell by cell"), "{}", f.report);
         }
     }
 }

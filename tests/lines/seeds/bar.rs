@@ -147,3 +147,20 @@ fn bar_18_the_papers_pipelines_by_name() {
 fn bar_20_that_a_function_is_not_associative_is_said() {
     row("BAR-20");
 }
+
+/// BAR-22: a trace counts the lines of the statement, and those of the texts that they became.
+#[test]
+fn bar_22_a_trace_counts_lines_of_code() {
+    let of = |line: &str| {
+        traced(&["x←0.5×⍳9000 ⋄ y←⌽x", "x y", line], "").unwrap_or_else(|e| panic!("{e}"))
+    };
+    let t = of("x{((+/(⍺-⍵)*2)÷≢⍺)*.5}y");
+    let loc = t.loc.expect("a launch");
+    let text = &t.kernels[0].cuda.as_ref().expect("a text").text;
+    let own = text.lines().filter(|l| !l.trim().is_empty() && !l.trim().starts_with("//")).count();
+    assert_eq!((loc.source, loc.cuda as usize), (1, own));
+    assert!(own > 20, "{text}");
+    // Two launches have the lines of both; no launch has none.
+    assert!(of("x-⌈/y").loc.is_some_and(|loc| loc.source == 1 && loc.cuda > 20));
+    assert_eq!(of("2+3").loc, None);
+}

@@ -387,14 +387,19 @@ pub fn across(reads: &[Read], domain: &[usize]) -> Option<Vec<usize>> {
     axes
 }
 
-/// BAS-07: the loops along which an affine read repeats, as many as its rank is short of theirs.
-/// None: not affine.
+/// BAS-07: the loops along which an affine read repeats, as many as its rank is short of theirs,
+/// where its tests leave more than a point of them. None: not affine.
 pub fn redundant(read: &Read, domain: &[usize]) -> Option<Vec<usize>> {
     let loops: Vec<usize> = (0..domain.len()).collect();
     let mut rows = adjacency::rows(&read.ix, domain, &loops)?;
     // An axis that no index mentions has no pivot, either.
     let pivots = adjacency::pivots(&mut rows, domain.len());
-    Some(loops.into_iter().filter(|k| pivots[*k].is_none() && domain[*k] > 1).collect())
+    let (held, _) = read.held(domain);
+    if held.iter().any(|(lo, hi)| lo >= hi) {
+        return Some(Vec::new());
+    }
+    let long = |k: usize| held[k].1 - held[k].0 > 1;
+    Some(loops.into_iter().filter(|k| pivots[*k].is_none() && long(*k)).collect())
 }
 
 /// Several reads of one array that meet the same elements.
@@ -666,5 +671,11 @@ mod tests {
         assert_eq!(redundant(&Read::new([diagonal.clone()]), &[5, 6]), Some(vec![1]));
         assert_eq!(redundant(&Read::new([Ix::axis(0), diagonal]), &[5, 6]), Some(vec![]));
         assert_eq!(redundant(&Read::new([Ix::axis(0).modulo(3, &[9])]), &[9]), None);
+        // A row of a matrix for each of five points, of three, and of one that a test leaves.
+        for (hi, wanted) in [(5, vec![0]), (3, vec![0]), (1, vec![])] {
+            let test = aplomb_values::dag::Test { ix: Ix::axis(0), lo: 0, hi, fill: 0.0 };
+            let read = Read { ix: vec![Ix::constant(2), Ix::axis(1)], tests: vec![test] };
+            assert_eq!(redundant(&read, &[5, 6]), Some(wanted), "{hi}");
+        }
     }
 }
