@@ -115,7 +115,7 @@ pub fn page(topic: &str, width: usize) -> Option<String> {
         library::members().filter(|m| m.0 == topic).for_each(|m| page.member(m));
     }
     if page.is_empty() {
-        let word = topic.strip_prefix("np.").unwrap_or(topic);
+        let word = topic.trim_start_matches("np.");
         numpy::phrases().filter(|p| p.is_called(word)).for_each(|p| page.phrase(&p));
     }
     page.text()

@@ -16,15 +16,14 @@ pub struct Phrase {
     pub expression: String,
     /// Its value, as it can be typed.
     pub value: String,
-    /// What else there is to say; often nothing.
+    /// A remark; often empty.
     pub note: String,
 }
 
-/// The cells of a table's line; `\|` is a bar inside a cell.
+/// The cells of a table's line, with what stands before its first bar and behind its last; `\|` is
+/// a bar inside a cell.
 fn cells(line: &str) -> Vec<String> {
-    let line = line.trim();
-    let inside = line.strip_prefix('|').and_then(|l| l.strip_suffix('|')).unwrap_or(line);
-    let marked = inside.replace("\\|", "\u{1}");
+    let marked = line.trim().replace("\\|", "\u{1}");
     marked.split('|').map(|c| c.trim().trim_matches('`').replace('\u{1}', "|")).collect()
 }
 
@@ -32,7 +31,7 @@ fn cells(line: &str) -> Vec<String> {
 pub fn phrases() -> impl Iterator<Item = Phrase> {
     let lines = PAGE.lines().enumerate().filter(|(_, line)| line.starts_with("| `"));
     lines.filter_map(|(k, line)| {
-        let [python, expression, value, note]: [String; 4] = cells(line).try_into().ok()?;
+        let [_, python, expression, value, note, _]: [String; 6] = cells(line).try_into().ok()?;
         Some(Phrase { at: k + 1, python, expression, value, note })
     })
 }
@@ -41,10 +40,9 @@ impl Phrase {
     /// The names that NumPy has for what it does: `linalg.det`.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let is_of = |c: char| c.is_ascii_alphanumeric() || "._".contains(c);
-        self.python.split("np.").skip(1).map(move |rest| {
-            let end = rest.find(|c| !is_of(c)).unwrap_or(rest.len());
-            rest[..end].trim_end_matches('.')
-        })
+        let own = self.python.split("np.").skip(1);
+        own.filter_map(move |rest| rest.split(|c| !is_of(c)).next())
+            .map(|n| n.trim_end_matches('.'))
     }
 
     /// Whether a word is one of them, or the last part of one: `det`.

@@ -145,7 +145,7 @@ impl Page {
         }
     }
 
-    /// What it is in NumPy.
+    /// A row of the page for those who come from NumPy.
     pub fn phrase(&mut self, p: &Phrase) {
         self.prose("", &p.python, 2);
         self.prose("  ", &p.expression, 4);

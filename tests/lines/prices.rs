@@ -314,22 +314,9 @@ impl Switched {
 }
 
 /// Every pass and rule at once: without one of them no workload's plan takes much less time, on the
-/// CPU or on a GPU, by the model.
+/// CPU or on a GPU, by the model, at the sizes at which it is timed.
 #[test]
 fn no_pass_makes_a_workload_much_slower() {
-    let mut found = Switched::default();
-    workloads(usize::MAX, |id, text, s| {
-        if let Ok(recorded) = s.graph_of(text, &["result"]) {
-            found.look(id, &recorded, &Options::default());
-        }
-    });
-    found.hold(|id| id.starts_with("bench:"), 1000);
-}
-
-/// The same at the sizes at which the CPU is timed.
-#[test]
-#[ignore = "nightly"]
-fn no_pass_makes_a_workload_of_full_size_much_slower() {
     let mut found = Switched::default();
     workloads_of("cpu", usize::MAX, |id, text, s| {
         if let Ok(recorded) = s.graph_of(text, &["result"]) {

@@ -6,12 +6,14 @@
 //! Fields are only ever added.
 
 mod forms;
+mod lines;
 mod passes;
 mod reads;
 mod shift;
 
 pub use crate::later::Later;
 pub use forms::{FORMS, form_says};
+pub use lines::LinesOfCode;
 pub use reads::{AdjacencyRecord, BlockRecord, OrderRecord, ReadRecord, WriteRecord};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -72,15 +74,6 @@ pub struct Trace {
     /// The value, told by its hash; absent where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<ResultRecord>,
-}
-
-/// Lines with something on them but a comment.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct LinesOfCode {
-    /// Of the statement.
-    pub source: u32,
-    /// Of the CUDA texts of its launches, without what all texts share.
-    pub cuda: u32,
 }
 
 /// The way in which a statement was compiled.
@@ -677,18 +670,6 @@ impl Trace {
             statement: statement.into(),
             ..Trace::default()
         }
-    }
-
-    /// Counts the lines of the statement and of its launches' texts.
-    pub fn count_lines(&mut self) {
-        let lines = |text: &str, comment: &str| {
-            let own = text.lines().map(str::trim);
-            own.filter(|l| !l.is_empty() && !l.starts_with(comment)).count() as u32
-        };
-        let texts = self.kernels.iter().filter_map(|k| k.cuda.as_ref());
-        let cuda = texts.map(|cuda| lines(&cuda.text, "//")).sum();
-        let source = lines(&self.statement, "⍝");
-        self.loc = (!self.kernels.is_empty()).then_some(LinesOfCode { source, cuda });
     }
 
     /// Without times and measurements: byte-identical on every run.

@@ -92,7 +92,8 @@ pub struct Amount {
 }
 
 impl Amount {
-    /// More bytes than any cache holds, so memory itself is read, and enough warps to hide what one read waits.
+    /// More bytes than any cache holds, so memory itself is read, and enough warps to hide what
+    /// one read waits.
     pub const WHOLE: Amount = Amount { bytes: 256 << 20, runs: 5, rounds: 4096, blocks: 8 };
 }
 

@@ -56,7 +56,11 @@ pub fn met(shape: &[usize], reads: &[Asking<'_>]) -> u64 {
             different.push((read, extents));
         }
     }
-    counted(&different).unwrap_or(sum).min(sum).saturating_add(by_values).min(whole)
+    let told = match counted(&different) {
+        Some(exact) => exact.min(sum),
+        None => sum,
+    };
+    told.saturating_add(by_values).min(whole)
 }
 
 fn counted(reads: &[Asking<'_>]) -> Option<u64> {
@@ -142,7 +146,7 @@ fn runs(ix: &Ix, points: &[(usize, usize)]) -> Option<Runs> {
     if !(0..points.len()).all(alone) {
         return None;
     }
-    let mut parts: Vec<Runs> = Vec::with_capacity(ix.terms.len());
+    let mut parts: Vec<Runs> = Vec::new();
     for (k, atom) in &ix.terms {
         parts.push(of_atom(atom, points)?.iter().map(|run| run.times(*k)).collect());
     }
@@ -202,7 +206,7 @@ fn walked(ix: &Ix, points: &[(usize, usize)]) -> Option<Runs> {
         return None;
     }
     let mut place: Vec<usize> = points.iter().map(|(from, _)| *from).collect();
-    let mut values: Vec<i64> = Vec::with_capacity(all);
+    let mut values: Vec<i64> = Vec::new();
     for k in 0..all {
         let mut rest = k;
         for axis in &axes {
@@ -234,7 +238,7 @@ pub(super) fn union(boxes: &[&[Runs]]) -> Option<u64> {
         return Some(1);
     }
     let steps = || boxes.iter().flat_map(|b| &b[0]).map(|run| run.step);
-    let step = steps().max().unwrap_or(1);
+    let step = steps().fold(1, i64::max);
     if step > APART || steps().any(|own| step % own != 0) {
         return None;
     }
@@ -269,7 +273,7 @@ pub(super) fn union(boxes: &[&[Runs]]) -> Option<u64> {
 /// The stretches of boxes along their first axis whose places leave that remainder: from, to, and
 /// the box.
 fn stretches(boxes: &[&[Runs]], step: i64, rest: i64) -> Vec<(i64, i64, usize)> {
-    let mut out = Vec::with_capacity(boxes.len());
+    let mut out = Vec::new();
     for (k, of) in boxes.iter().enumerate() {
         for run in &of[0] {
             let ahead = (rest - run.from).rem_euclid(step);

@@ -22,7 +22,7 @@ pub struct Traffic {
     pub loads: u64,
 }
 
-/// What a launch asks of one buffer.
+/// The reads of one buffer by a launch.
 #[derive(Default)]
 struct Asked<'a> {
     /// Reads that loops tell, each with the extents of its loop.
@@ -152,27 +152,34 @@ fn passing(tests: &[Test], extents: &[usize]) -> Option<u64> {
     }
     let mut all = 1u64;
     for part in 0..extents.len() {
-        let axes: Vec<usize> = (0..extents.len()).filter(|k| parts[*k] == part).collect();
+        let mut axes: Vec<usize> = (0..extents.len()).filter(|k| parts[*k] == part).collect();
         let own = |test: &&Test| axes.iter().any(|k| test.ix.mentions(*k));
         let own: Vec<&Test> = tests.iter().filter(own).collect();
-        let Some(longest) = axes.iter().copied().max_by_key(|k| extents[*k]) else { continue };
-        let others: Vec<usize> = axes.into_iter().filter(|k| *k != longest).collect();
-        let walked = others.iter().fold(1u64, |n, k| n.saturating_mul(extents[*k] as u64));
-        if walked > WALKED {
-            return None;
+        axes.sort_by_key(|k| extents[*k]);
+        if let Some((longest, others)) = axes.split_last() {
+            all = all.saturating_mul(walked(&own, extents, (*longest, others))?);
         }
-        let mut place = vec![0; extents.len()];
-        let mut points = 0u64;
-        for n in 0..walked {
-            let mut rest = n as usize;
-            for k in &others {
-                (place[*k], rest) = (rest % extents[*k], rest / extents[*k]);
-            }
-            points = points.saturating_add(range(&own, &place, (longest, extents[longest])));
-        }
-        all = all.saturating_mul(points);
     }
     Some(all)
+}
+
+/// The points of some axes that pass linear tests: all but the longest are walked. None: there are
+/// too many.
+fn walked(tests: &[&Test], extents: &[usize], (longest, others): (usize, &[usize])) -> Option<u64> {
+    let all = others.iter().fold(1u64, |n, k| n.saturating_mul(extents[*k] as u64));
+    if all > WALKED {
+        return None;
+    }
+    let mut place: Vec<usize> = extents.iter().map(|_| 0).collect();
+    let mut points = 0u64;
+    for n in 0..all {
+        let mut rest = n as usize;
+        for k in others {
+            (place[*k], rest) = (rest % extents[*k], rest / extents[*k]);
+        }
+        points = points.saturating_add(range(tests, &place, (longest, extents[longest])));
+    }
+    Some(points)
 }
 
 /// The places along an axis at which linear tests hold, the other axes being at theirs.
