@@ -41,6 +41,7 @@ struct Found {
     priced: usize,
     barred: usize,
     slower: BTreeMap<(String, String), String>,
+    misjudged: Vec<String>,
 }
 
 impl Found {
@@ -51,6 +52,12 @@ impl Found {
                     continue;
                 };
                 self.priced += 1;
+                // What `settle` compares is the plan that there will be, but for the order of axes
+                // in which arrays lie.
+                if d.reason == "settled" && (d.cost.us - own.us).abs() > 0.1 * own.us {
+                    self.misjudged
+                        .push(format!("{name}: {} µs of {}: {}", d.cost.us, own.us, d.text));
+                }
                 let mut by = vec![("", own.us, other.us)];
                 // What takes less on the CPU does not ask whether there is a GPU.
                 let asks = own.us.min(other.us) >= ASK_US;
@@ -78,6 +85,7 @@ impl Found {
     /// Holds what was found against `KNOWN`, for the names that this test looks at.
     fn hold(&self, mine: impl Fn(&str) -> bool, least: usize) {
         println!("{} priced, {} barred", self.priced, self.barred);
+        assert!(self.misjudged.is_empty(), "{:#?}", self.misjudged);
         assert!(self.priced > least, "{}", self.priced);
         let known: BTreeSet<(String, String)> = KNOWN
             .iter()

@@ -647,6 +647,26 @@ fn acc_24_the_papers_bodies_go_through_shared_memory() {
     assert!(t.buffers.iter().all(|b| b.bytes <= 8 * n), "{:?}", t.buffers);
 }
 
+/// A plan is priced as it will be: of one matrix with itself, computed where it is read, half is
+/// computed, whatever the order of its steps; and what is light is computed again only where its
+/// place takes no division.
+#[test]
+fn what_is_made_of_its_place_is_priced_as_it_is_written() {
+    let forms = |line: &str| {
+        let t = on(&[], line);
+        let kept = t.buffers.iter().filter(|b| b.role == "temporary").count();
+        (t.kernels.len(), kept)
+    };
+    assert_eq!(forms("{(+/⍵)÷⌈/⍵}0.5×⍳9000"), (1, 0));
+    assert_eq!(forms("{⍵-(+/⍵)÷≢⍵}0.5×⍳9000").1, 1);
+    assert_eq!(forms("{(9000⍴⍵)+⌽9000⍴⍵}0.5×⍳7000").1, 1);
+    let computed = on(&[], "{⍵+.×⍉⍵}300 300⍴0.5×⍳90000");
+    let there = told(&[], &["A←300 300⍴0.5×⍳90000", "A", "A+.×⍉A"]);
+    let us = |t: &Trace| t.kernels.iter().map(|k| k.est.cpu_us).sum::<f64>();
+    assert!(us(&computed) < 1.5 * us(&there), "{} and {}", us(&computed), us(&there));
+    assert_eq!(sha(&computed), sha(&there));
+}
+
 /// A common term is no reason to write it: two folds of what nobody stores are one pass over it.
 #[test]
 fn two_folds_of_one_term_do_not_write_it() {
