@@ -277,17 +277,23 @@ fn chosen(work: &Work, flip: Flip, own: &PlanCost, other: &PlanCost) -> Decision
             time(other)
         )
     };
-    let why = match () {
-        () if own.us <= other.us => by("", own.us, other.us),
-        () if own.gpu_us <= other.gpu_us => by("on a GPU ", own.gpu_us, other.gpu_us),
-        () => "which paid until other choices followed it".into(),
+    let (why, because) = match () {
+        () if own.us <= other.us => (by("", own.us, other.us), WhyNot::Dearer),
+        () if own.gpu_us <= other.gpu_us => (
+            by("on a GPU ", own.gpu_us, other.gpu_us),
+            WhyNot::Rule("it takes longer on a GPU, and one plan serves both"),
+        ),
+        () => (
+            "which paid until other choices followed it".into(),
+            WhyNot::Rule("whole plans are compared no longer than they are worth"),
+        ),
     };
     let text = format!("{} {says}, {why}", label(&work.dag, flip.at));
     let about = About { at: flip.at, what, reason: "settled", row: "ACC-17", switch: "settle" };
     let [own_name, undone] = names;
     let (a, b) =
         (Choice { name: own_name, cost: whole(own) }, Choice { name: undone, cost: whole(other) });
-    Decision::forced(about, a, b, WhyNot::Dearer, text)
+    Decision::forced(about, a, b, because, text)
 }
 
 /// Lays arrays out in the order in which they are read.
