@@ -10,7 +10,7 @@ use aplomb_charts::Drawing;
 use aplomb_devices::device::Wanted;
 use aplomb_ground::chart::{Chart, Kind, Series, Theme};
 use aplomb_kernel::files;
-use aplomb_plans::micro::{Fit, Point, points};
+use aplomb_plans::micro::{Amount, Fit, Point, points};
 use aplomb_plans::occupancy::{BYTES_PER_US, CYCLE_NS, PROCESSORS};
 use aplomb_viz::tables::grid;
 use aplomb_viz::why::wrapped;
@@ -38,7 +38,7 @@ pub fn run(settings: Settings, args: MicroArgs) -> i32 {
                 let fit = Fit::published(BYTES_PER_US / 1e3, CYCLE_NS, PROCESSORS);
                 Found { device: Err(says.to_string()), points, measured: None, fit }
             }
-            Ok(gpu) => match gpu.microbench(&points, &interrupt) {
+            Ok(gpu) => match gpu.microbench(&points, Amount::WHOLE, &interrupt) {
                 Err(says) => return failed(&format!("microbench: {says}")),
                 Ok(None) => return INTERRUPTED,
                 Ok(Some(measured)) => {

@@ -12,6 +12,11 @@ use std::path::{Path, PathBuf};
 /// A program's text; that of `-` is standard input, to its end. `#!` becomes `⍝!`: a comment of
 /// the same length. Errors: one line for the user.
 pub fn read(path: &Path) -> Result<String, String> {
+    written(path).map(|text| as_comment(&text))
+}
+
+/// The same as it is written.
+pub fn written(path: &Path) -> Result<String, String> {
     let bytes = if path == Path::new("-") {
         let mut bytes = Vec::new();
         std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
@@ -22,19 +27,24 @@ pub fn read(path: &Path) -> Result<String, String> {
         std::io::ErrorKind::NotFound => format!("no such file: {}", path.display()),
         _ => format!("{}: {e}", path.display()),
     })?;
-    text(path, bytes)
+    decoded(path, bytes)
 }
 
-/// A program's text from the bytes of its file. Errors: where they are no UTF-8.
+/// A program's text from the bytes of its file, as `read` gives it. Errors: where they are no
+/// UTF-8.
 pub fn text(path: &Path, bytes: Vec<u8>) -> Result<String, String> {
-    let text = String::from_utf8(bytes).map_err(|e| {
+    decoded(path, bytes).map(|text| as_comment(&text))
+}
+
+fn decoded(path: &Path, bytes: Vec<u8>) -> Result<String, String> {
+    String::from_utf8(bytes).map_err(|e| {
         let line = e.as_bytes()[..e.utf8_error().valid_up_to()].split(|b| *b == b'\n').count();
         format!("{}: line {line} is not UTF-8", path.display())
-    })?;
-    Ok(match text.strip_prefix("#!") {
-        Some(rest) => format!("⍝!{rest}"),
-        None => text,
     })
+}
+
+fn as_comment(text: &str) -> String {
+    text.strip_prefix("#!").map_or_else(|| text.into(), |rest| format!("⍝!{rest}"))
 }
 
 fn execute(session: &mut Session, code: String, name: String, printer: &mut Printer) {

@@ -1,8 +1,8 @@
 //! `]help`: the first screen, and where a topic is found: primitives, keys, phrases, notation,
-//! system names, commands, passes, errors.
+//! system names, commands, passes, errors, names of NumPy.
 
 use super::pages::{Page, uses};
-use super::{COMMANDS, Call, nearest};
+use super::{COMMANDS, Call, nearest, numpy};
 use aplomb_compiler::pass::{DEVICES, GROUPS, PIPELINE, PRESETS, RECORDER, RULES, SWITCHES};
 use aplomb_ground::error::{Error, Kind, value};
 use aplomb_ground::help::{errors, idioms, notation, topics as pieces};
@@ -93,7 +93,9 @@ fn topics() -> Vec<String> {
     let members = library::members().map(|m| m.0.to_string());
     let dfns = std::iter::once(library::LIBRARY.to_string()).chain(members);
     let own = OWN.iter().flat_map(|own| own.0).map(|word| word.to_string());
-    words.chain(forms).chain(system).chain(errors).chain(dfns).chain(own).collect()
+    let phrases: Vec<numpy::Phrase> = numpy::phrases().collect();
+    let of_numpy = phrases.iter().flat_map(|p| p.names()).map(String::from);
+    words.chain(forms).chain(system).chain(errors).chain(dfns).chain(own).chain(of_numpy).collect()
 }
 
 /// The page of a topic, `width` columns wide: everything the tables say about it.
@@ -111,6 +113,10 @@ pub fn page(topic: &str, width: usize) -> Option<String> {
         page.library(library::members());
     } else if page.is_empty() {
         library::members().filter(|m| m.0 == topic).for_each(|m| page.member(m));
+    }
+    if page.is_empty() {
+        let word = topic.trim_start_matches("np.");
+        numpy::phrases().filter(|p| p.is_called(word)).for_each(|p| page.phrase(&p));
     }
     page.text()
 }
@@ -235,6 +241,25 @@ mod tests {
             page("⎕NA", WIDTH).is_some_and(|p| p.contains("not in Aplomb"))
                 && page("⎕NOSUCH", WIDTH).is_none()
         );
+    }
+
+    /// Whatever the page for those who come from NumPy names has help, by its whole name and by the
+    /// last part of it.
+    #[test]
+    fn what_numpy_has_is_found_by_its_name() {
+        let mut named = 0;
+        for phrase in numpy::phrases() {
+            for name in phrase.names() {
+                let last = name.rsplit('.').next().unwrap_or(name);
+                for topic in [format!("np.{name}"), name.into(), last.into()] {
+                    assert!(page(&topic, WIDTH).is_some(), "{topic}");
+                }
+                named += 1;
+            }
+        }
+        assert!(named > 80, "{named}");
+        let told = page("percentile", WIDTH).unwrap_or_default();
+        assert!(told.contains("np.percentile(v, 25)") && told.contains("gives 1"), "{told}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod compare;
 pub mod device;
 mod display;
 mod help;
+pub mod numpy;
 mod pages;
 pub mod pictures;
 mod promise;

@@ -1,6 +1,7 @@
 //! Pages of help: rows of the tables as text, folded between words.
 
 use super::Command;
+use super::numpy::Phrase;
 use aplomb_compiler::pass::{Pass, Preset, Rule, Switch};
 use aplomb_ground::help::{Topic, errors};
 use aplomb_language::eval::system::Row;
@@ -142,6 +143,14 @@ impl Page {
         if !glyphs.is_empty() && t.form.chars().count() < 12 {
             self.prose("  ", &format!("]help {glyphs} says more"), 2);
         }
+    }
+
+    /// A row of the page for those who come from NumPy.
+    pub fn phrase(&mut self, p: &Phrase) {
+        self.prose("", &p.python, 2);
+        self.prose("  ", &p.expression, 4);
+        let note = if p.note.is_empty() { String::new() } else { format!("; {}", p.note) };
+        self.prose("  ", &format!("gives {}{note}", p.value), 4);
     }
 
     pub fn system(&mut self, r: &Row) {

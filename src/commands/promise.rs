@@ -27,23 +27,18 @@ pub fn assert(call: &mut Call<'_>) -> Result<(), Error> {
     expr.map_or(Ok(()), |expr| call.session.quiet_run(expr, call.sink))
 }
 
-/// The nodes it speaks of become marks in the line that wrote them; those of other texts are left
+/// The places it speaks of become marks in the line where they stand; those of other texts are left
 /// out.
 fn error(trace: &Trace, broken: Broken) -> Error {
     let mut error = domain(broken.says).hint(broken.hint);
     let mut home = None;
-    for (node, says) in broken.at {
-        let Some([source, start, end]) =
-            trace.nodes.get(node as usize).and_then(|n| n.span.first())
-        else {
-            continue;
-        };
+    for ([source, start, end], says) in broken.at {
         let Some(text) =
-            trace.sources.get(*source as usize).filter(|_| home.is_none_or(|h| h == source))
+            trace.sources.get(source as usize).filter(|_| home.is_none_or(|h| h == source))
         else {
             continue;
         };
-        let place = Place::new(&Source::new(&*text.name, &*text.text), Span::new(*start, *end));
+        let place = Place::new(&Source::new(&*text.name, &*text.text), Span::new(start, end));
         (error, home) = (error.at(&place).mark(place.span, says), Some(source));
     }
     error

@@ -50,7 +50,7 @@ pub fn run(settings: Settings, args: TuiArgs) -> i32 {
     if let Some(connection) = &args.existing {
         return existing::run(&settings, connection);
     }
-    let text = args.file.as_deref().map_or(Ok(EXAMPLE.to_string()), script::read);
+    let text = args.file.as_deref().map_or(Ok(EXAMPLE.to_string()), script::written);
     let text = match (usable(), text) {
         (Ok(()), Ok(text)) => text,
         (Err(says), _) => {

@@ -287,6 +287,25 @@ fn a_choice_outlives_the_program_and_a_damaged_one_is_ignored() {
     assert!(gone.starts_with("1 choice forgotten") && records(cache.path()).is_empty(), "{gone}");
 }
 
+/// BAS-23: the size of a product's tiles that was fastest is another program's, too, which says so;
+/// without the switch that goes by the model.
+#[test]
+fn bas_23_the_size_of_tiles_is_kept_on_disk() {
+    let cache = standin::folder();
+    let data = "A←0.25×401 19⍴7|3×⍳7619 ⋄ B←0.5×19 387⍴5|2×⍳7353 ⋄ s←+/∊A B\n]off cublas\n";
+    let tuned = format!("{data}]trace on\n]tune A+.×B\n");
+    let Some(out) = script(cache.path(), &tuned, &[]) else { return };
+    let (table, errors) = said(&out);
+    assert!(errors.is_empty() && table.contains("chosen"), "{errors} {table}");
+    assert_eq!(records(cache.path()).len(), 1);
+    let asks = |switch: &str| format!("{data}{switch}]trace on\nR←A+.×B ⋄ 1⊣⎕DR R\n]why k0\n");
+    let (later, errors) = said(&script(cache.path(), &asks(""), &[]).expect("the stand-in"));
+    let words = later.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(errors.is_empty() && words.contains(": tuned, "), "{words}");
+    let (model, _) = said(&script(cache.path(), &asks("]off tune\n"), &[]).expect("the stand-in"));
+    assert!(!model.contains("tuned"), "{model}");
+}
+
 /// `aplomb tune FILE`: every launch that the program makes, once however often it runs; the value
 /// goes nowhere.
 #[test]

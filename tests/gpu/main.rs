@@ -28,3 +28,4 @@ mod cuda_shapes;
 mod cuda_tune;
 mod cuda_whole;
 mod cusim;
+mod micro;

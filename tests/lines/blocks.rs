@@ -2,6 +2,7 @@
 //! one by one; the memory that serves a read, and the text that shows it; who takes a launch's
 //! points.
 
+use crate::goldens_page;
 use crate::support::{Heard, session, told};
 use aplomb_compiler::pass::{NoClock, Options, compile};
 use aplomb_ground::protocol::Request;
@@ -10,14 +11,10 @@ use aplomb_plans::plan::{Plan, What};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// The arrays of the papers' programs.
-const ARRAYS: &str =
-    "x←0.5×⍳4096 ⋄ y←⌽x ⋄ A←64 64⍴0.25×⍳4096 ⋄ B←⍉A ⋄ v←0.5×⍳64 ⋄ G←0.5×96 96⍴⍳9216";
-
 /// The plan of a line over arrays that are there.
 fn plan(line: &str) -> Rc<Plan> {
     let mut s = session();
-    for code in [ARRAYS, "x y A B v G"] {
+    for code in [goldens_page::arrays(), "x y A B v G"] {
         let (code, name) = (code.into(), "text".into());
         s.handle(Request::Execute { code, name, silent: true }, &mut Heard::default());
     }
@@ -47,43 +44,29 @@ fn met(plan: &Plan, from: &[usize], block: &[usize]) -> u64 {
     arrays.values().map(|all| all.len() as u64).sum()
 }
 
-/// The sum of shifted parts of x, each n items long.
-fn taps(taps: usize) -> String {
-    let part = |k: usize| format!("({k}↓¯{}↓x)", taps - 1 - k);
-    (0..taps).map(part).collect::<Vec<_>>().join("+")
-}
-
-/// GOLDENS 3.5: loads and stores of one tile. A part of a fold reads what it has so far; a fold of
-/// all pairs has it in registers.
+/// GOLDENS 3.5: loads and stores of one tile, as docs/GOLDENS.md has them. A part of a fold reads
+/// what it has so far; a fold of all pairs has it in registers.
 #[test]
 fn bas_18_the_model_counts_what_ten_kernels_load() {
-    let wraps = "(1⊖G)+(¯1⊖G)+(1⌽G)+¯1⌽G";
-    let life = "⊃+/,¯1 0 1∘.⊖¯1 0 1∘.⌽⊂G";
-    // Kernel, corner and points of a tile, whether results are read too, loads, results.
-    let (three, fifteen) = (taps(3), taps(15));
-    type Row<'a> = (&'a str, &'a [usize], &'a [usize], bool, u64, u64);
-    let rows: [Row; 10] = [
-        ("A+.×v", &[32, 16], &[32, 16], true, 560, 32),
-        ("(⍉A)+.×v", &[32, 16], &[32, 16], true, 560, 32),
-        ("A+.×B", &[32, 16, 8], &[32, 16, 8], true, 896, 512),
-        ("2×⍉A", &[32, 16], &[32, 16], false, 512, 512),
-        (&three, &[256], &[256], false, 258, 256),
-        (wraps, &[16, 16], &[16, 16], false, 320, 256),
-        (life, &[16, 16], &[16, 16], false, 324, 256),
-        (&fifteen, &[256], &[256], false, 270, 256),
-        ("+/|x∘.-y", &[128, 256], &[128, 128], false, 256, 128),
-        ("x[2×⍳2000]+2000↑x", &[0], &[64], false, 96, 64),
-    ];
+    let rows = goldens_page::table("| line | first point | points |");
+    assert_eq!(rows.len(), 10);
     let mut wrong = Vec::new();
-    for (line, from, block, reads_results, loads, results) in rows {
-        let plan = plan(line);
+    for row in rows {
+        let [line, from, block, loads, results] = &row[..] else { panic!("{row:?}") };
+        let numbers = |text: &String| -> Vec<usize> {
+            text.split(' ').map(|n| n.parse().expect("a number")).collect()
+        };
+        let (from, block) = (numbers(from), numbers(block));
+        let (loads, results) = (numbers(loads)[0] as u64, numbers(results)[0] as u64);
+        let plan = plan(&goldens_page::line(line));
         let launch = plan.launches.last().expect("a launch");
-        let told = plan.block_at(launch, from, block).expect(line);
-        let own = if reads_results { told.results } else { 0 };
+        let told = plan.block_at(launch, &from, &block).expect(line);
+        let sums = launch.axis.is_some() && !line.contains("∘.");
+        let own = if sums { told.results } else { 0 };
         if (told.loads + own, told.results) != (loads, results)
-            || told.loads != met(&plan, from, block)
+            || told.loads != met(&plan, &from, &block)
         {
-            wrong.push(format!("{line}: {told:?}, one by one {}", met(&plan, from, block)));
+            wrong.push(format!("{line}: {told:?}, one by one {}", met(&plan, &from, &block)));
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");

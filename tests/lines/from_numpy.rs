@@ -1,30 +1,8 @@
 //! `docs/FROM-NUMPY.md`: every row's expression has the value that stands beside it.
 
+use aplomb::commands::numpy::{PAGE, Phrase, phrases};
 use assert_cmd::Command;
 use std::time::Duration;
-
-struct Row {
-    line: usize,
-    expression: String,
-    value: String,
-}
-
-/// The cells of a table's line; `\|` is a bar inside a cell.
-fn cells(line: &str) -> Vec<String> {
-    let marked = line.trim().trim_matches('|').replace("\\|", "\u{1}");
-    marked.split('|').map(|c| c.trim().trim_matches('`').replace('\u{1}', "|")).collect()
-}
-
-fn rows(page: &str) -> Vec<Row> {
-    let lines = page.lines().enumerate().filter(|(_, l)| l.starts_with("| `"));
-    let row = |(k, line): (usize, &str)| match &cells(line)[..] {
-        [_, expression, value, _] => {
-            Row { line: k + 1, expression: expression.clone(), value: value.clone() }
-        }
-        other => panic!("line {}: {} columns", k + 1, other.len()),
-    };
-    lines.map(row).collect()
-}
 
 /// The lines of the page's session: the names that rows use.
 fn names(page: &str) -> Vec<&str> {
@@ -42,19 +20,21 @@ fn statements(expression: &str) -> (&str, &str) {
 
 #[test]
 fn every_row_has_its_value() {
-    let page = include_str!("../../docs/FROM-NUMPY.md");
-    let rows = rows(page);
+    let rows: Vec<Phrase> = phrases().collect();
     assert!(rows.len() >= 40, "{} rows", rows.len());
-    let ask = |row: &Row| {
+    // A row of another number of cells is none, which nobody would miss.
+    let lines = PAGE.lines().filter(|line| line.starts_with("| `")).count();
+    assert_eq!(rows.len(), lines);
+    let ask = |row: &Phrase| {
         let (before, last) = statements(&row.expression);
-        let mut lines: Vec<String> = names(page).into_iter().map(String::from).collect();
+        let mut lines: Vec<String> = names(PAGE).into_iter().map(String::from).collect();
         lines.extend([
             before.into(),
             format!("found←{last}"),
             format!("({})≡found", row.value),
             "found".into(),
         ]);
-        serde_json::json!({ "id": row.line, "lines": lines }).to_string() + "\n"
+        serde_json::json!({ "id": row.at, "lines": lines }).to_string() + "\n"
     };
     let input: String = rows.iter().map(ask).collect();
     let mut command = Command::cargo_bin("aplomb").unwrap();
@@ -73,7 +53,7 @@ fn every_row_has_its_value() {
         let told = || {
             format!(
                 "line {}: {}\n  wants {}, found {found}{}",
-                row.line, row.expression, row.value, answer["error"]
+                row.at, row.expression, row.value, answer["error"]
             )
         };
         (!holds).then(told)

@@ -1,7 +1,8 @@
 //! The results of lines: values, errors, plans, sentences and pictures, by sessions in this
 //! process.
 //!
-//! Pages with the output that is wanted (`stories conformance examples from_numpy goldens`), random
+//! Pages with the output that is wanted (`stories conformance examples from_numpy goldens
+//! goldens_page`), random
 //! expressions on every way to a value (`differential numbers held_lists`), the rows of the source
 //! publications (`seeds`, `seeds_compiler`, `rows`), planted defects (`faults`), and what a trace
 //! and the cache of plans hold (`traces plans`), also against an enumeration of what launches do
@@ -32,6 +33,7 @@ mod faults;
 mod frames;
 mod from_numpy;
 mod goldens;
+mod goldens_page;
 mod held_lists;
 mod numbers;
 mod oracle;

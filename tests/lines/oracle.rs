@@ -143,6 +143,7 @@ fn launch(plan: &Plan, l: &Launch, told: &LaunchRecord) -> Vec<String> {
     let mut out = Differences(Vec::new());
     let outer = l.outer();
     let mut arrays: BTreeMap<u32, BTreeSet<u64>> = BTreeMap::new();
+    let mut asked: BTreeMap<u32, u64> = BTreeMap::new();
     let mut whole: BTreeSet<u32> = BTreeSet::new();
     let steps = l.body.iter().map(|s| (s, false)).chain(l.after.iter().map(|s| (s, true)));
     let mut counted: BTreeSet<u32> = BTreeSet::new();
@@ -217,7 +218,28 @@ fn launch(plan: &Plan, l: &Launch, told: &LaunchRecord) -> Vec<String> {
                 out.hold(&format!("{what}, coalesced"), read.coalesced, sectors <= 2 * least);
             }
         }
+        if counted.contains(&k) && !load.read.ix.is_empty() {
+            let (uses, what) = (read.reuse.as_deref().filter(|_| !after), format!("{what}, reuse"));
+            let again = met.len() > distinct.len();
+            match uses {
+                Some("none") => out.hold(&what, false, again),
+                Some(says) if says.starts_with("higher-order: ") => {
+                    out.hold(&what, !met.is_empty(), again);
+                }
+                _ => {}
+            }
+        }
+        *asked.entry(load.buf.0).or_default() += met.len() as u64;
         arrays.entry(load.buf.0).or_default().extend(distinct);
+    }
+    // The factor of reads that overlap is of all of them.
+    for read in told.reads.iter().filter(|_| l.after.iter().all(|s| s.what.load().is_none())) {
+        let factor = read.reuse.as_deref().and_then(|says| says.strip_prefix("constant: "));
+        let met = arrays.get(&read.buf).map_or(0, BTreeSet::len);
+        if let (Some(factor), true) = (factor, met > 0) {
+            let counted = format!("{:.1}", asked[&read.buf] as f64 / met as f64);
+            out.hold(&format!("k{} reads {}, factor", told.id, read.affine), factor, &counted);
+        }
     }
     if let Some(told) = &told.block {
         // The box in the middle, point by point.
@@ -284,6 +306,10 @@ fn line(setup: &str, text: &str, options: &Options) -> (usize, Vec<String>) {
 
 /// The same of a graph.
 fn graph(recorded: &Recorded, options: &Options) -> (usize, Vec<String>) {
+    /// The number in front of a word of a sentence.
+    fn before<'a>(says: &'a str, word: &str) -> Option<&'a str> {
+        says.split_once(word)?.0.rsplit(' ').next()
+    }
     let mut options = options.clone();
     options.trace = true;
     let Ok(told) = compile(recorded, &options, &mut NoClock) else { return (0, Vec::new()) };
@@ -292,6 +318,21 @@ fn graph(recorded: &Recorded, options: &Options) -> (usize, Vec<String>) {
         if l.domain.iter().product::<usize>() <= MOST {
             walked += 1;
             wrong.extend(launch(&told.plan, l, record));
+        }
+    }
+    // Sentences on how often an element is met speak of one of its array's reads.
+    for d in told.trace.decisions.iter().filter(|d| d.reason == "reuse") {
+        let average = before(&d.text, " times on average").and_then(|n| n.parse::<f64>().ok());
+        let each = before(&d.text, " times; ").and_then(|n| n.parse::<u64>().ok());
+        let of = |b: u32| told.trace.buffers[b as usize].node == d.node;
+        let mut reads = told.trace.kernels.iter().flat_map(|k| &k.reads).filter(|r| of(r.buf));
+        let holds = reads.any(|r| match (average, each) {
+            (Some(n), _) => (r.requests as f64 / r.distinct.max(1) as f64 - n).abs() < 0.051,
+            (None, Some(n)) => r.requests == n * r.distinct,
+            (None, None) => false,
+        });
+        if !holds {
+            wrong.push(format!("no read is so: {}", d.text));
         }
     }
     (walked, wrong)
@@ -391,6 +432,15 @@ fn what_is_told_of_launches_is_what_an_enumeration_counts() {
         "(1⌽⍤1⊢40 60⍴w)+⍉60 40⍴w",
         "(8 8⍴w)+⍉8 8⍴w",
         "7⌽50⍴v",
+        "(10↑w)+10↑1↓w",
+        "(10↑w)×(10↑20↓w)-10↑25↓w",
+        "(3 4↑q)+3 4↑1 1↓q",
+        "(w[2×⍳20])+w[1+2×⍳20]",
+        "(w[3×⍳20])+20↑w",
+        "{+/⍵}⌺5⊢w",
+        "{+/,⍵}⌺3 3⊢q",
+        "{+/⍵}⌺7⊢v",
+        "(1 1⍉8 8⍴w)+8↑w",
     ];
     let options = Options::default();
     let mut strict = Options::default();

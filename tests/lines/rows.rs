@@ -135,6 +135,39 @@ fn bas_14_the_worked_results_are_told() {
     let tmv = why("(⍉A)+.×w");
     let one = "threads along i, step by step along j meet neighbours of A";
     assert!(tmv.contains(one) && !tmv.contains("across"), "{tmv}");
+    // By the program, as a reader of the paper asks it.
+    let explained = |line: &str| {
+        let mut program = assert_cmd::Command::cargo_bin("aplomb").expect("the program");
+        let out = program.args(["explain", "-e", line]).output().expect("a story");
+        let text = String::from_utf8_lossy(&out.stdout).into_owned();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let mv = explained("A←?24 32⍴0 ⋄ v←?32⍴0 ⋄ A+.×v");
+    assert!(mv.contains(none) && mv.contains("would want a copy"), "{mv}");
+    let tmv = explained("A←?24 32⍴0 ⋄ w←?24⍴0 ⋄ (⍉A)+.×w");
+    assert!(tmv.contains(one), "{tmv}");
+}
+
+/// BAS-21: the tile of a transpose by Algorithm 2. A block reads 32 by 32 items of which neighbours
+/// lie a row apart, and writes them side by side: strides of 32 and of 1. The trace has the sum for
+/// each of 32 pads, and the text rows of 33.
+#[test]
+fn bas_21_the_trace_has_a_sum_for_each_pad() {
+    let setup = "F←'f32'⎕AS 0.5×300 200⍴⍳60000";
+    let t = told(&[], &[setup, "F", "2×⍉F"]);
+    let pads: Vec<&DecisionRecord> = t.decisions.iter().filter(|d| d.what == "pad").collect();
+    let [pad] = pads.as_slice() else { panic!("{pads:?}") };
+    assert_eq!((pad.seed.as_str(), pad.chosen.as_str()), ("BAS-21", "pad"));
+    let (says, sums) = pad.text.rsplit_once("conflicts ").expect("the sums");
+    assert!(says.contains("are longer by 1") && says.contains("32 banks"), "{says}");
+    let sums: Vec<u32> = sums.split(' ').map(|n| n.parse().expect("a number")).collect();
+    // GOLDENS 3.4: 33, then U + 1.
+    let t15 = [1, 2, 1, 4, 1, 2, 1, 8, 1, 2, 1, 4, 1, 2, 1];
+    let u = t15.iter().chain(&[16]).chain(&t15).map(|n| n + 1);
+    assert_eq!(sums, std::iter::once(33).chain(u).collect::<Vec<u32>>());
+    assert!(text(&t).contains("[32][33]"), "{}", text(&t));
+    assert!(text(&t).contains("__shared__ float near0[1056]"), "{}", text(&t));
+    assert_eq!(last(&t).reads[0].conflicts, Some(1));
 }
 
 /// BAS-09, BAS-14: the paper's worked example by the paper's pipeline. Of mv the matrix is staged,
@@ -612,6 +645,26 @@ fn acc_24_the_papers_bodies_go_through_shared_memory() {
     assert_eq!((&of.points[..], of.boxes), (&[256, 256][..], n * n / 65_536));
     assert!(of.loads <= 2 * k.inputs.len() as u64 * 256, "{of:?}");
     assert!(t.buffers.iter().all(|b| b.bytes <= 8 * n), "{:?}", t.buffers);
+}
+
+/// A plan is priced as it will be: of one matrix with itself, computed where it is read, half is
+/// computed, whatever the order of its steps; and what is light is computed again only where its
+/// place takes no division.
+#[test]
+fn what_is_made_of_its_place_is_priced_as_it_is_written() {
+    let forms = |line: &str| {
+        let t = on(&[], line);
+        let kept = t.buffers.iter().filter(|b| b.role == "temporary").count();
+        (t.kernels.len(), kept)
+    };
+    assert_eq!(forms("{(+/⍵)÷⌈/⍵}0.5×⍳9000"), (1, 0));
+    assert_eq!(forms("{⍵-(+/⍵)÷≢⍵}0.5×⍳9000").1, 1);
+    assert_eq!(forms("{(9000⍴⍵)+⌽9000⍴⍵}0.5×⍳7000").1, 1);
+    let computed = on(&[], "{⍵+.×⍉⍵}300 300⍴0.5×⍳90000");
+    let there = told(&[], &["A←300 300⍴0.5×⍳90000", "A", "A+.×⍉A"]);
+    let us = |t: &Trace| t.kernels.iter().map(|k| k.est.cpu_us).sum::<f64>();
+    assert!(us(&computed) < 1.5 * us(&there), "{} and {}", us(&computed), us(&there));
+    assert_eq!(sha(&computed), sha(&there));
 }
 
 /// A common term is no reason to write it: two folds of what nobody stores are one pass over it.

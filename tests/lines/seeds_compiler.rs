@@ -212,6 +212,9 @@ fn acc_13_explain_shows_the_delayed_form() {
     assert_eq!(form("2↓⌽v"), (1, "Step(p=6-i, f=id) → Backpermute".into()));
     assert_eq!(form("(1+v)×⌽v").1, "Yield(f=(1+n0[i])×n0[8-i]) → Generate");
     assert_eq!(launches(&[], "⌽⌽v"), 0);
+    // A number that an index made of a fixed place is a number.
+    let windows = form("{+/,(3 3⍴⍳9)×⍵}⌺3 3⊢M").1;
+    assert!(windows.contains("9×n") && !windows.contains("(9)"), "{windows}");
 }
 
 #[test]

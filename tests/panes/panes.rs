@@ -77,6 +77,19 @@ const SCREENS: &[(&str, &str, &str)] = &[
     ("nothing", "", ""),
 ];
 
+/// A script's first line stands as it was written, and is no statement.
+#[test]
+fn the_systems_line_of_a_script_is_shown_as_it_is() {
+    let head = "#!/usr/bin/env aplomb";
+    let text = format!("{head}\n{EXAMPLE}");
+    let (mut script, mut plain) = (open(&text, PLAIN), open(EXAMPLE, PLAIN));
+    let shown = script.text(160, 50);
+    assert!(shown.contains(head) && !shown.contains("⍝!"), "{shown}");
+    let launches = |screen: &str| screen.lines().filter(|l| l.contains(" k0 ")).count();
+    assert_eq!(launches(&shown), launches(&plain.text(160, 50)), "{shown}");
+    assert!(!shown.contains("ERROR"), "{shown}");
+}
+
 #[test]
 fn every_screen_is_as_it_was() {
     for (name, program, keys) in SCREENS {

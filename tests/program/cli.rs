@@ -386,7 +386,7 @@ fn a_broken_promise_ends_a_script() {
     assert_eq!((out.lines().count(), code), (1, 1));
     assert!(
         err.contains("]assert launches 1 does not hold: 2 launches")
-            && err.contains("broken.apl:1:6"),
+            && err.contains("broken.apl:2:5"),
         "{err}"
     );
     assert_eq!(ran(&["--off", "fusion", &kept], "").2, 1);

@@ -6,12 +6,14 @@
 //! Fields are only ever added.
 
 mod forms;
+mod lines;
 mod passes;
 mod reads;
 mod shift;
 
 pub use crate::later::Later;
 pub use forms::{FORMS, form_says};
+pub use lines::LinesOfCode;
 pub use reads::{AdjacencyRecord, BlockRecord, OrderRecord, ReadRecord, WriteRecord};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -42,6 +44,10 @@ pub struct Trace {
     /// Its place, [source, start, end] in code points; absent where it is no line of a program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<[u32; 3]>,
+    /// Lines of code, the statement's and those of its launches' texts (BAR-22); absent where
+    /// nothing was launched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loc: Option<LinesOfCode>,
     /// The statement's evaluations, in order.
     pub segments: Vec<Segment>,
     /// All nodes, those that rules replaced among them.

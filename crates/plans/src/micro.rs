@@ -78,6 +78,25 @@ pub enum Reads {
     },
 }
 
+/// The work of a point.
+#[derive(Clone, Copy, Debug)]
+pub struct Amount {
+    /// Bytes that are read.
+    pub bytes: u64,
+    /// Runs, of which the fastest counts.
+    pub runs: usize,
+    /// Reads of a thread from shared memory.
+    pub rounds: u64,
+    /// Blocks of a multiprocessor that read shared memory.
+    pub blocks: u32,
+}
+
+impl Amount {
+    /// More bytes than any cache holds, so memory itself is read, and enough warps to hide what
+    /// one read waits.
+    pub const WHOLE: Amount = Amount { bytes: 256 << 20, runs: 5, rounds: 4096, blocks: 8 };
+}
+
 /// All that is measured, in the order in which it is told.
 pub fn points() -> Vec<Point> {
     let layouts = [2048, 4096, 8192, 16_384, 32_768]
@@ -249,6 +268,18 @@ mod tests {
             seen += 1;
         }
         assert_eq!(seen, 10);
+    }
+
+    /// By the published figures of an H100 stretches as long as a line of the first cache are at
+    /// least three times as slow as turns.
+    #[test]
+    fn bas_02_turns_are_three_times_as_fast_as_stretches_of_a_line() {
+        use crate::occupancy::{BYTES_PER_US, CYCLE_NS, PROCESSORS};
+        let fit = Fit::published(BYTES_PER_US / 1e3, CYCLE_NS, PROCESSORS);
+        for items in [8192, 16_384, 32_768] {
+            let of = |is_block| fit.expected(Point::Layout { items, is_block });
+            assert!(of(false) >= 3.0 * of(true), "{items}: {} and {}", of(false), of(true));
+        }
     }
 
     #[test]

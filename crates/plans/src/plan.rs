@@ -13,6 +13,7 @@ pub mod cpu;
 pub mod effort;
 pub mod layout;
 mod math;
+mod met;
 mod passes;
 pub mod product;
 pub mod tiling;
@@ -21,8 +22,9 @@ mod warps;
 
 pub use blocks::Block;
 pub use math::{Math, Order};
+pub use met::{Asking, met};
 pub use passes::Pass;
-pub use traffic::{Traffic, product};
+pub use traffic::{Traffic, asking, product, uses};
 pub use warps::Sectors;
 
 use aplomb_ground::error::{Result, bug};

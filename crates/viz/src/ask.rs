@@ -231,6 +231,7 @@ fn one_launch(trace: &Trace, k: usize) -> Result<Vec<String>, String> {
         return Err(format!("no launch is called k{k}; {there}"));
     };
     let mut out = vec![launch(trace, own)];
+    out.extend(accesses(trace, own));
     out.extend(spread(own));
     out.extend(taken(own));
     out.extend(untested(own));
@@ -277,6 +278,49 @@ fn untested(k: &LaunchRecord) -> Option<String> {
             k.regions
         )
     })
+}
+
+/// So many reads are told.
+const READS: usize = 4;
+
+/// The access matrices of what it reads and writes, a column a loop and one more for a constant
+/// (BAS-06). None: it has no loop, or values say where for all.
+fn accesses(trace: &Trace, k: &LaunchRecord) -> Option<String> {
+    let of = |buf: u32, affine: &str, matrix: &[Vec<i64>]| {
+        let row = |row: &Vec<i64>| {
+            let digits = row.iter().map(|n| n.to_string().replace('-', "¯"));
+            digits.collect::<Vec<_>>().join(" ")
+        };
+        let rows: Vec<String> = matrix.iter().map(row).collect();
+        let rows = match &rows[..] {
+            [] => String::new(),
+            rows => format!(" [{}]", rows.join(" ⋄ ")),
+        };
+        format!("{} {affine}{rows}", arrays(trace, &[buf]))
+    };
+    let once = |all: Vec<String>| -> Vec<String> {
+        let mut known: Vec<String> = Vec::new();
+        all.into_iter().for_each(|one| {
+            if !known.contains(&one) {
+                known.push(one);
+            }
+        });
+        known
+    };
+    let reads = once(k.reads.iter().map(|r| of(r.buf, &r.affine, &r.matrix)).collect());
+    let writes = once(k.writes.iter().map(|w| of(w.buf, &w.affine, &w.matrix)).collect());
+    let is_told = |matrix: &Vec<Vec<i64>>| !matrix.is_empty();
+    let told = k.reads.iter().map(|r| &r.matrix).chain(k.writes.iter().map(|w| &w.matrix));
+    if k.domain.is_empty() || !told.clone().any(is_told) {
+        return None;
+    }
+    let list = |all: &[String]| {
+        let more = all.len().saturating_sub(READS);
+        let shown = all[..all.len() - more].join(", ");
+        if more == 0 { shown } else { format!("{shown} and {more} more") }
+    };
+    let reads = if reads.is_empty() { String::new() } else { format!("reads {}; ", list(&reads)) };
+    Some(format!("its accesses: {reads}writes {}", list(&writes)))
 }
 
 /// The memory that serves its reads, and why that one; of what lies as threads read it nothing.

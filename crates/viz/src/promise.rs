@@ -8,7 +8,7 @@ use crate::figures::{self, FIGURES, Figure, temporaries};
 use crate::graph::nothing;
 use crate::names::named;
 use crate::why::{count, family, still_holds};
-use aplomb_ground::trace::{DecisionRecord, Trace};
+use aplomb_ground::trace::{DecisionRecord, Diagnostic, Trace};
 
 /// A promise about a line.
 pub enum Promise {
@@ -60,8 +60,9 @@ const UNITS: &[(&str, f64)] = &[
 pub struct Broken {
     /// The sentence of the error.
     pub says: String,
-    /// The nodes it speaks of, each with a few words.
-    pub at: Vec<(u32, String)>,
+    /// The places it speaks of, source, first code point and the one behind the last, each with a
+    /// few words.
+    pub at: Vec<([u32; 3], String)>,
     /// A way out, in words.
     pub hint: String,
 }
@@ -150,6 +151,7 @@ impl Promise {
             _ if trace.segments.is_empty() => {
                 return Err(bare(trace, headed(&self.text(), "nothing was compiled")));
             }
+            _ if untraced(trace).next().is_some() => "a part of it is not compiled".into(),
             Promise::NoBreak if kept == 0 => return Ok(()),
             Promise::Fused if kept == 0 && launches <= 1 => return Ok(()),
             Promise::Fused if kept == 0 => count(launches, "launch"),
@@ -178,13 +180,30 @@ fn bare(trace: &Trace, mut says: String) -> Box<Broken> {
     if trace.segments.is_empty() {
         says += &format!("; {}", nothing(trace));
     }
-    Box::new(Broken { says, at: Vec::new(), hint: "]why tells what ran".into() })
+    let at = apart_from_launches(trace, &mut says);
+    Box::new(Broken { says, at, hint: "]why tells what ran".into() })
+}
+
+/// Operands that no launch computes for all cells at once: they need an array whose extent values
+/// tell, or look at a value.
+fn untraced(trace: &Trace) -> impl Iterator<Item = &Diagnostic> {
+    trace.diagnostics.iter().filter(|d| d.code == "W-untraced")
+}
+
+/// The places of such operands, the first of which is said.
+fn apart_from_launches(trace: &Trace, says: &mut String) -> Vec<([u32; 3], String)> {
+    if let Some(first) = untraced(trace).next() {
+        *says += &format!(". {}", first.text);
+    }
+    let mark = |d: &Diagnostic| Some((d.span?, "runs cell by cell".to_string()));
+    untraced(trace).filter_map(mark).take(MARKS).collect()
 }
 
 /// So many places are marked in the source.
 const MARKS: usize = 4;
 
 fn broken(trace: &Trace, mut says: String) -> Box<Broken> {
+    let mut at = apart_from_launches(trace, &mut says);
     let reasons = reasons(trace);
     if let Some(first) = reasons.first() {
         says += &format!(". {}", first.says);
@@ -198,10 +217,12 @@ fn broken(trace: &Trace, mut says: String) -> Box<Broken> {
         (None, Some(first)) => format!("]why n{} has its sums", first.node),
         (None, None) => "]why tells what ran".into(),
     };
-    let mut at: Vec<(u32, String)> = Vec::new();
+    let mut known: Vec<u32> = Vec::new();
     for r in &reasons {
-        if at.len() < MARKS && at.iter().all(|(node, _)| *node != r.node) {
-            at.push((r.node, r.mark.clone()));
+        let span = trace.nodes.get(r.node as usize).and_then(|n| n.span.first());
+        if let Some(span) = span.filter(|_| at.len() < MARKS && !known.contains(&r.node)) {
+            known.push(r.node);
+            at.push((*span, r.mark.clone()));
         }
     }
     Box::new(Broken { says, at, hint })

@@ -13,6 +13,24 @@ fn bar_01_one_set_of_functions_for_vectors_and_matrices() {
     row("BAR-01");
 }
 
+/// Both of the thesis' spellings of saxpy, by one function of two and by a map of a map: one text.
+#[test]
+fn bar_01_spellings_of_saxpy_are_one_text() {
+    let text = |line: &str| {
+        let lines = ["x←0.5×⍳2000 ⋄ y←⌽x ⋄ k←2.5", "x y k", line];
+        let t = traced(&lines, "").unwrap_or_else(|e| panic!("{e}"));
+        let [launch] = &t.kernels[..] else { panic!("{line}: {:?}", t.kernels.len()) };
+        launch.cuda.as_ref().map(|c| {
+            let own = c.text.lines().map(|l| l.split("  // n").next().unwrap_or(l));
+            own.collect::<Vec<_>>().join("\n")
+        })
+    };
+    let first = text("y+2.5×x");
+    for line in ["x{⍵+2.5×⍺}¨y", "y{⍺+⍵}¨{2.5×⍵}¨x", "y{⍺+⍵}2.5×x"] {
+        assert_eq!(text(line), first, "{line}");
+    }
+}
+
 #[test]
 fn bar_02_scalar_functions() {
     row("BAR-02");
@@ -72,7 +90,7 @@ fn bar_11_what_is_closed_over_is_a_parameter() {
 }
 
 /// The failures that a line ends in, of a session with commands.
-fn failures(s: &mut Session, code: &str) -> Vec<Failure> {
+pub fn failures(s: &mut Session, code: &str) -> Vec<Failure> {
     let mut heard = Heard::default();
     s.handle(Request::Execute { code: code.into(), name: "line".into(), silent: true }, &mut heard);
     heard
@@ -128,4 +146,21 @@ fn bar_18_the_papers_pipelines_by_name() {
 #[test]
 fn bar_20_that_a_function_is_not_associative_is_said() {
     row("BAR-20");
+}
+
+/// BAR-22: a trace counts the lines of the statement, and those of the texts that they became.
+#[test]
+fn bar_22_a_trace_counts_lines_of_code() {
+    let of = |line: &str| {
+        traced(&["x←0.5×⍳9000 ⋄ y←⌽x", "x y", line], "").unwrap_or_else(|e| panic!("{e}"))
+    };
+    let t = of("x{((+/(⍺-⍵)*2)÷≢⍺)*.5}y");
+    let loc = t.loc.expect("a launch");
+    let text = &t.kernels[0].cuda.as_ref().expect("a text").text;
+    let own = text.lines().filter(|l| !l.trim().is_empty() && !l.trim().starts_with("//")).count();
+    assert_eq!((loc.source, loc.cuda as usize), (1, own));
+    assert!(own > 20, "{text}");
+    // Two launches have the lines of both; no launch has none.
+    assert!(of("x-⌈/y").loc.is_some_and(|loc| loc.source == 1 && loc.cuda > 20));
+    assert_eq!(of("2+3").loc, None);
 }

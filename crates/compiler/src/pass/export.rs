@@ -12,7 +12,7 @@ use aplomb_ground::span::{Place, Source};
 use aplomb_ground::trace::*;
 use aplomb_plans::kir::{Figures, Space, TileSize};
 use aplomb_plans::plan::adjacency::{self, Candidate, Nest};
-use aplomb_plans::plan::{BufId, From, Kind, Launch, Plan, Step, What, product};
+use aplomb_plans::plan::{Asking, BufId, From, Kind, Launch, Plan, Step, What, product, uses};
 use aplomb_plans::{kir, occupancy};
 use aplomb_values::array::DType;
 use aplomb_values::dag::ix::Ix;
@@ -551,7 +551,7 @@ fn read_record(plan: &Plan, l: &Launch, k: usize) -> ReadRecord {
             _ => Vec::new(),
         },
         oob: load.read.oob(),
-        reuse: reuse(l, load).filter(|_| known),
+        reuse: reuse(plan, l, load).filter(|_| known),
         coalesced: known && (near || plan.is_coalesced(l, k)),
         space: space.name().into(),
         why: why.into(),
@@ -617,11 +617,12 @@ fn orders(nest: &Nest, lanes: Option<usize>) -> Vec<OrderRecord> {
 }
 
 /// BAS-07, BAS-08.
-fn reuse(l: &Launch, load: &aplomb_plans::plan::Load) -> Option<String> {
+fn reuse(plan: &Plan, l: &Launch, load: &aplomb_plans::plan::Load) -> Option<String> {
     let same: Vec<_> =
         l.loads.iter().filter(|x| x.buf == load.buf).map(|x| x.read.clone()).collect();
-    if let Some(o) = place::overlap(&same, &l.domain) {
-        return Some(format!("constant: {}.0", o.refs));
+    if place::overlap(&same, &l.domain).is_some() {
+        let asks: Vec<Asking<'_>> = same.iter().map(|read| (read, &l.domain[..])).collect();
+        return Some(format!("constant: {:.1}", uses(&plan.buffer(load.buf).shape, &asks)));
     }
     let axes = place::redundant(&load.read, &l.domain)?;
     let names: Vec<String> = axes.iter().map(|k| aplomb_values::dag::ix::axis_name(*k)).collect();

@@ -108,7 +108,7 @@ pub struct Body {
     pub reads: u64,
     /// Bytes of them that a launch of all elements reads from memory.
     pub bytes: u64,
-    /// One cheap operation on one read of a buffer, the rest scalars.
+    /// One cheap operation on one read of a buffer, or on its place, the rest scalars.
     pub is_light: bool,
     /// No more than two of either.
     pub is_small: bool,
@@ -161,7 +161,9 @@ pub fn body(dag: &Dag, keep: &Keep, at: NodeId) -> Body {
             }
         }
     }
-    sum.is_light = operations == 1 && sum.reads == 1 && sum.ns <= CHEAP_NS;
+    // A place is a node, too, and no read.
+    let one = operations == 1 && sum.reads == 1 || operations <= 2 && sum.reads == 0;
+    sum.is_light = one && sum.ns <= CHEAP_NS;
     sum.is_small = operations <= 2 && sum.reads <= 2 && sum.ns <= 2.0 * CHEAP_NS;
     sum
 }

@@ -128,6 +128,9 @@ impl Formulas<'_> {
                 self.element(self.array(value), &self.read(value), &along)
             }
             What::Const(_) => Formula::atom(decide::glyph(self.dag, step.from.node)),
+            What::Index { ix, origin } if ix.is_constant() => {
+                Formula::atom(number(ix.c as f64 + *origin))
+            }
             What::Index { ix, origin } => {
                 let whole = *origin == origin.trunc() && origin.abs() < 1e9;
                 let text = match whole {

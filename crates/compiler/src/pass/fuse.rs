@@ -185,7 +185,7 @@ fn again(work: &Work, at: NodeId) -> &'static str {
         Recompute::Words => "this pipeline counts the words that move, not the time",
         Recompute::Unshared => "this pipeline stores no more than what the source shares",
         Recompute::Never | Recompute::Light | Recompute::Cost => {
-            "several readers compute again what is one cheap operation on one array"
+            "several readers compute again what is one cheap operation on at most one array"
         }
     }
 }
@@ -194,7 +194,7 @@ fn again(work: &Work, at: NodeId) -> &'static str {
 fn once(work: &Work) -> &'static str {
     match work.policies.recompute() {
         Recompute::Light => {
-            "several readers compute again only what is one cheap operation on one array"
+            "several readers compute again only one cheap operation on at most one array"
         }
         _ => "this pipeline computes nothing twice",
     }

@@ -13,6 +13,7 @@ use super::schedule::flips::Way;
 use super::schedule::legal::{self, Illegal};
 use super::schedule::policy::{Policies, Policy, Recompute};
 use super::schedule::{Keep, Why};
+use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Dag, NodeId};
 
 /// A light node is computed again in up to so many places.
@@ -81,6 +82,8 @@ impl<'a> Judge<'a> {
             Recompute::Light if inline.ns < NOTHING * LAUNCH_NS => true,
             // Of so few elements a launch of their own would be most of it.
             Recompute::Light if body.is_small && store.ns < 2.0 * LAUNCH_NS => by_cost,
+            // What is made of its place is light where that is a sum of steps.
+            Recompute::Light if body.reads == 0 && !places.iter().all(is_straight) => false,
             Recompute::Light => body.is_light && uses <= LIGHT_PLACES,
         };
         (!inlined).then_some(Why::Work { points, inline, store })
@@ -98,6 +101,11 @@ impl<'a> Judge<'a> {
             Cost::store(elements, points, size).moving(all.saturating_mul(1 + launches)),
         )
     }
+}
+
+/// Whether a place finds its index without a division or a bound.
+fn is_straight(place: &Context) -> bool {
+    place.read.ix.iter().all(Ix::is_affine)
 }
 
 /// ACL-40 in words an element: each of u uses reads r operands and writes once; stored, r operands

@@ -15,10 +15,8 @@ use super::schedule::{Group, Schedule};
 use super::work::Work;
 use super::{find, need, sketch, tile};
 use aplomb_ground::error::{Result, bytes};
-use aplomb_plans::plan::adjacency;
-use aplomb_plans::plan::product;
 use aplomb_plans::plan::tiling::{BYTES, Single, single};
-use aplomb_plans::plan::{BufId, Kind};
+use aplomb_plans::plan::{Asking, BufId, Kind, adjacency, asking, met, product, uses};
 use aplomb_values::dag::{NodeId, Read};
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
@@ -50,9 +48,9 @@ pub fn run(work: &mut Work) -> Result<()> {
     for (k, group) in schedule.groups.iter().enumerate() {
         for (array, read) in staged(work, &schedule, group)? {
             let (reads, axes) = (vec![read], vec![0, 1]);
-            near.push(SharedReads { group: k, array, reads, axes });
+            near.push(SharedReads { group: k, array, reads: reads.clone(), axes });
             if work.options.trace {
-                found.push((k, array, 1, Meeting::Apiece, None));
+                found.push((k, array, reads, Meeting::Apiece, None));
             }
         }
         if group.kind != Kind::Map && !work.options.trace {
@@ -92,7 +90,7 @@ pub fn run(work: &mut Work) -> Result<()> {
                 });
             }
             if work.options.trace {
-                found.push((k, array, reads.len(), meeting, why));
+                found.push((k, array, reads, meeting, why));
             }
         }
     }
@@ -112,7 +110,7 @@ pub fn run(work: &mut Work) -> Result<()> {
             meant.then(|| unserved(work, &all, &work.layouts.group(k, &schedule.groups[k])))
         });
         let group = &work.layouts.group(k, &schedule.groups[k]);
-        let decision = told(work, array, reads, (group, block), &meeting, why.as_ref());
+        let decision = told(work, array, &reads, (group, block), &meeting, why.as_ref());
         work.decide(decision);
     }
     work.shared_reads = near;
@@ -144,8 +142,8 @@ enum Meeting {
     Overlap(Overlap),
     /// Along these axes, which cross rows.
     Across(Vec<usize>),
-    /// Along these axes, which move no read.
-    Reuse(Vec<usize>),
+    /// By this read along these axes, which do not move it.
+    Reuse(Read, Vec<usize>),
     /// Not within a block: they are too far apart (BAR-15).
     Apart(Overlap),
     /// Once, and a row apart for threads that have a row each.
@@ -196,8 +194,9 @@ fn meeting(work: &Work, reads: &[Read], group: &Group) -> Option<Meeting> {
     if let Some((far, false)) = steps_apart(reads, domain) {
         return Some(Meeting::Apart(far));
     }
-    let axes = redundant(reads.first()?, domain)?;
-    (!axes.is_empty() && product(domain) > 1).then_some(Meeting::Reuse(axes))
+    let first = reads.first()?;
+    let axes = redundant(first, domain)?;
+    (!axes.is_empty() && product(domain) > 1).then(|| Meeting::Reuse(first.clone(), axes))
 }
 
 /// Why an array is not kept near; None: it is.
@@ -210,7 +209,7 @@ fn stays(work: &Work, group: &Group, meeting: &Meeting) -> Option<(WhyNot, Strin
         Meeting::Apart(_) => {
             return Some((WhyNot::Rule("no block holds two of its reads"), String::new()));
         }
-        Meeting::Reuse(_) => {
+        Meeting::Reuse(..) => {
             let why = match group.kind {
                 Kind::Reduce => {
                     "the fold's text serves it: tiles of a product, or one load for threads at once"
@@ -250,7 +249,7 @@ fn stays(work: &Work, group: &Group, meeting: &Meeting) -> Option<(WhyNot, Strin
 fn told(
     work: &Work,
     at: NodeId,
-    reads: usize,
+    reads: &[Read],
     (group, block): (&Group, Option<&[usize]>),
     meeting: &Meeting,
     why: Option<&(WhyNot, String)>,
@@ -258,6 +257,8 @@ fn told(
     let (domain, size, name) =
         (&group.domain, work.dag.dtype(at).size() as u64, label(&work.dag, at));
     let points = product(domain);
+    let extents = work.layouts.shape(&work.dag, at);
+    let asks: Vec<Asking<'_>> = reads.iter().map(|read| (read, &domain[..])).collect();
     let load = |n: u64, size: u64| Cost {
         flops: 0,
         bytes: n.saturating_mul(size),
@@ -287,10 +288,10 @@ fn told(
                 "{name} is read at {0} places that overlap, overlap({0} refs, halo {1}): a block \
                  of {n}{shape} loads \
                  {direct} of it, {paper} through shared memory by the rule of 2010, {with_halo} \
-                 with a halo; \
-                 factor {0}.0",
+                 with a halo; factor {2:.1}",
                 o.refs,
                 list(o.halo.iter().copied(), " "),
+                uses(&extents, &asks),
             );
             let (global, near) = (load(all_direct, size), load(all_with_halo, size));
             (text, about("overlap", "BAR-14", "tile"), global, near)
@@ -304,7 +305,7 @@ fn told(
                 list(o.halo.iter().copied(), " "),
                 list(most, " "),
             );
-            let all = load(points.saturating_mul(reads as u64), size);
+            let all = load(points.saturating_mul(reads.len() as u64), size);
             (text, about("apart", "BAR-15", "tile"), all, all)
         }
         Meeting::Across(_) => {
@@ -313,7 +314,7 @@ fn told(
                  {SECTOR} bytes for each \
                  element of {size}, no coalescing"
             );
-            let all = points.saturating_mul(reads as u64);
+            let all = points.saturating_mul(reads.len() as u64);
             (text, about("no-coalescing", "BAS-09", "tile"), load(all, SECTOR), load(all, size))
         }
         Meeting::Apiece => {
@@ -328,22 +329,27 @@ fn told(
                 load(points, size),
             )
         }
-        Meeting::Reuse(along) => {
-            let times = along.iter().fold(1u64, |n, &k| n.saturating_mul(domain[k] as u64));
+        Meeting::Reuse(read, along) => {
             let axes: Vec<String> =
                 along.iter().map(|&k| aplomb_values::dag::ix::axis_name(k)).collect();
-            let once = points / times.max(1);
+            // Along a loop that moves it not, each element is asked for as often as any other.
+            let own: [Asking<'_>; 1] = [(read, domain)];
+            let (all, once) = (asking(read, domain), met(&extents, &own));
+            let moves = |k: &usize| read.ix.iter().any(|ix| ix.mentions(*k));
+            let times = match read.tests.is_empty() && !along.iter().any(moves) {
+                true => format!("each element {} times", all / once.max(1)),
+                false => format!("each element {:.1} times on average", uses(&extents, &own)),
+            };
             let text = format!(
                 "{name} is read by a map of rank {} in {} loops: reuse of a higher order along {}, \
-                 each element \
-                 {times} times; {} from memory once, {} in all",
+                 {times}; {} from memory once, {} in all",
                 domain.len() - along.len(),
                 domain.len(),
                 axes.join(" "),
                 bytes(once.saturating_mul(size)),
-                bytes(points.saturating_mul(size))
+                bytes(all.saturating_mul(size))
             );
-            (text, about("reuse", "BAS-07", ""), load(points, size), load(once, size))
+            (text, about("reuse", "BAS-07", ""), load(all, size), load(once, size))
         }
     };
     let (global, shared) =
@@ -381,14 +387,19 @@ pub fn across(reads: &[Read], domain: &[usize]) -> Option<Vec<usize>> {
     axes
 }
 
-/// BAS-07: the loops along which an affine read repeats, as many as its rank is short of theirs.
-/// None: not affine.
+/// BAS-07: the loops along which an affine read repeats, as many as its rank is short of theirs,
+/// where its tests leave more than a point of them. None: not affine.
 pub fn redundant(read: &Read, domain: &[usize]) -> Option<Vec<usize>> {
     let loops: Vec<usize> = (0..domain.len()).collect();
     let mut rows = adjacency::rows(&read.ix, domain, &loops)?;
     // An axis that no index mentions has no pivot, either.
     let pivots = adjacency::pivots(&mut rows, domain.len());
-    Some(loops.into_iter().filter(|k| pivots[*k].is_none() && domain[*k] > 1).collect())
+    let (held, _) = read.held(domain);
+    if held.iter().any(|(lo, hi)| lo >= hi) {
+        return Some(Vec::new());
+    }
+    let long = |k: usize| held[k].1 - held[k].0 > 1;
+    Some(loops.into_iter().filter(|k| pivots[*k].is_none() && long(*k)).collect())
 }
 
 /// Several reads of one array that meet the same elements.
@@ -650,10 +661,21 @@ mod tests {
                 "{axes:?} in {domain:?}"
             );
         }
+        // Each of three neighbours has the rank of its one loop: what they share is no reuse of a
+        // higher order.
+        for c in -1..2 {
+            assert_eq!(redundant(&at(&[c]), &[9]), Some(vec![]));
+        }
         // i+j has rank 1 in two loops; i and i+j together have 2.
         let diagonal = Ix::axis(0).add(&Ix::axis(1));
         assert_eq!(redundant(&Read::new([diagonal.clone()]), &[5, 6]), Some(vec![1]));
         assert_eq!(redundant(&Read::new([Ix::axis(0), diagonal]), &[5, 6]), Some(vec![]));
         assert_eq!(redundant(&Read::new([Ix::axis(0).modulo(3, &[9])]), &[9]), None);
+        // A row of a matrix for each of five points, of three, and of one that a test leaves.
+        for (hi, wanted) in [(5, vec![0]), (3, vec![0]), (1, vec![])] {
+            let test = aplomb_values::dag::Test { ix: Ix::axis(0), lo: 0, hi, fill: 0.0 };
+            let read = Read { ix: vec![Ix::constant(2), Ix::axis(1)], tests: vec![test] };
+            assert_eq!(redundant(&read, &[5, 6]), Some(wanted), "{hi}");
+        }
     }
 }

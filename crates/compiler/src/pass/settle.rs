@@ -183,6 +183,7 @@ fn choices(work: &mut Work) -> Result<()> {
     }
     let mut own = cost(work, &schedule)?;
     let (mut flips, mut best) = (work.policies.flips, schedule);
+    let mut taken: Vec<Flip> = Vec::new();
     for (flip, _) in all {
         if room == 0 {
             break;
@@ -194,11 +195,31 @@ fn choices(work: &mut Work) -> Result<()> {
         let changed = work.schedule()?;
         let new = cost(work, &changed)?;
         if is_cheaper(&new, &own) != work.options.has(Fault::Dearer) {
-            if work.options.trace {
-                let decision = chosen(work, flip, &new, &own);
-                work.decide(decision);
-            }
+            taken.push(flip);
             (own, flips, best) = (new, other, changed);
+        }
+    }
+    // One that paid may no longer pay where others followed.
+    let mut k = taken.len().saturating_sub(1);
+    while k > 0 && room > 0 && !work.options.has(Fault::Dearer) {
+        (k, room) = (k - 1, room - 1);
+        work.stop.check()?;
+        let other = flips.without(taken[k]);
+        work.flip(other);
+        let changed = work.schedule()?;
+        let new = cost(work, &changed)?;
+        if is_cheaper(&new, &own) {
+            taken.remove(k);
+            (own, flips, best) = (new, other, changed);
+        }
+    }
+    if work.options.trace {
+        for flip in taken {
+            work.flip(flips.without(flip));
+            let changed = work.schedule()?;
+            let other = cost(work, &changed)?;
+            let decision = chosen(work, flip, &own, &other);
+            work.decide(decision);
         }
     }
     work.flip_to(flips, best);
@@ -241,24 +262,38 @@ fn whole(cost: &PlanCost) -> Cost {
     Cost { flops: cost.flops, bytes: cost.bytes, ns: cost.us * 1e3 }
 }
 
-fn chosen(work: &Work, flip: Flip, new: &PlanCost, own: &PlanCost) -> Decision {
+/// A choice that stands in the plan, beside the plan with it undone.
+fn chosen(work: &Work, flip: Flip, own: &PlanCost, other: &PlanCost) -> Decision {
     let (what, names, says) = match flip.way {
         Way::Store => ("keep", ["materialise", "inline"], "is stored"),
         Way::Inline => ("inline", ["inline", "materialise"], "is computed where it is read"),
         Way::Together => ("horizontal", ["merge", "apart"], "is one launch with others"),
         Way::Apart => ("launch", ["apart", "merge"], "is a launch of its own"),
     };
-    let text = format!(
-        "{} {says}, for the whole plan takes {} by the model then, and {} otherwise",
-        label(&work.dag, flip.at),
-        time(new.us),
-        time(own.us)
-    );
+    let by = |device: &str, own: f64, other: f64| {
+        format!(
+            "for {device}the whole plan takes {} by the model then, and {} otherwise",
+            time(own),
+            time(other)
+        )
+    };
+    let (why, because) = match () {
+        () if own.us <= other.us => (by("", own.us, other.us), WhyNot::Dearer),
+        () if own.gpu_us <= other.gpu_us => (
+            by("on a GPU ", own.gpu_us, other.gpu_us),
+            WhyNot::Rule("it takes longer on a GPU, and one plan serves both"),
+        ),
+        () => (
+            "which paid until other choices followed it".into(),
+            WhyNot::Rule("whole plans are compared no longer than they are worth"),
+        ),
+    };
+    let text = format!("{} {says}, {why}", label(&work.dag, flip.at));
     let about = About { at: flip.at, what, reason: "settled", row: "ACC-17", switch: "settle" };
-    let [own_name, other] = names;
+    let [own_name, undone] = names;
     let (a, b) =
-        (Choice { name: own_name, cost: whole(new) }, Choice { name: other, cost: whole(own) });
-    Decision::forced(about, a, b, WhyNot::Dearer, text)
+        (Choice { name: own_name, cost: whole(own) }, Choice { name: undone, cost: whole(other) });
+    Decision::forced(about, a, b, because, text)
 }
 
 /// Lays arrays out in the order in which they are read.

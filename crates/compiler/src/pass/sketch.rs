@@ -2,6 +2,7 @@
 //! whole schedule before it is told.
 
 use super::emit::launch;
+use super::need;
 use super::schedule::{Group, Keep, Schedule};
 use aplomb_ground::error::Result;
 use aplomb_plans::plan::{BufId, Buffer, From, Plan};
@@ -15,7 +16,9 @@ pub fn whole(dag: &Dag, roots: &[NodeId], schedule: &Schedule) -> Result<Plan> {
     let live = dag.live(roots);
     let given = dag.ids().filter(|at| live[at.index()] && dag.node(*at).is_input());
     let stored = schedule.keep.keys().copied().filter(|at| schedule.is_stored(*at));
-    let mut plan = written(dag, &schedule.keep, &groups, given.chain(stored))?;
+    // In the order in which they will be written.
+    let registers = need::waiting(dag, &schedule.keep, dag.ids());
+    let mut plan = written(dag, &schedule.keep, &groups, (given.chain(stored), &registers))?;
     let is_root = |b: &Buffer| roots.contains(&b.node);
     let ids = plan.buffers.iter().enumerate().filter(|(_, b)| is_root(b));
     plan.roots = ids.map(|(k, _)| BufId(k as u32)).collect();
@@ -30,15 +33,15 @@ pub fn sketch(
     groups: &[&Group],
     read: impl Iterator<Item = NodeId>,
 ) -> Result<Plan> {
-    written(dag, keep, groups, read.chain(groups.iter().flat_map(|g| g.nodes())))
+    written(dag, keep, groups, (read.chain(groups.iter().flat_map(|g| g.nodes())), &[]))
 }
 
-/// A plan of launches in which these nodes have buffers.
+/// A plan of launches in which these nodes have buffers; `registers` orders their steps.
 fn written(
     dag: &Dag,
     keep: &Keep,
     groups: &[&Group],
-    stored: impl Iterator<Item = NodeId>,
+    (stored, registers): (impl Iterator<Item = NodeId>, &[u32]),
 ) -> Result<Plan> {
     let mut plan = Plan::default();
     let mut buffers: BTreeMap<NodeId, BufId> = BTreeMap::new();
@@ -51,7 +54,7 @@ fn written(
         });
     }
     for (k, group) in groups.iter().enumerate() {
-        plan.launches.push(launch(dag, keep, group, &buffers, &[], k, &mut None)?);
+        plan.launches.push(launch(dag, keep, group, &buffers, registers, k, &mut None)?);
     }
     Ok(plan)
 }

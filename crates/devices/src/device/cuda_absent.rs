@@ -4,7 +4,7 @@ use super::cpu::Cpu;
 use super::{Compiling, DeviceError, LaunchStats, RunCtx, Trial, Tune};
 use aplomb_ground::limits::Interrupt;
 use aplomb_plans::kir::Tuning;
-use aplomb_plans::micro::Point;
+use aplomb_plans::micro::{Amount, Point};
 use aplomb_plans::plan::Plan;
 use aplomb_values::array::Array;
 use std::rc::Rc;
@@ -38,6 +38,7 @@ impl Cuda {
     pub fn microbench(
         &mut self,
         _points: &[Point],
+        _amount: Amount,
         _interrupt: &Interrupt,
     ) -> Result<Option<Vec<f64>>, String> {
         match *self {}

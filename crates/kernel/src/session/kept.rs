@@ -317,6 +317,7 @@ impl Kept {
         }
         trace.segments.iter_mut().enumerate().for_each(|(k, s)| s.id = k as u32);
         tell_apart(&mut trace);
+        trace.count_lines();
         trace.place = self.place.as_ref().map(|place| span(place, &mut trace.sources));
         for w in &self.warnings {
             let told = warning(w, &mut trace.sources);

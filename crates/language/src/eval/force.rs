@@ -36,7 +36,7 @@ impl Cx<'_> {
                 }
                 Ok(a.settled())
             }
-            Data::Framed(_) => Err(untraced(format!("{why} needs its values"))),
+            Data::Framed(_) => Err(untraced(format!("values of its cells are needed: {why}"))),
             Data::Items(items) if !items.lazy => Ok(a.clone()),
             Data::Items(_) => {
                 self.force(&[a], why)?;

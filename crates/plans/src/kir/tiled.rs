@@ -43,14 +43,24 @@ impl Lowering<'_> {
         Ok((out, tiling.boxes(domain)))
     }
 
-    /// The arrays in shared memory of a launch's boxes.
+    /// The arrays in shared memory of a launch's boxes, those of several axes with their extents.
     pub(super) fn near_arrays(&self) -> Result<Vec<Stmt>> {
         let Some(tiling) = &self.launch.tiling else { return Err(bug!("boxes of no tiles")) };
-        let near = |(t, tile): (usize, &Tile<u32>)| {
+        let mut out = Vec::new();
+        for (t, tile) in tiling.tiles.iter().enumerate() {
             let (of, count) = (self.stored(tile)?, tile.strides(&tiling.block).1 as u32);
-            Ok(Stmt::Shared { name: format!("near{t}"), of, count })
-        };
-        tiling.tiles.iter().enumerate().map(near).collect()
+            let mut extents = tile.extents(&tiling.block);
+            if let Some(last) = extents.last_mut() {
+                *last += tile.pad;
+            }
+            let long: Vec<String> =
+                extents.iter().filter(|n| **n > 1).map(|n| format!("[{n}]")).collect();
+            if long.len() > 1 {
+                out.push(Stmt::Note(format!("near{t} is {}.", long.concat())));
+            }
+            out.push(Stmt::Shared { name: format!("near{t}"), of, count });
+        }
+        Ok(out)
     }
 
     /// A block's copies for the box with that corner, there for all its threads. Their loads are

@@ -45,6 +45,8 @@ const NARROWEST: usize = 2;
 /// pieces through a chunk.
 const PIECE: f64 = 15.0;
 const CHUNKED: f64 = 0.3;
+/// A place that is a number by itself and goes around, or by quotients.
+const AROUND: f64 = 0.8;
 /// Operations of at most that, by their rows, are an instruction or two; others are sequences,
 /// which emitted loops take in so much less time than chunks.
 const ONE: f64 = 0.25;
@@ -246,6 +248,7 @@ impl Model<'_> {
             What::Gather { load, .. } => self.jump(&launch.loads[*load as usize]),
             What::Loop { .. } => ROUNDS * own,
             What::Arg(_) | What::Const(_) | What::Reduced(_) | What::State { .. } => own,
+            What::Index { ix, .. } if !ix.is_affine() => AROUND,
             What::Select { .. } | What::Index { .. } | What::Guard { .. } | What::Part { .. } => {
                 if self.machine.registers.is_some() {
                     2.0 * INSTRUCTION * part

@@ -118,8 +118,24 @@ impl Factors {
         }
         let turned = Read::new(by.iter().cloned());
         let mut left_of: BTreeMap<ValueId, ValueId> = BTreeMap::new();
-        for (&left, &right) in self.lefts.iter().zip(&self.rights) {
+        // Arguments first, in whatever order the body has its steps.
+        let mut pairs = vec![(self.left, self.right, false)];
+        while let Some((left, right, ready)) = pairs.pop() {
+            match left_of.get(&right) {
+                Some(known) if *known == left => continue,
+                Some(_) => return false,
+                None => {}
+            }
             let (own, other) = (&launch.body[left as usize], &launch.body[right as usize]);
+            let (mine, theirs) = (own.what.args(), other.what.args());
+            if own.dtype != other.dtype || mine.len() != theirs.len() {
+                return false;
+            }
+            if !ready && left != right && !mine.is_empty() {
+                pairs.push((left, right, true));
+                pairs.extend(mine.iter().zip(theirs.iter()).map(|(l, r)| (*l, *r, false)));
+                continue;
+            }
             let same = match (&own.what, &other.what) {
                 _ if left == right => true,
                 (What::Load(x), What::Load(y)) => {
@@ -137,7 +153,7 @@ impl Factors {
                 }
                 _ => false,
             };
-            if !same || own.dtype != other.dtype {
+            if !same {
                 return false;
             }
             left_of.insert(right, left);

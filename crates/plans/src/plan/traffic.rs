@@ -6,8 +6,9 @@
 //! points, or as the buffer has. Every figure of bytes that a finished launch is told with comes
 //! from here.
 
-use super::{Launch, Plan, What};
-use aplomb_values::dag::Read;
+use super::met::{Asking, met};
+use super::{BufId, Launch, Load, Plan, What};
+use aplomb_values::dag::{Read, Test};
 use std::collections::BTreeMap;
 
 /// The bytes that one launch moves and loads.
@@ -21,50 +22,56 @@ pub struct Traffic {
     pub loads: u64,
 }
 
+/// The reads of one buffer by a launch.
+#[derive(Default)]
+struct Asked<'a> {
+    /// Reads that loops tell, each with the extents of its loop.
+    reads: Vec<Asking<'a>>,
+    /// Elements that only values tell, at most.
+    by_values: u64,
+    /// Elements that points ask for, each for itself.
+    loads: u64,
+}
+
 impl Plan {
     /// The traffic of one of the plan's launches.
     pub fn traffic(&self, l: &Launch) -> Traffic {
         let (domain, outer) = (&l.domain[..], &l.outer()[..]);
-        // For each buffer the elements that its reads meet and load.
-        let mut met: BTreeMap<_, (u64, u64)> = BTreeMap::new();
-        let mut add = |load: u32, distinct: &dyn Fn(&[usize]) -> u64, points: u64| {
-            let load = &l.loads[load as usize];
-            let (elements, loads) = met.entry(load.buf).or_default();
-            let shape = &self.buffer(load.buf).shape;
-            // There are no more: two hundred shifts of an array are counted once.
-            if *elements < product(shape) {
-                *elements = elements.saturating_add(distinct(shape));
-            }
-            *loads = loads.saturating_add(points);
-        };
-        let mut read: Vec<(u32, bool)> = Vec::new();
+        let mut of_all: BTreeMap<BufId, Asked<'_>> = BTreeMap::new();
+        let mut known: Vec<(u32, bool)> = Vec::new();
         let steps = l.body.iter().map(|s| (s, false)).chain(l.after.iter().map(|s| (s, true)));
         for (step, after) in steps {
-            let Some(load) = step.what.load().filter(|k| !read.contains(&(*k, after))) else {
+            let Some(load) = step.what.load().filter(|k| !known.contains(&(*k, after))) else {
                 continue;
             };
             let extents = if after { outer } else { domain };
-            let own = &l.loads[load as usize].read;
-            let points = asking(own, extents);
+            let Load { buf, read } = &l.loads[load as usize];
+            let (own, points) = (of_all.entry(*buf).or_default(), asking(read, extents));
+            own.loads = own.loads.saturating_add(points);
             match step.what {
                 // The next one may be by other values.
-                What::Gather { .. } => add(load, &|shape| product(shape).min(points), points),
+                What::Gather { .. } => own.by_values = own.by_values.saturating_add(points),
                 _ => {
-                    read.push((load, after));
-                    add(load, &|shape| own.distinct(shape, extents), points);
+                    known.push((load, after));
+                    own.reads.push((read, extents));
                 }
             }
         }
         let held = l.finish.iter().flat_map(|f| &f.held).copied();
         for load in held.chain(l.compaction.iter().map(|c| c.mask)) {
-            let points = product(&self.buffer(l.loads[load as usize].buf).shape);
-            add(load, &|shape| product(shape), points);
+            let buf = l.loads[load as usize].buf;
+            let whole = product(&self.buffer(buf).shape);
+            let own = of_all.entry(buf).or_default();
+            own.loads = own.loads.saturating_add(whole);
+            own.by_values = own.by_values.saturating_add(whole);
         }
         let mut out = Traffic::default();
-        for (buf, (elements, loads)) in met {
-            let (size, buffer) = (self.buffer(buf).dtype.size() as u64, self.buffer(buf));
-            out.read = out.read.saturating_add(elements.saturating_mul(size).min(buffer.bytes()));
-            out.loads = out.loads.saturating_add(loads.saturating_mul(size));
+        for (buf, own) in of_all {
+            let buffer = self.buffer(buf);
+            let (size, whole) = (buffer.dtype.size() as u64, product(&buffer.shape));
+            let elements = met(&buffer.shape, &own.reads).saturating_add(own.by_values).min(whole);
+            out.read = out.read.saturating_add(elements.saturating_mul(size));
+            out.loads = out.loads.saturating_add(own.loads.saturating_mul(size));
         }
         let written = l.stores.iter().chain(&l.after_stores).map(|s| self.buffer(s.buf).bytes());
         out.written = written.fold(0, u64::saturating_add);
@@ -83,7 +90,7 @@ impl Plan {
         let points = asking(&of.read, extents);
         match step.what {
             What::Gather { .. } => (points, None),
-            _ => (points, Some(of.read.distinct(shape, extents))),
+            _ => (points, Some(met(shape, &[(&of.read, extents)]))),
         }
     }
 
@@ -97,14 +104,20 @@ impl Plan {
 /// Points of loops that are walked where no box holds those that pass a read's tests.
 const WALKED: u64 = 1 << 14;
 
-/// The points of a loop that ask for an element: those that pass the tests, of long loops at most
-/// so many; one where it is the same number for all.
-fn asking(read: &Read, extents: &[usize]) -> u64 {
+/// The points of a loop that ask for an element: those that pass the tests, exactly where these are
+/// linear or the loop is short; one where it is the same number for all.
+pub fn asking(read: &Read, extents: &[usize]) -> u64 {
     if read.ix.is_empty() {
         return 1;
     }
+    if read.held(extents).1 {
+        return read.points(extents);
+    }
+    if let Some(points) = passing(&read.tests, extents) {
+        return points;
+    }
     let all = product(extents);
-    if all > WALKED || read.held(extents).1 {
+    if all > WALKED {
         return read.points(extents);
     }
     let passes = |n: &u64| {
@@ -116,6 +129,75 @@ fn asking(read: &Read, extents: &[usize]) -> u64 {
         read.tests.iter().all(|t| (t.lo..t.hi).contains(&t.ix.at(&place)))
     };
     (0..all).filter(passes).count() as u64
+}
+
+/// The uses of an element of an array of this shape by some reads, on average.
+pub fn uses(shape: &[usize], reads: &[Asking<'_>]) -> f64 {
+    let all = reads.iter().fold(0u64, |n, (read, extents)| n.saturating_add(asking(read, extents)));
+    all as f64 / met(shape, reads).max(1) as f64
+}
+
+/// The points that pass tests that are linear. Axes that no test joins are counted apart; of those
+/// that some join all but the longest are walked, along which what passes is a range. None: a test
+/// is not linear, or there are too many.
+fn passing(tests: &[Test], extents: &[usize]) -> Option<u64> {
+    let mut parts: Vec<usize> = (0..extents.len()).collect();
+    for test in tests {
+        let axes: Vec<usize> = (0..extents.len()).filter(|k| test.ix.mentions(*k)).collect();
+        let into = parts[*axes.first().filter(|_| test.ix.is_affine())?];
+        for axis in axes {
+            let gone = parts[axis];
+            parts.iter_mut().filter(|p| **p == gone).for_each(|p| *p = into);
+        }
+    }
+    let mut all = 1u64;
+    for part in 0..extents.len() {
+        let mut axes: Vec<usize> = (0..extents.len()).filter(|k| parts[*k] == part).collect();
+        let own = |test: &&Test| axes.iter().any(|k| test.ix.mentions(*k));
+        let own: Vec<&Test> = tests.iter().filter(own).collect();
+        axes.sort_by_key(|k| extents[*k]);
+        if let Some((longest, others)) = axes.split_last() {
+            all = all.saturating_mul(walked(&own, extents, (*longest, others))?);
+        }
+    }
+    Some(all)
+}
+
+/// The points of some axes that pass linear tests: all but the longest are walked. None: there are
+/// too many.
+fn walked(tests: &[&Test], extents: &[usize], (longest, others): (usize, &[usize])) -> Option<u64> {
+    let all = others.iter().fold(1u64, |n, k| n.saturating_mul(extents[*k] as u64));
+    if all > WALKED {
+        return None;
+    }
+    let mut place: Vec<usize> = extents.iter().map(|_| 0).collect();
+    let mut points = 0u64;
+    for n in 0..all {
+        let mut rest = n as usize;
+        for k in others {
+            (place[*k], rest) = (rest % extents[*k], rest / extents[*k]);
+        }
+        points = points.saturating_add(range(tests, &place, (longest, extents[longest])));
+    }
+    Some(points)
+}
+
+/// The places along an axis at which linear tests hold, the other axes being at theirs.
+fn range(tests: &[&Test], place: &[usize], (axis, extent): (usize, usize)) -> u64 {
+    let (mut from, mut to) = (0i64, extent as i64);
+    for test in tests {
+        let (at, by) = (test.ix.at(place), test.ix.coefficient(axis));
+        // The first place at which what grows by a step has passed a bound.
+        let passed = |bound: i64, by: i64| -(-bound).div_euclid(by);
+        let (lo, hi) = match by {
+            0 if (test.lo..test.hi).contains(&at) => continue,
+            0 => return 0,
+            by if by > 0 => (passed(test.lo - at, by), passed(test.hi - at, by)),
+            by => (passed(at - test.hi + 1, -by), passed(at - test.lo + 1, -by)),
+        };
+        (from, to) = (from.max(lo), to.min(hi));
+    }
+    (to - from).max(0) as u64
 }
 
 /// The points of a loop with these extents, as many as 64 bits can tell.

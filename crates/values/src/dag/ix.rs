@@ -29,6 +29,16 @@ pub enum Atom {
     Clamp(Box<Ix>, i64, i64),
 }
 
+impl Atom {
+    /// Whether it depends on an axis.
+    pub fn mentions(&self, axis: usize) -> bool {
+        match self {
+            Atom::Axis(k) => *k as usize == axis,
+            Atom::Div(x, _) | Atom::Mod(x, _) | Atom::Clamp(x, _, _) => x.mentions(axis),
+        }
+    }
+}
+
 /// Extents of the axes an Ix speaks of.
 pub type Extents<'a> = &'a [usize];
 
@@ -79,10 +89,7 @@ impl Ix {
 
     /// Whether it depends on an axis.
     pub fn mentions(&self, axis: usize) -> bool {
-        self.terms.iter().any(|(_, a)| match a {
-            Atom::Axis(k) => *k as usize == axis,
-            Atom::Div(x, _) | Atom::Mod(x, _) | Atom::Clamp(x, _, _) => x.mentions(axis),
-        })
+        self.terms.iter().any(|(_, a)| a.mentions(axis))
     }
 
     /// The sum of two indices.

@@ -21,7 +21,7 @@ use crate::pass::lets::Let;
 use crate::pass::{find, float_lets, need, split};
 use aplomb_ground::error::{Result, bug};
 use aplomb_ground::limits::Interrupt;
-use aplomb_plans::plan::{Kind, product};
+use aplomb_plans::plan::{Asking, Kind, met, product};
 use aplomb_values::array::Shape;
 use aplomb_values::dag::{Dag, NodeId, Read};
 use std::collections::{BTreeMap, BTreeSet};
@@ -404,14 +404,18 @@ fn finished(
         facts.flops = facts.flops.saturating_add(flops);
     }
     // What a launch meets of a buffer comes from memory once, however often its points load it.
-    let mut reads: Vec<BTreeMap<NodeId, u64>> = vec![BTreeMap::new(); groups.len()];
+    let mut asked: Vec<BTreeMap<NodeId, (bool, Vec<Asking<'_>>)>> =
+        vec![BTreeMap::new(); groups.len()];
     for load in contexts.loads() {
-        let (shape, of) = (dag.shape(load.at), extents(&groups, load.group, load.after));
-        let distinct =
-            if load.whole { dag.elements(load.at) } else { load.read.distinct(shape, of) };
-        let met = reads[load.group].entry(load.at).or_default();
-        *met = met.saturating_add(distinct).min(dag.elements(load.at));
+        let (whole, all) = asked[load.group].entry(load.at).or_default();
+        *whole |= load.whole;
+        all.push((&*load.read, extents(&groups, load.group, load.after)));
     }
+    let count = |(at, (whole, all)): (NodeId, (bool, Vec<Asking<'_>>))| {
+        (at, if whole { dag.elements(at) } else { met(dag.shape(at), &all) })
+    };
+    let reads: Vec<BTreeMap<NodeId, u64>> =
+        asked.into_iter().map(|of| of.into_iter().map(count).collect()).collect();
     let mut moved = |at: &NodeId, n: u64| {
         let bytes = n.saturating_mul(dag.dtype(*at).size() as u64);
         facts.bytes = facts.bytes.saturating_add(bytes);

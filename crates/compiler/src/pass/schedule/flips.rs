@@ -55,12 +55,20 @@ impl Flips {
     /// Choices with one more made the other way: one that made it so is taken back. None: there is
     /// no room.
     pub fn with(self, flip: Flip) -> Option<Flips> {
-        let undone = Some(Flip { way: flip.way.back(), ..flip });
-        if !self.0.contains(&undone) {
-            return self.and(flip);
+        let undone = Flip { way: flip.way.back(), ..flip };
+        match self.has(undone.at, undone.way) {
+            true => Some(self.without(undone)),
+            false => self.and(flip),
         }
-        let rest = self.0.into_iter().flatten().filter(|own| Some(*own) != undone);
-        rest.into_iter().try_fold(Flips::default(), Flips::and)
+    }
+
+    /// Choices without one of them.
+    pub fn without(self, flip: Flip) -> Flips {
+        let rest = self.0.into_iter().flatten().filter(|own| *own != flip);
+        rest.enumerate().fold(Flips::default(), |mut out, (k, own)| {
+            out.0[k] = Some(own);
+            out
+        })
     }
 
     pub fn has(&self, at: NodeId, way: Way) -> bool {

@@ -1,24 +1,15 @@
 //! The micro-benchmarks of `plans::micro`, measured.
 //!
 //! Rows: BAS-02, BAS-03, BAS-04. In: points. Out: of each the least of some runs, by the device's
-//! events. Data are more than its second cache holds, so global memory itself is read.
+//! events.
 
 use super::driver::{Function, Module, Trouble};
 use super::engine::Cuda;
 use super::{compile, driver};
 use aplomb_ground::limits::Interrupt;
 use aplomb_plans::kir;
-use aplomb_plans::micro::{GLOBAL, Global, ITEM, Point, Reads, SHARED, SHARED_THREADS};
+use aplomb_plans::micro::{Amount, GLOBAL, Global, ITEM, Point, Reads, SHARED, SHARED_THREADS};
 use std::time::Instant;
-
-/// Bytes that are read, more than any cache holds.
-const BYTES: u64 = 256 << 20;
-/// Runs of a point, of which the fastest counts.
-const RUNS: usize = 5;
-/// Reads of a thread from shared memory.
-const ROUNDS: u64 = 4096;
-/// Blocks of a multiprocessor that read shared memory: enough warps to hide what one read waits.
-const BLOCKS: u32 = 8;
 
 impl Cuda {
     /// The figures of `points`, in the unit of `micro::Fit::expected`; None where an
@@ -26,9 +17,10 @@ impl Cuda {
     pub fn microbench(
         &mut self,
         points: &[Point],
+        amount: Amount,
         interrupt: &Interrupt,
     ) -> Result<Option<Vec<f64>>, String> {
-        let measured = driver::guarded(|| self.all_points(points, interrupt))
+        let measured = driver::guarded(|| self.all_points(points, amount, interrupt))
             .unwrap_or_else(|| Err(Trouble::Refused("the driver lacks a function".into())));
         match measured {
             Ok(found) => Ok(Some(found)),
@@ -38,7 +30,12 @@ impl Cuda {
         }
     }
 
-    fn all_points(&mut self, points: &[Point], interrupt: &Interrupt) -> Result<Vec<f64>, Trouble> {
+    fn all_points(
+        &mut self,
+        points: &[Point],
+        amount: Amount,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<f64>, Trouble> {
         self.driver.enter()?;
         let [global, shared] = [GLOBAL, SHARED].map(|text| {
             let threads = kir::threads(text)
@@ -49,7 +46,7 @@ impl Cuda {
         });
         let (global, shared) = (global?, shared?);
         let processors = self.driver.facts().processors;
-        let data = self.memory.take(BYTES as usize)?;
+        let data = self.memory.take(amount.bytes as usize)?;
         self.memory.fill(&data, 0)?;
         // A sum for each thread that may be there at once, of either text.
         let threads = u64::from(processors) * 2048 * 2;
@@ -59,23 +56,18 @@ impl Cuda {
             .map(|point| match point.reads() {
                 Reads::Global(reads) => {
                     let blocks = (threads / 512).min(u64::from(processors) * 2048 / reads.threads);
-                    let (regions, slots) = slots(data.at(), sums.at(), reads);
-                    let us = self.least(
-                        &global,
-                        blocks.min(regions) as u32,
-                        reads.threads as u32,
-                        &slots,
-                        interrupt,
-                    )?;
+                    let (regions, slots) = slots((data.at(), amount.bytes), sums.at(), reads)?;
+                    let blocks = blocks.min(regions) as u32;
+                    let grid = (blocks, reads.threads as u32);
+                    let us = self.least(&global, grid, &slots, (amount.runs, interrupt))?;
                     Ok((regions * reads.threads * reads.each * ITEM) as f64 / (us * 1e3))
                 }
                 Reads::Shared { stride } => {
-                    let slots = [data.at(), sums.at(), stride, ROUNDS];
-                    let blocks = processors * BLOCKS;
-                    let us =
-                        self.least(&shared, blocks, SHARED_THREADS as u32, &slots, interrupt)?;
-                    let warps = u64::from(BLOCKS) * SHARED_THREADS / 32;
-                    Ok(us * 1e3 / (warps * ROUNDS) as f64)
+                    let slots = [data.at(), sums.at(), stride, amount.rounds];
+                    let grid = (processors * amount.blocks, SHARED_THREADS as u32);
+                    let us = self.least(&shared, grid, &slots, (amount.runs, interrupt))?;
+                    let warps = u64::from(amount.blocks) * SHARED_THREADS / 32;
+                    Ok(us * 1e3 / (warps * amount.rounds) as f64)
                 }
             })
             .collect()
@@ -85,13 +77,12 @@ impl Cuda {
     fn least(
         &self,
         function: &Function,
-        blocks: u32,
-        threads: u32,
+        (blocks, threads): (u32, u32),
         slots: &[u64],
-        interrupt: &Interrupt,
+        (runs, interrupt): (usize, &Interrupt),
     ) -> Result<f64, Trouble> {
         let mut least = f64::INFINITY;
-        for run in 0..=RUNS {
+        for run in 0..=runs {
             let begun = Instant::now();
             self.driver.mark_time(0)?;
             function.launch(blocks, threads, &mut slots.to_vec())?;
@@ -108,8 +99,11 @@ impl Cuda {
     }
 }
 
-/// The number of regions that the data hold, and the arguments of the text.
-fn slots(data: u64, sums: u64, reads: Global) -> (u64, [u64; 7]) {
-    let regions = (BYTES / ITEM / reads.region()).max(1);
-    (regions, [data, sums, regions, reads.region(), reads.lane, reads.step, reads.each])
+/// The number of regions that the data hold, and the arguments of the text. Errors: they hold none.
+fn slots((data, bytes): (u64, u64), sums: u64, reads: Global) -> Result<(u64, [u64; 7]), Trouble> {
+    let regions = bytes / ITEM / reads.region();
+    if regions == 0 {
+        return Err(Trouble::Refused("a region is longer than the data".into()));
+    }
+    Ok((regions, [data, sums, regions, reads.region(), reads.lane, reads.step, reads.each]))
 }
