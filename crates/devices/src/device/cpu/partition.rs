@@ -292,8 +292,8 @@ unsafe fn network<T: Lanes, const R: usize>(from: *const T, to: *mut T, n: usize
     unsafe {
         let lanes = |r: usize| first(n.saturating_sub(r * T::COUNT).min(T::COUNT));
         let mut x = [T::MOST.splat(); R];
-        for r in 0..R {
-            x[r] = T::load_some(lanes(r), from.wrapping_add(r * T::COUNT));
+        for (r, x) in x.iter_mut().enumerate() {
+            *x = T::load_some(lanes(r), from.wrapping_add(r * T::COUNT));
         }
         inside::<T, R, 1>(&mut x);
         inside::<T, R, 3>(&mut x);
@@ -334,8 +334,8 @@ unsafe fn network<T: Lanes, const R: usize>(from: *const T, to: *mut T, n: usize
             inside::<T, R, 1>(&mut x);
             run *= 2;
         }
-        for r in 0..R {
-            T::store_some(lanes(r), x[r], to.wrapping_add(r * T::COUNT));
+        for (r, x) in x.into_iter().enumerate() {
+            T::store_some(lanes(r), x, to.wrapping_add(r * T::COUNT));
         }
     }
 }
