@@ -27,7 +27,7 @@ use std::sync::atomic::Ordering::Relaxed;
 /// A function that puts a number at a place of the result.
 type Put<'a> = &'a (dyn Fn(usize, f64) + Sync);
 
-/// What `put` gets of all items in order: those at the places that are wanted.
+/// A function that gives `put`, of all items in order, those at the places that are wanted.
 fn among<T>(wanted: &Range<usize>, put: &(impl Fn(usize, &T) + Sync)) -> impl Fn(usize, &T) + Sync {
     |k, item| {
         if wanted.contains(&k) {

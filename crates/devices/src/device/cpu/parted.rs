@@ -1,5 +1,5 @@
-//! Bare keys in order on all cores: parts of the order that fit a core's second cache, each sorted by
-//! itself.
+//! Bare keys in order on all cores: parts of the order that fit a core's second cache, each sorted
+//! by itself.
 //!
 //! | step | shared out by |
 //! |---|---|
@@ -7,12 +7,12 @@
 //! | what belongs to a part is brought together | stretches |
 //! | a part is sorted and given out | parts |
 //!
-//! Splitters come from a sample, so parts are about as long. A key that many items have may make one
-//! part long: it is sorted soon, as equal keys are.
+//! Splitters come from a sample, so parts are about as long. A key that many items have may make
+//! one part long: it is sorted soon, as equal keys are.
 
 use super::share::{Ran, STRETCH, each_unit, stretch};
 use super::sorting::{Bits, Room};
-use super::{Cpu, Isa, RunCtx};
+use super::{Cpu, DeviceError, Isa, RunCtx};
 
 /// Keys of a part, about.
 const PART: usize = 2 * STRETCH;
@@ -52,7 +52,9 @@ pub fn in_order<T: Bits>(
     // SAFETY: nobody writes them any more.
     let counts = unsafe { counts.all(0..stretches * parts) };
     // Where each stretch's keys of each part go, and where the parts end.
-    let (mut places, mut ends, mut next) = (vec![0; counts.len()], Vec::with_capacity(parts), 0);
+    let mut places = ctx.budget.filled(0, counts.len()).map_err(DeviceError::Oom)?;
+    let mut ends = ctx.budget.room(parts).map_err(DeviceError::Oom)?;
+    let mut next = 0;
     for part in 0..parts {
         for k in (part..counts.len()).step_by(parts) {
             places[k] = next;

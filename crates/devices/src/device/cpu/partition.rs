@@ -105,15 +105,15 @@ macro_rules! in_lanes {
             }
             #[inline(always)]
             unsafe fn cross<const D: usize>(x: __m512i) -> __m512i {
-                const fn places<const D: usize>() -> [$t; $count] {
+                let places = const {
                     let (mut places, mut l) = ([0; $count], 0);
                     while l < $count {
                         places[l] = (l ^ D) as $t;
                         l += 1;
                     }
                     places
-                }
-                let places = const { places::<D>() };
+                };
+                // SAFETY: there are as many places as lanes.
                 unsafe { $cross($load(places.as_ptr().cast()), x) }
             }
             #[inline(always)]
@@ -230,9 +230,9 @@ pub unsafe fn part<T: Lanes>(from: &[T], to: &mut [T], pivot: T) -> usize {
 
 /// `part`, where it is inlined.
 ///
-/// As many places are free in `to` as keys are left. A whole register may be written at both ends of
-/// them while they are two or more: what it holds beyond its part is free, and written again.
-/// Safety: `to` is as long.
+/// As many places are free in `to` as keys are left. A whole register may be written at both ends
+/// of them while they are two registers or more: what one holds beyond its part is free, and
+/// written again. Safety: `to` is as long.
 #[inline(always)]
 unsafe fn parted<T: Lanes>(from: &[T], to: &mut [T], pivot: T) -> usize {
     let (n, from, to) = (from.len(), from.as_ptr(), to.as_mut_ptr());

@@ -5,9 +5,10 @@
 //! | items made and sorted | runs of them |
 //! | pairs of runs merged until one is left | stretches of what comes out |
 //!
-//! Bare keys have a better way (`parted`). A run is sorted by digits: a pass for each byte of the keys that is not the same in all of the
-//! run, the least first. A pass leaves items of one digit in their order, and they come in the
-//! order of their places, so those of one key end in that order too.
+//! Bare keys have a better way (`parted`). A run is sorted by digits: a pass for each byte of the
+//! keys that is not the same in all of the run, the least first. A pass leaves items of one digit
+//! in their order, and they come in the order of their places, so those of one key end in that
+//! order too.
 
 #[cfg(target_arch = "x86_64")]
 use super::partition;

@@ -15,7 +15,7 @@ fn same(pairs: impl IntoIterator<Item = (String, String)>) {
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong[..wrong.len().min(20)].join("\n"));
 }
 
-/// What each pair that differs printed.
+/// The texts of pairs that printed different things.
 fn differing(pairs: Vec<(String, String)>) -> Vec<String> {
     let mut wrong = Vec::new();
     for (fast, meant) in pairs {
