@@ -58,6 +58,7 @@ use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
 use world::World;
 
 /// The `)` and `]` commands of a program. They meet the session here, so that REPL, batch, panes
@@ -379,10 +380,13 @@ impl Session {
             self.comments.extend(lines::comments(source.own().0));
         }
         self.interp.set_record_all(self.core.mode().whole);
+        let begun = Instant::now();
+        (self.core.sum, self.core.spent) = Default::default();
         let mut world = World::new(&mut self.core, Some(sink), silent);
         let done = run(&mut self.interp, &source, &mut world);
         if world.has_story() {
-            self.spent = self.core.told;
+            let wall_ms = begun.elapsed().as_secs_f64() * 1e3;
+            self.spent = Spent { wall_ms, ..self.core.sum.and(&self.core.spent) };
             let (forced, warnings) = (self.core.take_forced(), self.core.warned());
             self.core.name_inputs(&self.interp);
             let options = self.core.options().clone();

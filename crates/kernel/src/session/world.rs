@@ -88,13 +88,10 @@ pub struct Core {
     ran: Option<Rc<Run>>,
     /// Milliseconds that launches took since `begin`, and how many.
     pub spent: Spent,
-    /// The cost of the statements before that, where somebody asks for all of a text.
+    /// The cost of the text's statements before that.
     pub(super) sum: Spent,
-    /// The cost of the last statement that gave a value.
-    pub told: Spent,
     /// The clock of a run by source line, where somebody asked for one.
     pub(super) profile: Option<Recorder>,
-    started: Option<Instant>,
     born: Instant,
     /// The request under way began, and what those before it took.
     begun: Option<Instant>,
@@ -136,9 +133,7 @@ impl Core {
             ran: None,
             spent: Spent::default(),
             sum: Spent::default(),
-            told: Spent::default(),
             profile: None,
-            started: None,
             born: Instant::now(),
             begun: None,
             computed: Duration::ZERO,
@@ -302,7 +297,7 @@ impl<'a> World<'a> {
         }
         let worked = self.worked();
         if !self.gave && worked {
-            self.keep_spent();
+            self.keep_said();
         }
         self.gave || worked
     }
@@ -328,11 +323,8 @@ impl<'a> World<'a> {
         self.core.current.name(Some(place));
     }
 
-    /// The cost of the statement under way is the one that is told.
-    fn keep_spent(&mut self) {
-        let wall = self.core.started.map_or(0.0, |begun| begun.elapsed().as_secs_f64() * 1e3);
-        self.core.spent.wall_ms = wall;
-        self.core.told = self.core.spent;
+    /// Keeps the text of the statement under way: its story is the one that is told.
+    fn keep_said(&mut self) {
         self.core.said = self.core.current.statement();
     }
 
@@ -718,7 +710,7 @@ impl Host for World<'_> {
     fn statement(&mut self, place: &Place, leads: bool) {
         if leads && !self.core.mode.tracing && self.worked() {
             if self.core.leads.is_none() {
-                self.keep_spent();
+                self.keep_said();
             }
             self.core.leads = Some(place.clone());
         } else {
@@ -727,12 +719,11 @@ impl Host for World<'_> {
         }
         self.core.sum = self.core.sum.and(&self.core.spent);
         self.core.spent = Spent::default();
-        self.core.started = Some(Instant::now());
     }
 
     fn show(&mut self, value: &Array, text: &str, style: &Style) {
         self.gave = true;
-        self.keep_spent();
+        self.keep_said();
         if self.core.mode.tracing {
             self.core.current.result = Some(super::record::result_of(value));
             self.core.current.used = Some(self.core.budget.used());
