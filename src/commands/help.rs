@@ -258,7 +258,7 @@ mod tests {
             }
         }
         assert!(named > 80, "{named}");
-        let told = page("percentile", WIDTH).unwrap_or_default();
+        let told = page("percentile", WIDTH).expect("a page of that name");
         assert!(told.contains("np.percentile(v, 25)") && told.contains("gives 1"), "{told}");
     }
 

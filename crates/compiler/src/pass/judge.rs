@@ -103,7 +103,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Whether a place finds its index without a division or a bound.
+/// True of a place that finds its index without a division or a bound.
 fn is_straight(place: &Context) -> bool {
     place.read.ix.iter().all(Ix::is_affine)
 }

@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 /// Lines with something on them but a comment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LinesOfCode {
-    /// Of the statement.
+    /// Lines of the statement.
     pub source: u32,
-    /// Of the CUDA texts of its launches, without what all texts share.
+    /// Lines of the CUDA texts of its launches, without what all texts share.
     pub cuda: u32,
 }
 

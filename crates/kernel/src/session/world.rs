@@ -302,7 +302,7 @@ impl<'a> World<'a> {
         self.gave || worked
     }
 
-    /// Whether the statement under way had work done.
+    /// True once the statement under way had work done.
     fn worked(&self) -> bool {
         !self.core.forced.is_empty() || self.core.interpreted.iter().any(Interpreted::is_work)
     }

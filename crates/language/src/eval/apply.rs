@@ -327,17 +327,22 @@ impl Eval<'_> {
             return self.dyadic(p, x, y, None);
         }
         let o = self.call(f, x, y)?;
+        self.given(o)
+    }
+
+    /// The value that a call gave. Errors: VALUE, where it gave none.
+    pub fn given(&mut self, o: Outcome) -> Result<Array> {
         self.valued(o)?.ok_or_else(|| aplomb_ground::error::value("this function gave no value"))
     }
 
-    /// The same with a right argument that the caller has no more use for: a dfn that reads it last
+    /// `apply` with a right argument that the caller has no more use for: a dfn that reads it last
     /// may change it where it lies.
     pub fn apply_to(&mut self, f: &Rc<Func>, x: Option<&Array>, y: Array) -> Result<Array> {
         if f.closure().is_none() {
             return self.apply(f, x, &y);
         }
         let o = self.call_dfn(f, x.cloned(), y)?;
-        self.valued(o)?.ok_or_else(|| aplomb_ground::error::value("this function gave no value"))
+        self.given(o)
     }
 
     /// ⍎ as an operand: the text runs among the names that the running dfn sees.

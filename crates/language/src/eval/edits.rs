@@ -14,10 +14,17 @@ pub struct Edit {
     before: usize,
     /// Cells that were there, and still are.
     kept: usize,
-    /// Cells that were there before and behind these.
+    /// Cells that were there before these, and those behind them, the last first.
     gone: (Vec<Array>, Vec<Array>),
     /// Items that others were put in the place of, where nothing else changed.
     put: Vec<(usize, Array)>,
+}
+
+/// The cells that an edit is about to lose, and what is left of it then.
+pub struct Cut {
+    gone: (Vec<Array>, Vec<Array>),
+    before: usize,
+    kept: usize,
 }
 
 /// Items that are put before the whole array is kept instead.
@@ -29,41 +36,48 @@ impl Edit {
         Edit { kept: cells, ..Edit::default() }
     }
 
-    /// Whether an array's edits can be undone: a vector of arrays in a list that nobody else
+    /// True of an array whose edits can be undone: a vector of arrays in a list that nobody else
     /// holds, or an array of numbers or characters.
     pub fn suits(a: &mut Array) -> bool {
         let plain = a.rank() > 0 && !a.is_complex() && matches!(a.data(), Data::Dense(_));
         plain || a.is_list_of_arrays()
     }
 
-    /// The edit, once the array also lost what is not to be kept.
-    pub fn cut(&self, a: &Array, keep: &Range<usize>) -> Edit {
-        let mut now = self.clone();
-        let (first, last) = (now.before, now.before + now.kept);
+    /// The cut that leaves of the array, as it is now, what is to be kept.
+    pub fn cut(&self, a: &Array, keep: &Range<usize>) -> Cut {
+        let (first, last) = (self.before, self.before + self.kept);
         let own = keep.start.clamp(first, last)..keep.end.clamp(first, last);
         let items = |range: Range<usize>| range.map(|k| a.item(k));
-        now.gone.0.extend(items(first..own.start));
-        let mut behind: Vec<Array> = items(own.end.max(own.start)..last).collect();
-        behind.append(&mut now.gone.1);
-        now.gone.1 = behind;
-        now.kept = own.len();
-        now.before = keep.end.min(first).saturating_sub(keep.start);
-        now
+        Cut {
+            gone: (
+                items(first..own.start).collect(),
+                items(own.end.max(own.start)..last).rev().collect(),
+            ),
+            before: keep.end.min(first).saturating_sub(keep.start),
+            kept: own.len(),
+        }
     }
 
-    /// So many cells came at an end.
+    /// A cut that was made.
+    pub fn lost(&mut self, cut: Cut) {
+        self.gone.0.extend(cut.gone.0);
+        self.gone.1.extend(cut.gone.1);
+        (self.before, self.kept) = (cut.before, cut.kept);
+    }
+
+    /// Cells that came at an end, so many.
     pub fn came(&mut self, cells: usize, end: End) {
         if end == End::Front {
             self.before += cells;
         }
     }
 
-    /// Whether items were put.
+    /// True once items were put.
     pub fn has_put(&self) -> bool {
         !self.put.is_empty()
     }
 
-    /// Whether another item may be put: some were, and no end has changed.
+    /// True while another item may be put: some were, and no end has changed.
     pub fn may_put(&self) -> bool {
         self.has_put() && self.put.len() < PUTS
     }
@@ -83,8 +97,12 @@ impl Edit {
         if gone.0.is_empty() && gone.1.is_empty() {
             return a.only(own);
         }
-        let items: Vec<Array> =
-            gone.0.into_iter().chain(own.map(|k| a.item(k))).chain(gone.1).collect();
+        let items: Vec<Array> = gone
+            .0
+            .into_iter()
+            .chain(own.map(|k| a.item(k)))
+            .chain(gone.1.into_iter().rev())
+            .collect();
         Array::items([items.len()].as_slice(), items, None)
     }
 }
@@ -113,7 +131,8 @@ mod tests {
         let more = [(0, 11, End::Front), (1, 5, End::Front), (4, 5, End::Back)];
         for (k, (from, to, end)) in steps.into_iter().chain(more).enumerate() {
             let n = a.len();
-            edit = edit.cut(&a, &(from..to));
+            let cut = edit.cut(&a, &(from..to));
+            edit.lost(cut);
             assert!(a.regrow(from..to, &enclosed(100 + k), end, &budget).expect("room"), "{n}");
             edit.came(1, end);
             let was = edit.clone().undone(a.clone());

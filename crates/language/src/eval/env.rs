@@ -225,18 +225,25 @@ impl Globals {
             return self.change_in_place(sym).map_or(Ok(None), change);
         };
         let n = a.first_extent();
-        let now = known.map_or_else(|| Edit::of(n), |k| self.edits[k].1.clone());
-        let mut now = keep.map_or_else(|| now.clone(), |keep| now.cut(&a, keep));
+        let fresh = Edit::of(n);
+        let now = known.map_or(&fresh, |k| &self.edits[k].1);
+        let cut = keep.map(|keep| now.cut(&a, keep));
         drop(a);
         let Some(held) = self.slot_mut(sym).value.as_mut() else { return Ok(None) };
         let done = change(held)?;
         if let (Some(_), Value::Array(a)) = (&done, &*held) {
             let left = keep.map_or(n, ExactSizeIterator::len);
-            now.came(a.first_extent().saturating_sub(left), end);
-            match known {
-                Some(k) => self.edits[k].1 = now,
-                None => self.edits.push((sym, now)),
-            }
+            let came = a.first_extent().saturating_sub(left);
+            let k = match known {
+                Some(k) => k,
+                None => {
+                    self.edits.push((sym, fresh));
+                    self.edits.len() - 1
+                }
+            };
+            let now = &mut self.edits[k].1;
+            cut.into_iter().for_each(|cut| now.lost(cut));
+            now.came(came, end);
         }
         Ok(done)
     }
@@ -284,7 +291,7 @@ impl Globals {
         }
     }
 
-    /// Whether a name is given the very array that it holds, after an edit.
+    /// True where a name is given the very array that it holds, after an edit.
     fn is_edited_to(&self, sym: Sym, value: &Option<Value>) -> bool {
         let (Some(Value::Array(new)), Some(Value::Array(now))) = (value, self.get(sym)) else {
             return false;

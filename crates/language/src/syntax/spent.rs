@@ -18,7 +18,7 @@ pub const KEPT: Reads = [u32::MAX; 2];
 pub struct Spent {
     /// Mentions of ⍺ and ⍵ in it, behind its guard.
     pub reads: Reads,
-    /// Whether statements behind it mention them.
+    /// Mentions of ⍺ and of ⍵ in statements behind it: there are some.
     later: [bool; 2],
 }
 
@@ -76,8 +76,8 @@ fn mentions(ast: &Ast, phrase: PhraseId, kept: &mut bool) -> Reads {
 }
 
 impl Code {
-    /// Whether a step is the last of so many that read what it reads: all that there are stand
-    /// among the steps, and none behind it.
+    /// True of the last of so many steps that read what it reads: all that there are stand among
+    /// the steps, and none behind it.
     pub fn reads_last(&self, step: usize, reads: u32) -> bool {
         let is_same = |what: &Do| match self.ins[step].what {
             Do::Alpha => matches!(what, Do::Alpha),

@@ -129,7 +129,7 @@ pub enum Act {
 }
 
 impl Act {
-    /// Whether it only leads to other steps: what it computes is a condition, or what turns go
+    /// True of a step that only leads to others: what it computes is a condition, or what turns go
     /// over.
     pub fn leads(&self) -> bool {
         !matches!(self, Act::Run(_) | Act::Define(_) | Act::Branch(_) | Act::Evaluate(_))

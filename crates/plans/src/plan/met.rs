@@ -101,7 +101,7 @@ fn passing(read: &Read, domain: &[usize], points: &[(usize, usize)]) -> Option<P
     exact.then(|| clipped.collect())
 }
 
-/// Whether no axis of the loops moves two axes of the array.
+/// True where no axis of the loops moves two axes of the array.
 fn is_apart(read: &Read, points: &[(usize, usize)]) -> bool {
     let moved = |axis: usize| read.ix.iter().filter(|ix| ix.mentions(axis)).count();
     (0..points.len()).all(|axis| points[axis].1 == 1 || moved(axis) < 2)

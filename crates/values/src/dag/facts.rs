@@ -53,7 +53,7 @@ impl Known {
         Known { dtype: a.dtype(), nonzero, range }
     }
 
-    /// Whether all are whole numbers of so many from the first on.
+    /// True where all are whole numbers of so many from the first on.
     pub fn are_places(&self, first: f64, count: usize) -> bool {
         let inside = |(lo, hi): (f64, f64)| first <= lo && hi < first + count as f64;
         self.dtype.is_integer() && self.range.is_some_and(inside)

@@ -69,7 +69,7 @@ fn optional(
     gathered(f, row, &mut options)?;
     options.add(row, given)?;
     let done = ev.system_call(row, &operands, &options, x, y)?;
-    ev.valued(done)?.ok_or_else(|| aplomb_ground::error::value("this function gave no value"))
+    ev.given(done)
 }
 
 /// `f⍠options`. Errors: NONCE for a function that has none, and those of the function.
