@@ -710,7 +710,7 @@ fn explain(work: &mut Work, schedule: &Schedule) -> Result<()> {
         let beside = legal::beside(before, group);
         let apart = apart(&work.dag, schedule, &homes, (k, at), beside.as_ref().err());
         let loss = match beside {
-            Ok(()) => together::loss(&work.dag, &schedule.keep, before, group)?,
+            Ok(()) => together::loss(&work.dag, &schedule.keep, &[before, group])?,
             Err(_) => None,
         };
         let because = match beside {

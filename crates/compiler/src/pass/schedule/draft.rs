@@ -10,7 +10,7 @@ use super::flips::Way;
 use super::legal::Illegal;
 use super::policy::{Policies, Policy};
 use super::{
-    Evaluated, Facts, Group, Keep, Schedule, Why, is_move, is_small, legal, order, together,
+    Evaluated, Facts, Group, Keep, Schedule, Why, beside, is_move, legal, order, together,
 };
 use crate::pass::break_random::is_random;
 use crate::pass::contexts::{Context, Contexts, extents, launches};
@@ -21,8 +21,7 @@ use crate::pass::lets::Let;
 use crate::pass::{find, float_lets, need, split};
 use aplomb_ground::error::{Result, bug};
 use aplomb_ground::limits::Interrupt;
-use aplomb_plans::plan::{Asking, Kind, met, product};
-use aplomb_values::array::Shape;
+use aplomb_plans::plan::{Asking, met, product};
 use aplomb_values::dag::{Dag, NodeId, Read};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -190,7 +189,7 @@ fn groups(dag: &Dag, keep: &Keep, policies: Policies, stop: &Interrupt) -> Resul
         all_reads.insert(at, reads.into_iter().map(|(read, _)| read).collect());
     }
     if policies.asks(Policy::Domains) || policies.tuples && policies.asks(Policy::Consumers) {
-        merge_equals(dag, keep, &mut groups, &mut of, policies)?;
+        beside::merged(dag, keep, &mut groups, &mut of, policies)?;
     }
     let mut groups: Vec<Group> = groups.into_iter().flatten().collect();
     for g in &mut groups {
@@ -205,7 +204,12 @@ fn groups(dag: &Dag, keep: &Keep, policies: Policies, stop: &Interrupt) -> Resul
 }
 
 /// Whether the nodes of one launch are within limits.
-fn fits(dag: &Dag, keep: &Keep, nodes: impl FnOnce() -> Vec<NodeId>, policies: Policies) -> bool {
+pub(super) fn fits(
+    dag: &Dag,
+    keep: &Keep,
+    nodes: impl FnOnce() -> Vec<NodeId>,
+    policies: Policies,
+) -> bool {
     policies.limits().is_none_or(|limits| need::over(dag, keep, &nodes(), &limits).is_none())
 }
 
@@ -234,7 +238,7 @@ fn one_home(
             policies.fuse(How::SamePass, false) && legal::beside(&whole, other).is_ok()
         };
         let Some(other) = groups[*h].as_ref().filter(may) else { return Ok(None) };
-        if together::loss(dag, keep, &whole, other)?.is_some() {
+        if together::loss(dag, keep, &[&whole, other])?.is_some() {
             return Ok(None);
         }
         whole.take(other.clone());
@@ -249,7 +253,13 @@ fn one_home(
     Ok(Some(first))
 }
 
-fn merge(groups: &mut [Option<Group>], of: &mut BTreeMap<NodeId, usize>, into: usize, gone: usize) {
+/// One launch takes another.
+pub(super) fn merge(
+    groups: &mut [Option<Group>],
+    of: &mut BTreeMap<NodeId, usize>,
+    into: usize,
+    gone: usize,
+) {
     let Some(other) = groups[gone].take() else { return };
     for at in other.nodes() {
         of.insert(at, into);
@@ -273,114 +283,6 @@ fn joins(dag: &Dag, g: &mut Group, at: NodeId, read: &[NodeId], policies: Polici
         g.push(dag, at, how);
     }
     fuses
-}
-
-/// Launches that share nothing with another and gain nothing by it, after which no more are asked.
-const REFUSED: usize = 4;
-
-/// horizontal: launches of equal stage and domain that read a common buffer or compute a common
-/// term, or are both too small to be worth two, and lose nothing by it; others that gain by it.
-/// Without that pass, where tuples are, what computes a common term: folds, as Accelerate's fold of
-/// an array of tuples is one, and maps of which all that is written is a result, as its map to a
-/// tuple is one.
-fn merge_equals(
-    dag: &Dag,
-    keep: &Keep,
-    groups: &mut [Option<Group>],
-    of: &mut BTreeMap<NodeId, usize>,
-    policies: Policies,
-) -> Result<()> {
-    // What both read from memory, and what both would compute.
-    let reads = |g: &Group| {
-        let (need, inside) = need::whole(dag, keep, &g.nodes());
-        let computed =
-            inside.into_iter().filter(|at| dag.node(*at).computes() && !dag.shape(*at).is_empty());
-        (need.inputs, computed.collect())
-    };
-    // A group that another took reads nothing.
-    let mut of_all: Vec<(BTreeSet<NodeId>, BTreeSet<NodeId>)> =
-        groups.iter().map(|g| g.as_ref().map(reads).unwrap_or_default()).collect();
-    let most = policies.limits().map_or(usize::MAX, |limits| limits.inputs);
-    // Only these can merge.
-    let mut alike: BTreeMap<(u32, Shape), Vec<usize>> = BTreeMap::new();
-    for (k, g) in groups.iter().enumerate() {
-        if let Some(g) = g {
-            let domain =
-                if policies.has(Fault::OtherDomain) { Shape::new() } else { g.domain.clone() };
-            alike.entry((g.stage, domain)).or_default().push(k);
-        }
-    }
-    for (k, a, same) in
-        alike.values().flat_map(|same| same.iter().enumerate().map(move |(k, a)| (k, *a, same)))
-    {
-        let mut refused = 0;
-        for &b in &same[k + 1..] {
-            // With a full one nothing merges, and there may be ten thousand others.
-            if groups[a].as_ref().is_none_or(|g| g.len() >= legal::STORES) {
-                break;
-            }
-            let more = of_all[b].0.difference(&of_all[a].0).count();
-            if of_all[a].0.len() + more > most {
-                continue;
-            }
-            let fits = match (&groups[a], &groups[b]) {
-                (Some(x), Some(y))
-                    if legal::beside(x, y).is_ok()
-                        || policies.has(Fault::OtherDomain) && x.axis == y.axis =>
-                {
-                    let (a, b) = (&of_all[a], &of_all[b]);
-                    let flipped = |way| {
-                        let any = |g: &Group| policies.flips.any(&g.nodes(), way);
-                        !policies.flips.is_empty() && (any(x) || any(y))
-                    };
-                    let terms = !a.1.is_disjoint(&b.1);
-                    let shares = match policies.asks(Policy::Domains) {
-                        true => {
-                            let small = is_small(&x.domain) && is_small(&y.domain);
-                            small || !a.0.is_disjoint(&b.0) || terms
-                        }
-                        false => terms && is_tuple(dag, keep, x, y),
-                    };
-                    let mut pays = || match shares {
-                        true => Ok(together::loss(dag, keep, x, y)?.is_none()),
-                        false if policies.asks(Policy::Domains) && refused < REFUSED => {
-                            let gains = together::gains(dag, keep, x, y)?;
-                            refused += usize::from(!gains);
-                            Ok(gains)
-                        }
-                        false => Ok(false),
-                    };
-                    let asked = flipped(Way::Together);
-                    !flipped(Way::Apart) && (asked || pays()?)
-                }
-                _ => false,
-            };
-            let both = || {
-                [a, b].iter().filter_map(|g| groups[*g].as_ref()).flat_map(Group::nodes).collect()
-            };
-            if fits && self::fits(dag, keep, both, policies) {
-                merge(groups, of, a, b);
-                let (inputs, terms) = std::mem::take(&mut of_all[b]);
-                of_all[a].0.extend(inputs);
-                of_all[a].1.extend(terms);
-            }
-        }
-    }
-    Ok(())
-}
-
-/// True of two launches that are parts of one array of tuples: both fold, or both are maps to
-/// results.
-fn is_tuple(dag: &Dag, keep: &Keep, x: &Group, y: &Group) -> bool {
-    let results = |g: &Group| {
-        let result = |at: &NodeId| keep.get(at) == Some(&Why::Root) && dag.node(*at).computes();
-        g.nodes().iter().all(result)
-    };
-    match (x.kind, y.kind) {
-        (Kind::Reduce, Kind::Reduce) => true,
-        (Kind::Map, Kind::Map) => results(x) && results(y),
-        _ => false,
-    }
 }
 
 /// A schedule with its figures.

@@ -21,7 +21,7 @@ pub enum Loss {
     /// One of the two would have another form.
     Form(Form, Form),
     /// Together they take longer, in microseconds by the model.
-    Time { one: f64, two: f64 },
+    Time { one: f64, apart: f64 },
 }
 
 impl Loss {
@@ -41,18 +41,18 @@ impl Loss {
                 own.name(),
                 other.name()
             ),
-            Loss::Time { one, two } => {
+            Loss::Time { one, apart } => {
                 format!(
                     "as one with k{k} they take {} by the model, not {}",
                     time(*one),
-                    time(*two)
+                    time(*apart)
                 )
             }
         }
     }
 }
 
-/// The models' answer of one launch and of two: the times on each device, or a loss.
+/// The models' answer of one launch and of its parts: the times on each device, or a loss.
 type Asked = std::result::Result<[[f64; 2]; 2], Loss>;
 
 /// The part of their time that two launches which share nothing save by being one, at least.
@@ -60,24 +60,24 @@ const GAIN: f64 = 0.05;
 /// The launches whose starts take as long as both may read.
 const FEW: f64 = 2.0;
 
-/// The loss of two launches by being one, where that is legal. Small ones lose nothing that a
-/// launch would not outweigh. Errors: a bug.
-pub fn loss(dag: &Dag, keep: &Keep, a: &Group, b: &Group) -> Result<Option<Loss>> {
-    if is_small(&a.domain) && is_small(&b.domain) {
+/// The loss of launches by being one, where that is legal. Small ones lose nothing that a launch
+/// would not outweigh. Errors: a bug.
+pub fn loss(dag: &Dag, keep: &Keep, parts: &[&Group]) -> Result<Option<Loss>> {
+    if parts.iter().all(|g| is_small(&g.domain)) {
         return Ok(None);
     }
-    Ok(both(dag, keep, a, b)?.err())
+    Ok(asked(dag, keep, parts)?.err())
 }
 
-/// True of two launches that share nothing and are better as one: what starting one takes is a
-/// part of their time then, and nothing is lost. Errors: a bug.
-pub fn gains(dag: &Dag, keep: &Keep, a: &Group, b: &Group) -> Result<bool> {
-    // What both read is in memory at once then: of large arrays that is worth more than a launch.
-    if [a, b].iter().any(|g| reading_ns(g) > FEW * LAUNCH_NS) {
+/// True of launches that share nothing and are better as one: what starting one takes is a part of
+/// their time then, and nothing is lost. Errors: a bug.
+pub fn gains(dag: &Dag, keep: &Keep, parts: &[&Group]) -> Result<bool> {
+    // What all read is in memory at once then: of large arrays that is worth more than a launch.
+    if parts.iter().any(|g| reading_ns(g) > FEW * LAUNCH_NS) {
         return Ok(false);
     }
     // A GPU is not asked for what is so short.
-    Ok(both(dag, keep, a, b)?.is_ok_and(|[_, [one, two]]| one <= two * (1.0 - GAIN)))
+    Ok(asked(dag, keep, parts)?.is_ok_and(|[_, [one, apart]]| one <= apart * (1.0 - GAIN)))
 }
 
 /// True of a launch that reads so many elements that starting it is a small part of its time.
@@ -90,25 +90,28 @@ fn reading_ns(g: &Group) -> f64 {
     g.domain.iter().map(|n| *n as f64).product::<f64>() * READ_NS
 }
 
-/// The microseconds of one launch and of the two, on a GPU and on a CPU, or what they lose.
-fn both(dag: &Dag, keep: &Keep, a: &Group, b: &Group) -> Result<Asked> {
-    let mut whole = a.clone();
-    whole.take(b.clone());
+/// The microseconds of one launch and of its parts, on a GPU and on a CPU, or what they lose.
+fn asked(dag: &Dag, keep: &Keep, parts: &[&Group]) -> Result<Asked> {
+    let [first, others @ ..] = parts else { return Err(bug!("no launch is asked about")) };
+    let mut whole = (*first).clone();
+    others.iter().for_each(|g| whole.take((*g).clone()));
     let (_, inside) = need::whole(dag, keep, &whole.nodes());
     let read = inside.into_iter().filter(|at| need::is_read(dag, keep, *at));
-    let plan = sketch::sketch(dag, keep, &[a, b, &whole], read)?;
-    let [x, y, one] = &plan.launches[..] else { return Err(bug!("three launches are written")) };
+    let all: Vec<&Group> = parts.iter().copied().chain([&whole]).collect();
+    let plan = sketch::sketch(dag, keep, &all, read)?;
+    let [apart @ .., one] = &plan.launches[..] else { return Err(bug!("no launch is written")) };
     let form = Form::of(&plan, one);
-    let folds = [x, y].into_iter().filter(|l| l.axis.is_some()).map(|l| Form::of(&plan, l));
+    let folds = apart.iter().filter(|l| l.axis.is_some()).map(|l| Form::of(&plan, l));
     // Of short ones the time tells all.
-    let lost = folds.into_iter().find(|own| *own != form).filter(|_| is_long(a) || is_long(b));
+    let is_any_long = parts.iter().any(|g| is_long(g));
+    let lost = folds.into_iter().find(|own| *own != form).filter(|_| is_any_long);
     if let Some(own) = lost {
         return Ok(Err(Loss::Form(own, form)));
     }
     let by = [price::on_gpu, |plan: &Plan, l: &Launch| price::on_cpu(plan, l) / 1e3];
-    let by = by.map(|us| [us(&plan, one), us(&plan, x) + us(&plan, y)]);
-    Ok(match by.iter().find(|[one, two]| one > two) {
-        Some(&[one, two]) => Err(Loss::Time { one, two }),
+    let by = by.map(|us| [us(&plan, one), apart.iter().map(|l| us(&plan, l)).sum()]);
+    Ok(match by.iter().find(|[one, apart]| one > apart) {
+        Some(&[one, apart]) => Err(Loss::Time { one, apart }),
         None => Ok(by),
     })
 }

@@ -4,10 +4,10 @@
 use super::chunk::{CHUNK, Env, Frame, inside};
 use super::convert::{Source, bits};
 use super::emit::{
-    Act, Aside, Feed, Goal, HEAD, HOLDING, Line, PARTIALS, Part, Partials, Parts, Segment,
-    broadcast, tests,
+    Act, Aside, Feed, Goal, HEAD, HOLDING, Line, PARTIALS, Part, Partials, Parts, Segment, tests,
 };
 use super::program::{Do, one};
+use super::strides::Strides;
 use super::walk::Piece;
 use aplomb_values::array::DType;
 use std::iter::repeat_n;
@@ -143,14 +143,42 @@ impl Frame {
                 Piece::From { at, step: 0, len } if len == n => item = one(input.source, at),
                 _ => {}
             });
-            let dtype = input.source.dtype;
-            let bits = match (dtype, bits(dtype, item?)) {
-                (DType::F32, half) => half << 32 | half,
-                (_, bits) => bits,
-            };
-            aside.consts[number.slot] = broadcast(number.kind, bits, segment.code.tape.lanes);
+            let lanes = segment.code.tape.lanes;
+            aside.consts[number.slot] = number.pattern(input.source.dtype, item?, lanes);
         }
         Some(aside.consts.as_ptr())
+    }
+
+    /// Elements of a row from one on into the partial results of each fold of a segment, whose
+    /// reads are straight; the first is a multiple of as many from the row's beginning, and each
+    /// fold's results are so many further on. False: something is suspect.
+    pub fn row_folded(
+        &mut self,
+        env: &Env,
+        (segment, strides): (&Segment, &Strides),
+        (row, first, n): (usize, usize, usize),
+        sums: (&mut [Partials], usize),
+    ) -> bool {
+        let Aside { words, consts, .. } = &mut self.aside;
+        let source = |input: usize| env.program.inputs[input].source;
+        let mut own = segment.consts.as_ptr();
+        if !segment.numbers.is_empty() {
+            consts.clear();
+            consts.extend_from_slice(&segment.consts);
+            for (number, read) in segment.numbers.iter().zip(&strides.numbers) {
+                let source = source(number.input);
+                let Some(item) = one(source, read.place(row, first)) else { return false };
+                consts[number.slot] = number.pattern(source.dtype, item, segment.code.tape.lanes);
+            }
+            own = consts.as_ptr();
+        }
+        words.clear();
+        words.extend([0, own as u64]);
+        words.extend(strides.feeds.iter().map(|feed| match feed {
+            Some((input, read)) => read.at(source(*input), row, first) as u64,
+            None => std::ptr::dangling::<u8>() as u64,
+        }));
+        folded(segment, &mut self.aside, n, sums)
     }
 
     /// Elements start…start+n of a row into the partial results of each fold of a segment; start is
@@ -164,7 +192,7 @@ impl Frame {
     ) -> bool {
         let mut aside = std::mem::take(&mut self.aside);
         let fed = self.feeds(env, segment, &mut aside, start, n);
-        let fine = fed && folded(segment, &mut aside, n, sums);
+        let fine = fed && folded(segment, &mut aside, n, (sums, 1));
         self.aside = aside;
         fine
     }
@@ -453,15 +481,21 @@ fn rest(segment: &Segment, aside: &mut Aside, from: usize, n: usize) -> u64 {
     suspect & ((1 << n) - 1)
 }
 
-/// A run of n elements, whose inputs lie where the table says, into partial results; false:
-/// something is suspect.
-fn folded(segment: &Segment, aside: &mut Aside, n: usize, sums: &mut [Partials]) -> bool {
+/// A run of n elements, whose inputs lie where the table says, into partial results, those of each
+/// fold so many further on; false: something is suspect.
+fn folded(
+    segment: &Segment,
+    aside: &mut Aside,
+    n: usize,
+    (sums, apart): (&mut [Partials], usize),
+) -> bool {
     let (tape, lanes) = (&segment.code.tape, segment.code.lanes);
     let whole = n / lanes * lanes;
     let mut suspect = 0;
     if whole > 0 {
         aside.words[0] = whole as u64;
-        aside.words.extend(sums.iter_mut().map(|sums| std::ptr::from_mut(sums) as u64));
+        let own = sums.iter_mut().step_by(apart);
+        aside.words.extend(own.map(|sums| std::ptr::from_mut(sums) as u64));
         // SAFETY: the table is as `code` wants it: every input holds `whole` elements of its type,
         // every output is the partial results of a fold, constants are the tape's.
         suspect = unsafe { (segment.code.pages.entry())(aside.words.as_ptr()) };
@@ -492,12 +526,12 @@ fn folded(segment: &Segment, aside: &mut Aside, n: usize, sums: &mut [Partials])
     }
     let mut turned = std::mem::take(&mut aside.turned);
     turned.clear();
-    turned.extend_from_slice(sums);
+    turned.extend(sums.iter().step_by(apart));
     let size = |k: usize| tape.outs[k].dtype.size();
     for (k, own) in turned.iter_mut().enumerate() {
         // SAFETY: a register's partials from the first on lie among them.
         unsafe {
-            let from = std::ptr::from_ref(&sums[k]).cast::<u8>().add(first * size(k));
+            let from = std::ptr::from_ref(&sums[k * apart]).cast::<u8>().add(first * size(k));
             std::ptr::copy_nonoverlapping(from, std::ptr::from_mut(own).cast(), lanes * size(k));
         }
         words.push(std::ptr::from_mut(own) as u64);
@@ -507,7 +541,7 @@ fn folded(segment: &Segment, aside: &mut Aside, n: usize, sums: &mut [Partials])
     for (k, own) in turned.iter().enumerate() {
         // SAFETY: as above.
         unsafe {
-            let to = std::ptr::from_mut(&mut sums[k]).cast::<u8>().add(first * size(k));
+            let to = std::ptr::from_mut(&mut sums[k * apart]).cast::<u8>().add(first * size(k));
             std::ptr::copy_nonoverlapping(std::ptr::from_ref(own).cast(), to, rest * size(k));
         }
     }

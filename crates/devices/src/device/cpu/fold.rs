@@ -188,9 +188,12 @@ impl Pass<'_> {
         let group = (unit(cpu, total, together) / each).max(1);
         if let Some(typed) = typed {
             return share(cpu, &env, items.div_ceil(group), together, ctx, &|frame, unit| {
-                for k in unit * group..((unit + 1) * group).min(items) {
-                    if !typed.item(isa, cut, folds, (frame, &env), cut.item(k)) {
-                        self.group(frame, &env, folds, k..k + 1);
+                let end = ((unit + 1) * group).min(items);
+                let bunch = typed.bunch(cut);
+                for k in (unit * group..end).step_by(bunch) {
+                    let own = k..(k + bunch).min(end);
+                    if !typed.items(isa, cut, folds, (frame, &env), own.clone()) {
+                        own.for_each(|k| self.group(frame, &env, folds, k..k + 1));
                     }
                 }
             });

@@ -15,9 +15,9 @@ use super::lanes::Wide;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{V4, V8};
 use super::program::Input;
+use super::strides::Straight;
 use aplomb_plans::plan::{Launch, Step, What};
 use aplomb_values::array::DType;
-use aplomb_values::dag::ix::linear;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::LANES;
 
@@ -26,38 +26,29 @@ const TOGETHER: usize = 4;
 
 /// The reads of such a launch: of a line's items, and of its factor.
 pub struct Lines {
-    items: Straight,
-    factor: Option<Straight>,
+    items: Items,
+    factor: Option<Items>,
 }
 
-/// Items of f64 of which each line begins so far from the one before.
-struct Straight {
+/// The items of lines of f64.
+struct Items {
     source: Source,
-    first: i64,
-    apart: i64,
+    read: Straight,
 }
 
 // SAFETY: they are read only, and nobody writes their sources while a launch runs.
-unsafe impl Sync for Straight {}
+unsafe impl Sync for Items {}
 
-impl Straight {
+impl Items {
     /// The read of a load over lines × items, whose items are so far apart; all of it inside.
-    fn of(launch: &Launch, inputs: &[Input], load: u32, step: i64) -> Option<Straight> {
-        let (read, input) = (&launch.loads.get(load as usize)?.read, inputs.get(load as usize)?);
-        let &[lines, items] = launch.domain.as_slice() else { return None };
-        let at = linear(&read.ix, &input.shape, &launch.domain);
-        let fits = read.tests.is_empty() && input.source.dtype == DType::F64;
-        if !fits || lines == 0 || items == 0 || !input.source.holds(&at, &launch.domain) {
-            return None;
-        }
-        let apart = at.coefficient(0);
-        let own = Straight { source: input.source, first: at.c, apart };
-        (at.coefficient(1) == step).then_some(own)
+    fn of(launch: &Launch, inputs: &[Input], load: u32, step: i64) -> Option<Items> {
+        let source = inputs.get(load as usize)?.source;
+        let read = Straight::of(launch, inputs, load).filter(|read| read.step == step)?;
+        (launch.domain.len() == 2 && source.dtype == DType::F64).then_some(Items { source, read })
     }
 
     fn line(&self, line: usize) -> *const f64 {
-        let at = self.first + self.apart * line as i64;
-        self.source.at.cast::<f64>().wrapping_offset(at as isize)
+        self.read.at(self.source, line, 0).cast()
     }
 }
 
@@ -69,7 +60,7 @@ impl Lines {
         if sum.op != Op::Add || sum.dtype != DType::F64 || !launch.body.iter().all(plain) {
             return None;
         }
-        let straight = |load, step| Straight::of(launch, inputs, load, step);
+        let straight = |load, step| Items::of(launch, inputs, load, step);
         match launch.body.as_slice() {
             [Step { what: What::Load(x), .. }] => {
                 Some(Lines { items: straight(*x, 1)?, factor: None })

@@ -214,6 +214,7 @@ unsafe fn rows<R: Rule, L: Wide>(out: *mut f64, x: *const f64, rows: usize, n: u
         let done = match n {
             1..=8 => lanes_of_rows::<R, L, 8>(out, x, rows, n),
             9..=SHORT => lanes_of_rows::<R, L, SHORT>(out, x, rows, n),
+            LANES.. => ends_of_rows::<R, L>(out, x, rows, n),
             _ => 0,
         };
         for r in done..rows {
@@ -271,6 +272,46 @@ unsafe fn lanes_of_rows<R: Rule, L: Wide, const MOST: usize>(
         }
     }
     r
+}
+
+/// The first rows, as many as fill registers; how many. Each is halved to one register, in which
+/// its last partials are; these registers are turned, and halved as those of short rows are.
+#[inline(always)]
+unsafe fn ends_of_rows<R: Rule, L: Wide>(
+    out: *mut f64,
+    x: *const f64,
+    rows: usize,
+    n: usize,
+) -> usize {
+    let zero = L::splat(0.0);
+    let join = |x, y| Ok::<_, Infallible>(R::lanes(x, y, zero).0);
+    let whole = rows / L::N * L::N;
+    // SAFETY: rows × n elements, 64 of each at least.
+    unsafe {
+        for r in (0..whole).step_by(L::N) {
+            let mut block = [zero; 8];
+            for (k, end) in block.iter_mut().take(L::N).enumerate() {
+                let (x, mut own) = (x.add((r + k) * n), [0.0; LANES]);
+                let from = if n > LANES {
+                    gather::<R, L>(own.as_mut_ptr(), x, n, true);
+                    own.as_ptr()
+                } else {
+                    x
+                };
+                let mut part = [zero; LANES];
+                let part = &mut part[..LANES / L::N];
+                for (k, part) in part.iter_mut().enumerate() {
+                    *part = L::load(from.add(k * L::N));
+                }
+                let Ok(()) = halve(part, join);
+                *end = part[0];
+            }
+            L::turn(&mut block);
+            let Ok(()) = halve(&mut block[..L::N], join);
+            block[0].store(out.add(r));
+        }
+    }
+    whole
 }
 
 /// The type in which loops compute.

@@ -46,6 +46,7 @@ mod select;
 mod share;
 mod singles;
 mod sorting;
+mod strides;
 #[cfg(test)]
 mod tests;
 mod threads;

@@ -16,10 +16,15 @@ use super::cut::{Cut, Fold, Item};
 use super::emit::{self, Bin, Counter, Kind, PARTIALS, Partials, Summer};
 use super::narrow::{Rows, Way, narrow};
 use super::program::Program;
+use super::strides::Strides;
 use aplomb_plans::plan::{Launch, What};
 use aplomb_values::array::DType;
 use aplomb_values::prim::op::Op;
+use std::iter::repeat_n;
+use std::ops::Range;
 
+/// Rows whose ends are folded side by side, at most.
+const BUNCH: usize = 8;
 /// Rows shorter than this are no run that pays.
 const SHORT: usize = 64;
 
@@ -29,8 +34,9 @@ pub enum Typed {
     Inputs(Vec<(Way, usize, usize)>),
     /// Truths that an emitted loop counts.
     Truths(Vec<Way>, Counter),
-    /// Numbers that an emitted loop folds, in lanes of a kind.
-    Sums(Vec<(Bin, Kind)>, Summer),
+    /// Numbers that an emitted loop folds, in lanes of a kind; where its rows lie, if that is
+    /// straight.
+    Sums(Vec<(Bin, Kind)>, Summer, Option<Strides>),
 }
 
 /// A fold as lanes have it: f32 is added in f32, and whatever else is the same in both.
@@ -63,15 +69,12 @@ fn empty((op, kind): (Bin, Kind)) -> Partials {
     Partials([if kind == Kind::F32 { f64::from_bits(half << 32 | half) } else { none }; PARTIALS])
 }
 
-/// Partial results as f64.
-fn widened(sums: &Partials, kind: Kind) -> [f64; PARTIALS] {
-    if kind != Kind::F32 {
-        return sums.0;
-    }
-    std::array::from_fn(|k| {
+/// Partial results of f32 as f64.
+fn widened(sums: &Partials) -> Partials {
+    Partials(std::array::from_fn(|k| {
         let both = sums.0[k / 2].to_bits();
         f64::from(f32::from_bits((both >> (k % 2 * 32)) as u32))
-    })
+    }))
 }
 
 impl Typed {
@@ -110,25 +113,35 @@ impl Typed {
         {
             return Some(Typed::Truths(ways, counter));
         }
-        // Shorter rows go several to a chunk.
-        if cut.extent < CHUNK {
+        // Shorter rows go several to a chunk, unless each is found at once.
+        if cut.extent < CHUNK && !Strides::fit(launch, program) {
             return None;
         }
         let ways = folds.iter().map(lanes_of).collect::<Option<Vec<_>>>()?;
         let summer = emit::sums(loops, program, &launch.body, &launch.domain, &ways)?;
-        Some(Typed::Sums(ways, summer))
+        let strides = Strides::of(launch, program, &summer.segment);
+        (cut.extent >= CHUNK || strides.is_some()).then_some(Typed::Sums(ways, summer, strides))
     }
 
-    /// The partial results of an item; false: something is suspect.
-    pub fn item(
+    /// Items that are best taken together: the ends of rows are folded side by side.
+    pub fn bunch(&self, cut: Cut) -> usize {
+        match self {
+            Typed::Sums(_, _, Some(_)) if cut.blocks == 1 => BUNCH,
+            _ => 1,
+        }
+    }
+
+    /// The partial results of some items, of one bunch; false: something is suspect.
+    pub fn items(
         &self,
         isa: Isa,
         cut: Cut,
         folds: &[Fold],
         (frame, env): (&mut Frame, &Env),
-        item: Item,
+        items: Range<usize>,
     ) -> bool {
         let loops = narrow(isa);
+        let item = cut.item(items.start);
         match self {
             Typed::Inputs(all) => {
                 for (fold, (way, input, first)) in folds.iter().zip(all) {
@@ -171,26 +184,42 @@ impl Typed {
                 }
                 true
             }
-            Typed::Sums(ways, Summer { segment, stride }) => {
+            Typed::Sums(ways, Summer { segment, stride }, strides) => {
                 let mut sums = std::mem::take(&mut frame.partials);
                 sums.clear();
-                sums.extend(ways.iter().map(|way| empty(*way)));
-                let mut run = |at: usize| {
-                    let n = (*stride).min(item.places - at);
-                    frame.folded(env, segment, (item.base + item.first + at, n), &mut sums)
+                let count = items.len();
+                sums.extend(ways.iter().flat_map(|way| repeat_n(empty(*way), count)));
+                let mut row = |(r, item): (usize, Item)| match strides {
+                    Some(strides) => {
+                        let range = (item.base / cut.extent, item.first, item.places);
+                        let sums = (&mut sums[r..], count);
+                        frame.row_folded(env, (segment, strides), range, sums)
+                    }
+                    None => (0..item.places).step_by(*stride).all(|at| {
+                        let n = (*stride).min(item.places - at);
+                        frame.folded(env, segment, (item.base + item.first + at, n), &mut sums)
+                    }),
                 };
-                let all = (0..item.places).step_by(*stride).all(&mut run);
-                let fine = |(fold, (sums, (_, kind))): (&Fold, (&Partials, &(Bin, Kind)))| {
-                    let held = widened(sums, *kind);
+                let first = cut.item(items.start);
+                let all = items.map(|k| cut.item(k)).enumerate().all(&mut row);
+                let fine = |(fold, (sums, (_, kind))): (&Fold, (&[Partials], &(Bin, Kind)))| {
                     let Some(end) = fold.end else { return false };
-                    // SAFETY: so many partials; the result is this item's.
+                    let mut long = [Partials([0.0; PARTIALS]); BUNCH];
+                    let sums = match kind {
+                        Kind::F32 => {
+                            long.iter_mut().zip(sums).for_each(|(to, own)| *to = widened(own));
+                            &long[..count]
+                        }
+                        _ => sums,
+                    };
+                    let places = PARTIALS.min(first.places);
+                    // SAFETY: so many partials of each; the results are these items'.
                     unsafe {
-                        let out = fold.out.add(item.to);
-                        (end.rows)(out, held.as_ptr(), 1, PARTIALS.min(item.places));
-                        (*out).is_finite()
+                        let out = fold.out.add(first.to);
+                        (end.rows)(out, sums.as_ptr().cast(), count, places)
                     }
                 };
-                let all = all && folds.iter().zip(sums.iter().zip(ways)).all(fine);
+                let all = all && folds.iter().zip(sums.chunks(count).zip(ways)).all(fine);
                 frame.partials = sums;
                 all
             }

@@ -47,4 +47,4 @@ pub use registry::{Registry, When};
 pub use segments::{
     Counter, Feed, Goal, Part, Parts, Round, Segment, Summer, parts, rows, sums, tests, truths,
 };
-pub use tape::{Act, Bin, Kind, PARTIALS, broadcast};
+pub use tape::{Act, Bin, Kind, PARTIALS};

@@ -10,14 +10,15 @@
 //! An input whose item changes from row to row alone is no input where runs never leave a row: it
 //! is a number, that each call brings along with the constants.
 
-use super::super::convert::Sink;
+use super::super::convert::{Sink, bits};
 use super::super::program::{Arg, Do, Inst, Program, Run};
 use super::super::walk::Walk;
 use super::aside::{CHUNK, WIDE};
 use super::builder::Builder;
+use super::lanes::Lanes;
 use super::record::{How, Val};
 use super::registry::{Loop, Registry};
-use super::tape::{Bin, Cmp, Id, Kind, Out, Pattern, Turns, kind_of};
+use super::tape::{Bin, Cmp, Id, Kind, Out, Pattern, Turns, broadcast, kind_of};
 use aplomb_plans::plan::Step;
 use aplomb_values::array::DType;
 use aplomb_values::prim::op::Op;
@@ -63,6 +64,17 @@ pub struct Number {
     pub slot: usize,
     pub kind: Kind,
     id: Id,
+}
+
+impl Number {
+    /// An item of the number's input as a constant of a loop has it.
+    pub fn pattern(&self, dtype: DType, item: f64, lanes: Lanes) -> Pattern {
+        let bits = match (dtype, bits(dtype, item)) {
+            (DType::F32, half) => half << 32 | half,
+            (_, bits) => bits,
+        };
+        broadcast(self.kind, bits, lanes)
+    }
 }
 
 /// One part of a program.

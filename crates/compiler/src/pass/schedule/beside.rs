@@ -1,0 +1,246 @@
+//! horizontal: launches side by side that become one.
+//!
+//! Rows: ACL-18, BAR-08. In: the launches so far. Out: the same, where those of equal stage and
+//! domain that read a common buffer or compute a common term, or are both too small to be worth
+//! two, and lose nothing by it (`together`) are one; others that gain by it as well. Without that
+//! pass, where tuples are, what computes a common term: folds, as Accelerate's fold of an array of
+//! tuples is one, and maps of which all that is written is a result, as its map to a tuple is one.
+//!
+//! A loop of a hundred turns leaves a hundred launches that are alike but for what they read, and
+//! to ask of each whether one launch more would lose something is to write ever longer launches: a
+//! hundred turns took 200 ms. Such launches are asked about in *bunches*, which double as long as
+//! nothing is lost and are halved where something is, so what is written in all is a few times what
+//! is merged. One alone decides as ever; after it is refused, those alike are not asked again as
+//! long as the first is what it was.
+
+use super::draft::{fits, merge};
+use super::flips::Way;
+use super::policy::{Policies, Policy};
+use super::{Group, Keep, Why, is_small, legal, together};
+use crate::pass::fault::Fault;
+use crate::pass::need;
+use aplomb_ground::error::Result;
+use aplomb_plans::plan::Kind;
+use aplomb_values::array::{DType, Shape};
+use aplomb_values::dag::{Dag, NodeId};
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hasher};
+use std::mem::take;
+
+/// Launches that share nothing with another and gain nothing by it, after which no more are asked.
+const REFUSED: usize = 4;
+
+/// The nodes of a launch: what it reads from memory, and what it computes.
+#[derive(Default)]
+struct Parts {
+    inputs: BTreeSet<NodeId>,
+    terms: BTreeSet<NodeId>,
+    /// What tells it from others but for the arrays that it reads.
+    own: Vec<Own>,
+}
+
+/// A node of a launch but for its operands.
+#[derive(PartialEq)]
+struct Own {
+    name: &'static str,
+    /// Of what tells it from others of its kind.
+    hash: u64,
+    shape: Shape,
+    dtype: DType,
+}
+
+impl Own {
+    fn of(dag: &Dag, at: NodeId) -> Own {
+        let (facts, mut hash) = (dag.node(at).facts(), DefaultHasher::new());
+        facts.hash(&mut hash);
+        let (name, hash, shape) = (facts.name(), hash.finish(), dag.shape(at).into());
+        Own { name, hash, shape, dtype: dag.dtype(at) }
+    }
+}
+
+impl Parts {
+    fn of(dag: &Dag, keep: &Keep, g: &Group) -> Parts {
+        let (need, inside) = need::whole(dag, keep, &g.nodes());
+        let nodes = g.nodes();
+        let all = nodes.iter().chain(&inside).filter(|at| !dag.node(**at).is_given());
+        let own = all.map(|at| Own::of(dag, *at)).collect();
+        let computed =
+            inside.into_iter().filter(|at| dag.node(*at).computes() && !dag.shape(*at).is_empty());
+        Parts { inputs: need.inputs, terms: computed.collect(), own }
+    }
+}
+
+/// The likeness of a launch beside a first: launches of one likeness are answered alike.
+#[derive(PartialEq)]
+struct Likeness<'a> {
+    own: &'a [Own],
+    axis: Option<usize>,
+    /// What it has in common with the first.
+    inputs: usize,
+    terms: usize,
+    shares: bool,
+    /// It is asked for, so nothing is lost.
+    asked: bool,
+}
+
+struct Merging<'a> {
+    dag: &'a Dag,
+    keep: &'a Keep,
+    groups: &'a mut [Option<Group>],
+    of: &'a mut BTreeMap<NodeId, usize>,
+    policies: Policies,
+    parts: Vec<Parts>,
+}
+
+/// Merges launches side by side. Errors: a bug.
+pub fn merged(
+    dag: &Dag,
+    keep: &Keep,
+    groups: &mut [Option<Group>],
+    of: &mut BTreeMap<NodeId, usize>,
+    policies: Policies,
+) -> Result<()> {
+    // A group that another took reads nothing.
+    let parts = |g: &Option<Group>| g.as_ref().map(|g| Parts::of(dag, keep, g)).unwrap_or_default();
+    let parts = groups.iter().map(parts).collect();
+    // Only these can merge.
+    let mut alike: BTreeMap<(u32, Shape), Vec<usize>> = BTreeMap::new();
+    for (k, g) in groups.iter().enumerate() {
+        if let Some(g) = g {
+            let domain =
+                if policies.has(Fault::OtherDomain) { Shape::new() } else { g.domain.clone() };
+            alike.entry((g.stage, domain)).or_default().push(k);
+        }
+    }
+    let mut merging = Merging { dag, keep, groups, of, policies, parts };
+    for same in alike.values() {
+        for (k, &a) in same.iter().enumerate() {
+            merging.take_others(a, &same[k + 1..])?;
+        }
+    }
+    Ok(())
+}
+
+impl Merging<'_> {
+    /// Launch `a` takes those of the others that it may and that pay, in their order.
+    fn take_others(&mut self, a: usize, others: &[usize]) -> Result<()> {
+        let (mut at, mut size, mut refused) = (0, 1, 0);
+        // The place of one that was refused, since when `a` is what it was.
+        let mut lost: Option<usize> = None;
+        // With a full one nothing merges, and there may be ten thousand others.
+        let is_full = |g: &Group| g.len() >= legal::STORES;
+        while let (Some(&b), Some(first)) = (others.get(at), &self.groups[a])
+            && !is_full(first)
+        {
+            let like = self.likeness(a, b);
+            let known = || lost.is_some_and(|b| self.likeness(a, b) == like);
+            if !like.shares && refused == REFUSED || known() {
+                at += 1;
+                continue;
+            }
+            let bunch = self.bunch(a, &others[at..], size, &like);
+            if bunch.is_empty() {
+                at += 1;
+                continue;
+            }
+            let pays = self.pays(a, &bunch, &like)?;
+            if pays && fits(self.dag, self.keep, || self.nodes(a, &bunch), self.policies) {
+                bunch.iter().for_each(|&b| self.merge(a, b));
+                at += bunch.len();
+                (size, lost) = (2 * size, None);
+            } else if bunch.len() > 1 {
+                size = bunch.len() / 2;
+            } else {
+                refused += usize::from(!pays && !like.shares);
+                lost = (!pays).then_some(b);
+                at += 1;
+                size = 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// At most so many launches, one after the other, that may be one with `a` and are alike.
+    fn bunch(&self, a: usize, others: &[usize], size: usize, like: &Likeness<'_>) -> Vec<usize> {
+        let mut bunch = Vec::new();
+        let Some(first) = &self.groups[a] else { return bunch };
+        let (mut whole, mut inputs) = (first.clone(), self.parts[a].inputs.clone());
+        let most = self.policies.limits().map_or(usize::MAX, |limits| limits.inputs);
+        for &b in others.iter().take(if like.asked { 1 } else { size }) {
+            let Some(own) = &self.groups[b] else { break };
+            let other_domain = self.policies.has(Fault::OtherDomain) && whole.axis == own.axis;
+            let may = legal::beside(&whole, own).is_ok() || other_domain;
+            let apart = self.is_flipped(&whole, own, Way::Apart);
+            inputs.extend(&self.parts[b].inputs);
+            if !may || apart || inputs.len() > most || self.likeness(a, b) != *like {
+                break;
+            }
+            whole.take(own.clone());
+            bunch.push(b);
+        }
+        bunch
+    }
+
+    fn likeness(&self, a: usize, b: usize) -> Likeness<'_> {
+        let (x, y) = (&self.parts[a], &self.parts[b]);
+        let inputs = x.inputs.intersection(&y.inputs).count();
+        let terms = x.terms.intersection(&y.terms).count();
+        let (mut shares, mut asked, mut axis) = (false, false, None);
+        if let (Some(first), Some(own)) = (&self.groups[a], &self.groups[b]) {
+            shares = match self.policies.asks(Policy::Domains) {
+                true => {
+                    let small = is_small(&first.domain) && is_small(&own.domain);
+                    small || inputs + terms > 0
+                }
+                false => terms > 0 && is_tuple(self.dag, self.keep, first, own),
+            };
+            asked = self.is_flipped(first, own, Way::Together);
+            axis = own.axis;
+        }
+        Likeness { own: &y.own, axis, inputs, terms, shares, asked }
+    }
+
+    fn is_flipped(&self, a: &Group, b: &Group, way: Way) -> bool {
+        let flips = &self.policies.flips;
+        !flips.is_empty() && [a, b].iter().any(|g| flips.any(&g.nodes(), way))
+    }
+
+    fn pays(&self, a: usize, bunch: &[usize], like: &Likeness<'_>) -> Result<bool> {
+        let parts: Vec<&Group> =
+            [a].iter().chain(bunch).filter_map(|k| self.groups[*k].as_ref()).collect();
+        match like.shares {
+            _ if like.asked => Ok(true),
+            true => Ok(together::loss(self.dag, self.keep, &parts)?.is_none()),
+            false if self.policies.asks(Policy::Domains) => {
+                together::gains(self.dag, self.keep, &parts)
+            }
+            false => Ok(false),
+        }
+    }
+
+    fn nodes(&self, a: usize, bunch: &[usize]) -> Vec<NodeId> {
+        let groups = [a].into_iter().chain(bunch.iter().copied());
+        groups.filter_map(|k| self.groups[k].as_ref()).flat_map(Group::nodes).collect()
+    }
+
+    fn merge(&mut self, a: usize, b: usize) {
+        merge(self.groups, self.of, a, b);
+        let Parts { inputs, terms, .. } = take(&mut self.parts[b]);
+        self.parts[a].inputs.extend(inputs);
+        self.parts[a].terms.extend(terms);
+    }
+}
+
+/// True of two launches that are parts of one array of tuples: both fold, or both are maps to
+/// results.
+fn is_tuple(dag: &Dag, keep: &Keep, x: &Group, y: &Group) -> bool {
+    let results = |g: &Group| {
+        let result = |at: &NodeId| keep.get(at) == Some(&Why::Root) && dag.node(*at).computes();
+        g.nodes().iter().all(result)
+    };
+    match (x.kind, y.kind) {
+        (Kind::Reduce, Kind::Reduce) => true,
+        (Kind::Map, Kind::Map) => results(x) && results(y),
+        _ => false,
+    }
+}
