@@ -558,6 +558,75 @@ fn products_by_blocks_are_equal() {
     all_equal(data, PRODUCTS);
 }
 
+/// Sums of so many products that these are taken unrounded, in each way in which they come: tiles,
+/// rows, lines, blocks, cells, loops, and a few at once.
+const DOTS: &[&str] = &[
+    "A+.×B",
+    "A+.×⍉A",
+    "A+.×V",
+    "V+.×B",
+    "V+.×W",
+    "V+.×0.1",
+    "0.1+.×V",
+    "(1-A)+.×÷B",
+    "(⍉B)+.×V",
+    "(⍉B-1)+.×V×W",
+    "(9 5 100⍴A)+.×B",
+    "(A+.×B)(A+.×÷B)",
+    "⌈/1+2×A+.×B",
+    "(+/A×⍤1⊢V)-A+.×V",
+    "(A>0.5)+.×B",
+    "(A>0.5)+.×B>0.5",
+    "(⌊1E6×A)+.×⌊1E9×B",
+    "(⌊1E9×V)+.×⌊1E9×W",
+    "L+.×⌽L",
+    "(2 35000⍴L)+.×⌽35000↑L",
+    "(2 35000⍴L)+.×35000 3⍴⌽L",
+    "A(+.×⍤1)V",
+    "A(+.×⍤1)⌽A",
+    "{⍵+.×V}⍤1⊢A",
+    "{⍵+.×V}¨↓A",
+    "{0.6<⊃⍵:⍵+.×V ⋄ +/⍵}⍤1⊢A",
+    "(↓A)∘.(+.×)↓⍉B",
+    "{s←0 ⋄ s⊣{s+←⍵+.×V ⋄ 0}¨↓A}0",
+    "{0.01×S+.×⍵}⍣5⊢V",
+    "{⍵÷⌈/⍵}S+.×V",
+    "(1E200×A)+.×1E150×B",
+    "(A×A=⊃A)+.×-B",
+    "(÷A-⊃A)+.×B",
+    "A{⍺+.×⍵}B",
+    "100+.×⍨9 100⍴⍳7",
+];
+
+const DOT_DATA: &str = "A←45 100⍴1-÷1+97|⍳4500 ⋄ B←100 21⍴0.3×÷1+89|⍳2100 ⋄ V←100⍴÷1+⍳100 ⋄ \
+                        W←1-0.3×100⍴÷1+⍳31 ⋄ L←70000⍴÷1+997|⍳70000 ⋄ S←100 100⍴÷3+⍳101";
+
+#[test]
+fn sums_of_unrounded_products_are_equal() {
+    all_equal(DOT_DATA, DOTS);
+    all_equal(&format!("⎕FR←325 ⋄ {DOT_DATA}"), DOTS);
+}
+
+/// A product is never written before it is added, whatever is off.
+#[test]
+fn no_switch_rounds_a_product() {
+    let mut oracle = Oracle::on(DOT_DATA);
+    let wanted: Vec<Outcome> = DOTS.iter().map(|line| oracle.value(line)).collect();
+    for name in switches() {
+        let mut s = prepared_on(DOT_DATA, true, Some(name));
+        for (line, wanted) in DOTS.iter().zip(&wanted) {
+            assert_eq!(&outcome(s.value_of(line)), wanted, "--off {name}: {line}");
+        }
+    }
+    for preset in PRESETS.iter().map(|p| p.name) {
+        let mut s = prepared_on(DOT_DATA, true, None);
+        s.options().take(preset).expect("a pipeline");
+        for (line, wanted) in DOTS.iter().zip(&wanted) {
+            assert_eq!(&outcome(s.value_of(line)), wanted, "{preset}: {line}");
+        }
+    }
+}
+
 /// Lines on cells that once differed from the same cell by cell, shrunk.
 const ON_CELLS: &[&str] = &[
     // More rounds than a launch takes, before a fold of rows.

@@ -104,8 +104,13 @@ impl<'a> Oracle<'a> {
 
     /// Notes that the i-th element has no value. It goes on as 0.
     pub fn note(&mut self, i: usize, fail: Fail) -> f64 {
-        let site = self.dag.info(self.at).site;
-        let new = Failure { site, index: i as u64, node: self.at, fail };
+        self.note_of(self.at, i, fail)
+    }
+
+    /// The same of an element of another node.
+    pub fn note_of(&mut self, node: NodeId, i: usize, fail: Fail) -> f64 {
+        let site = self.dag.info(node).site;
+        let new = Failure { site, index: i as u64, node, fail };
         if self.first.as_ref().is_none_or(|old| (new.site, new.index) < (old.site, old.index)) {
             *self.first = Some(new);
         }

@@ -329,6 +329,7 @@ impl Do {
                     *into == list || x.as_ref().is_some_and(many) || many(y)
                 }
                 OnAll::Fold { of, .. } => *of == list,
+                OnAll::Dot { x, y, .. } => *x == list || *y == list,
                 OnAll::Copy { into, of }
                 | OnAll::Take { into, of }
                 | OnAll::Line { into, of, .. } => *into == list || *of == list,
@@ -419,6 +420,8 @@ pub enum OnAll {
     Map { op: Op, into: u16, x: Option<Many>, y: Many },
     /// The register `into ← op/of`
     Fold { op: Op, into: u16, of: u16 },
+    /// The register `into ← x+.×y`
+    Dot { into: u16, x: u16, y: u16 },
     /// `into ← of`
     Copy { into: u16, of: u16 },
     /// The same where nothing reads `of` before it is made again: the two exchange their memory.

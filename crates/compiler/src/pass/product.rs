@@ -36,8 +36,10 @@ pub fn is_product(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> bool {
             && many(&others[at..])
             && at > 0
     };
-    let swaps =
-        matches!(op, Op::Mul | Op::Add | Op::Max | Op::Min | Op::Gcd | Op::Lcm | Op::Eq | Op::Ne);
+    let swaps = matches!(
+        op,
+        Op::Mul | Op::Dot | Op::Add | Op::Max | Op::Min | Op::Gcd | Op::Lcm | Op::Eq | Op::Ne
+    );
     split(masks[0], masks[1]) || swaps && split(masks[1], masks[0])
 }
 

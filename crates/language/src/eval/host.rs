@@ -143,6 +143,12 @@ pub trait Host {
         false
     }
 
+    /// The sums of products of rows of so many pairs, at most a block each, as `reduce::dot` says
+    /// it of f64. False: some result is suspect.
+    fn dot(&self, _x: Src, _y: Src, _size: usize, _out: &mut [f64]) -> bool {
+        false
+    }
+
     /// A function on numbers in registers as machine code. None: the device has none for it.
     fn compiled(&self, _request: &Request<'_, '_>) -> Code {
         None

@@ -7,6 +7,7 @@ use aplomb_values::array::{Array, Shape};
 use aplomb_values::body::{self, Rounds, What};
 use aplomb_values::dag::{Cell, Dag, Info, Meta, Node, Recorded, kinds};
 use aplomb_values::prim::moves::Move;
+use aplomb_values::prim::op::Op;
 use aplomb_values::reference;
 use std::rc::Rc;
 
@@ -15,12 +16,27 @@ pub fn takes_complex(cell: &Cell) -> bool {
     cell.node().is_some_and(|node| node.inputs().iter().any(Array::is_complex))
 }
 
+/// The factors of products that a sum takes unrounded: real ones, as others are rounded.
+fn products(cell: &Cell) -> Option<[Array; 2]> {
+    let node = cell.node()?;
+    let [x, y] = node.inputs() else { return None };
+    if node.facts().operation() != Some(Op::Dot) {
+        return None;
+    }
+    let is_real = |a: &Array| !a.settled().is_complex();
+    (is_real(x) && is_real(y)).then(|| [x.settled(), y.settled()])
+}
+
 impl Cx<'_> {
     /// Computes and settles pending cells, given in the order of evaluation. Errors: the first
     /// operation's that fails.
     pub fn replay(&mut self, cells: &[Rc<Cell>]) -> Result<()> {
         for cell in cells {
             self.host.interrupt().check()?;
+            // Its sum takes it unrounded.
+            if products(cell).is_some() {
+                continue;
+            }
             let value = self.operation(cell).map_err(|e| match &cell.meta().place {
                 Some(place) => e.at(place),
                 None => e,
@@ -41,6 +57,9 @@ impl Cx<'_> {
                 self.mapped(op, ct, meta.shape.clone(), &args, meta.dtype)
             }
             Node::Reduce(kinds::Reduce { op, axis, src }) => {
+                if let Some([x, y]) = src.pending().and_then(|cell| products(cell)) {
+                    return self.dot_host(&x, &y, meta.dtype);
+                }
                 let src = self.ready(&src, "reduction")?;
                 self.fold_host(op, &src, axis as usize, meta.shape.clone())
             }

@@ -9,7 +9,7 @@
 use super::fold::fold_text;
 use super::lower::{At, Body, Lowering, Part, set, store};
 use super::{Code, Expr, Kernel, Spread, Stmt, Type, check, ops, tidy};
-use crate::plan::{Kind, Launch, Plan, Reduction};
+use crate::plan::{Kind, Launch, Plan, Reduction, What};
 use aplomb_ground::error::{Result, bug, internal};
 use aplomb_values::array::DType;
 use aplomb_values::body::Rounds;
@@ -377,6 +377,18 @@ impl Lowering<'_> {
         Ok(Stmt::Halve { name: "half".into(), from: half, body })
     }
 
+    /// A product that a sum takes unrounded, with the sum so far.
+    fn fused(&self, r: &Reduction, sum: &str, body: &Body) -> Option<Expr> {
+        let What::Op { op: Op::Dot, args, .. } = &self.launch.body[r.value as usize].what else {
+            return None;
+        };
+        let [x, y] = [0, 1].map(|k| &body.values[args[k] as usize]);
+        Some(match reduce::is_single(r.op, r.dtype) {
+            true => format!("fmaf((float){x}, (float){y}, (float){sum})"),
+            false => format!("fma({x}, {y}, {sum})"),
+        })
+    }
+
     /// Blocks of a long line, each into partials; so many blocks at a time are shared out.
     fn blocks(
         &mut self,
@@ -402,7 +414,15 @@ impl Lowering<'_> {
             let mut found = Body::new("i");
             (found.values, found.loose) = (body.values.clone(), body.loose.clone());
             let item = self.folded(r, &found)?;
-            self.takes_in(r, &format!("q{k}[l]"), "r == 0", &item, "o", &mut items)?;
+            let to = format!("q{k}[l]");
+            match self.fused(r, &to, &body) {
+                Some(is) => items.push(Stmt::Set {
+                    is: format!("r == 0 ? {item} : {is}"),
+                    name: to,
+                    node: Some(r.node),
+                }),
+                None => self.takes_in(r, &to, "r == 0", &item, "o", &mut items)?,
+            }
         }
         let lane = vec![
             let_("w", Type::I64, format!("end - r < {lanes} ? end - r : {lanes}")),

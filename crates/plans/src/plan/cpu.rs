@@ -174,7 +174,7 @@ impl Model<'_> {
         let kind = |v: u32| launch.body[v as usize].dtype;
         let exact = |v| kind(v).is_integer() || kind(v) == DType::Char;
         let tiled = match (factors.sum, factors.times) {
-            (Op::Add, Op::Mul) => true,
+            (Op::Add, Op::Mul | Op::Dot) => true,
             (Op::Add, Op::Eq | Op::Ne | Op::Lcm)
             | (Op::Gcd, Op::Lcm)
             | (Op::Lcm, Op::Gcd)

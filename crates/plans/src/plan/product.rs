@@ -66,7 +66,7 @@ impl Factors {
         };
         let swaps = matches!(
             op,
-            Op::Mul | Op::Add | Op::Max | Op::Min | Op::Gcd | Op::Lcm | Op::Eq | Op::Ne
+            Op::Mul | Op::Dot | Op::Add | Op::Max | Op::Min | Op::Gcd | Op::Lcm | Op::Eq | Op::Ne
         );
         let (left, right, at) = split(x, y).or_else(|| split(y, x).filter(|_| swaps))?;
         let (lefts, rights) = (made_of(launch, left), made_of(launch, right));
@@ -105,7 +105,7 @@ impl Factors {
         let lengths = |axes: &[usize]| -> Vec<usize> {
             axes.iter().map(|&axis| launch.domain[axis]).collect()
         };
-        let turns = matches!(self.times, Op::Mul | Op::Add | Op::Eq | Op::Ne);
+        let turns = matches!(self.times, Op::Mul | Op::Dot | Op::Add | Op::Eq | Op::Ne);
         if !turns
             || lengths(&self.rows) != lengths(&self.columns)
             || self.lefts.len() != self.rights.len()
@@ -235,11 +235,10 @@ pub struct Product {
 impl Product {
     /// None: the launch is another.
     pub fn of(plan: &Plan, launch: &Launch) -> Option<Product> {
-        let Factors { left, right, sum: Op::Add, times: Op::Mul, rows, columns, folded, .. } =
-            Factors::of(launch)?
-        else {
+        let Factors { left, right, sum, times, rows, columns, folded, .. } = Factors::of(launch)?;
+        if sum != Op::Add || !matches!(times, Op::Mul | Op::Dot) {
             return None;
-        };
+        }
         let (&[row], &[column], 3) = (rows.as_slice(), columns.as_slice(), launch.body.len())
         else {
             return None;

@@ -49,6 +49,9 @@ pub enum Op {
     Sub,
     /// `X×Y`.
     Mul,
+    /// `X×Y` that only the sum `+/` of it takes, and takes unrounded (`prim::reduce`): the products
+    /// of `X+.×Y`. By itself it is `X×Y`.
+    Dot,
     /// `X÷Y`; `0÷0` is 1.
     Div,
     /// `X*Y`: X to the power Y.
@@ -265,6 +268,10 @@ operations! {
         "{x} * {y}",
         slow::sure,
         |_, x, y| Ok(x * y);
+    [Dot] Op::Dot, "dot", "×", 2, Arith, Overflow, true, false, 0.12,
+        "{x} * {y}",
+        slow::sure,
+        |_, x, y| Ok(x * y);
     [Div] Op::Div, "div", "÷", 2, Float, Hard, false, false, 0.31,
         "divide({x}, {y}, {bad})",
         |_, x, y| slow::divide(x, y),
@@ -468,7 +475,7 @@ impl Op {
             Op::Conj | Op::Floor | Op::Ceil => Some((alo, ahi)),
             Op::Add => pair(|x, y| x + y),
             Op::Sub => pair(|x, y| x - y),
-            Op::Mul => pair(|x, y| x * y),
+            Op::Mul | Op::Dot => pair(|x, y| x * y),
             Op::Max => pair(f64::max),
             Op::Min => pair(f64::min),
             // 0|Y is Y; else the sign is X's, and of whole numbers X itself is never reached.

@@ -35,7 +35,7 @@ const REFUSED: usize = 4;
 struct Parts {
     inputs: BTreeSet<NodeId>,
     terms: BTreeSet<NodeId>,
-    /// What tells it from others but for the arrays that it reads.
+    /// The nodes that tell it from others but for the arrays that it reads.
     own: Vec<Own>,
 }
 
@@ -75,7 +75,7 @@ impl Parts {
 struct Likeness<'a> {
     own: &'a [Own],
     axis: Option<usize>,
-    /// What it has in common with the first.
+    /// The numbers of nodes that it has in common with the first.
     inputs: usize,
     terms: usize,
     shares: bool,

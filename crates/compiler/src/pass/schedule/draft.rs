@@ -23,6 +23,7 @@ use aplomb_ground::error::{Result, bug};
 use aplomb_ground::limits::Interrupt;
 use aplomb_plans::plan::{Asking, met, product};
 use aplomb_values::dag::{Dag, NodeId, Read};
+use aplomb_values::prim::op::Op;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The launches of a graph. Errors: INTERRUPT.
@@ -128,8 +129,10 @@ fn first_kept(
             keep.entry(at).or_insert(Why::Flipped);
         }
     }
-    // An iota or a constant is never worth a buffer unless it is a root.
-    keep.retain(|at, why| *why == Why::Root || !dag.node(*at).is_given());
+    // An iota or a constant is never worth a buffer unless it is a root; a product that its sum
+    // takes unrounded has none whatever is off.
+    let unrounded = |at: &NodeId| dag.node(*at).facts().operation() == Some(Op::Dot);
+    keep.retain(|at, why| *why == Why::Root || !dag.node(*at).is_given() && !unrounded(at));
     keep
 }
 

@@ -1,9 +1,9 @@
 //! One operation or fold at once, for the evaluator's eager path: the same loops, no program.
 
 use super::isa::Isa;
-use super::loops::{Loops, Trees, loops, plain, trees};
+use super::loops::{Loops, Trees, dots, loops, plain, trees};
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::reduce::BLOCK;
+use aplomb_values::prim::reduce::{BLOCK, LANES};
 use aplomb_values::prim::scalar::Src;
 use aplomb_values::prim::scalar::{eval, small_exponent};
 
@@ -66,6 +66,24 @@ pub fn fold(isa: Isa, op: Op, rows: &[f64], size: usize, out: &mut [f64]) -> boo
     // SAFETY: as many rows of as many elements as there are results.
     let run = |l: Trees| unsafe { (l.rows)(out.as_mut_ptr(), rows.as_ptr(), out.len(), size) };
     shows && fits && trees(isa, op).is_some_and(run)
+}
+
+/// The sums of products of rows of so many pairs, at most a block of `prim::reduce` each. False:
+/// some result is not finite, or an argument is one number.
+pub fn dot(isa: Isa, x: Src, y: Src, size: usize, out: &mut [f64]) -> bool {
+    let (Src::Many(x), Src::Many(y)) = (x, y) else { return false };
+    let (n, dots) = (size * out.len(), dots(isa, false));
+    let fits = (1..=BLOCK).contains(&size) && x.len() == n && y.len() == n;
+    let Some(sums) = trees(isa, Op::Add).filter(|_| fits) else { return false };
+    out.iter_mut().enumerate().all(|(row, out)| {
+        let mut part = [0.0; LANES];
+        // SAFETY: the arguments have so many rows of so many items.
+        unsafe {
+            let [x, y] = [x, y].map(|of| of.as_ptr().add(row * size));
+            (dots.gather)(part.as_mut_ptr(), x, y, size, true);
+            (sums.rows)(out, part.as_ptr(), 1, LANES.min(size))
+        }
+    })
 }
 
 fn y_or(dyadic: bool, y: Src) -> Src {

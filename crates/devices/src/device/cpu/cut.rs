@@ -2,9 +2,12 @@
 
 use super::Fault;
 use super::chunk::CHUNK;
-use super::loops::Trees;
-use aplomb_plans::plan::Reduction;
-use aplomb_values::prim::reduce::{ROWS, is_single};
+use super::isa::Isa;
+use super::loops::{Dots, Trees, dots};
+use aplomb_plans::plan::{Reduction, Step, ValueId, What};
+use aplomb_values::array::DType;
+use aplomb_values::prim::op::Op;
+use aplomb_values::prim::reduce::{ROWS, fused, is_single};
 use aplomb_values::prim::scalar::{Fail, eval, eval_as};
 
 /// Work below this is not worth a hand-off, nanoseconds.
@@ -102,7 +105,35 @@ pub struct Fold<'a> {
     pub fast: Option<Trees>,
     /// The loops for all behind that: the same, unless f32 is added.
     pub end: Option<Trees>,
+    /// The factors, where it takes products unrounded.
+    pub dot: Option<Dot>,
     pub out: *mut f64,
+}
+
+/// The factors of a sum of products, by their places among the values that a program keeps.
+#[derive(Clone, Copy)]
+pub struct Dot {
+    pub x: usize,
+    pub y: usize,
+    pub loops: Dots,
+}
+
+impl Dot {
+    /// The sum of a fold that takes `Op::Dot`; its factors are kept behind what is kept so far.
+    /// None: it takes a value.
+    pub fn of(
+        isa: Isa,
+        of: &Reduction,
+        body: &[Step],
+        keep: &mut Vec<(ValueId, bool)>,
+    ) -> Option<Dot> {
+        let What::Op { op: Op::Dot, args, .. } = &body[of.value as usize].what else {
+            return None;
+        };
+        let x = keep.len();
+        keep.extend(args.iter().map(|v| (*v, false)));
+        Some(Dot { x, y: x + 1, loops: dots(isa, is_single(of.op, of.dtype)) })
+    }
 }
 
 // SAFETY: each partial result is written by the thread that has its item.
@@ -116,6 +147,27 @@ impl Fold<'_> {
             false => eval(self.of.op, CT, x, y),
         };
         self.or_fault(value, result, fault)
+    }
+
+    /// `sum` and the product of x and y, which is not rounded before.
+    pub fn take(
+        &self,
+        (x, y): (f64, f64),
+        sum: f64,
+        result: usize,
+        fault: &mut Option<Fault>,
+    ) -> f64 {
+        let single = is_single(self.of.op, self.of.dtype);
+        let fused = fused(single, x, y, sum);
+        if fused.is_finite() {
+            return fused;
+        }
+        // A product that is beyond all numbers is the body's failure.
+        let dtype = if single { DType::F32 } else { DType::F64 };
+        match eval_as(dtype, Op::Mul, CT, x, y) {
+            Ok(product) => self.step(sum, product, result, fault),
+            Err(_) => 0.0,
+        }
     }
 
     /// The same of partials and of blocks.

@@ -17,7 +17,7 @@
 use super::batch::Batch;
 use super::chunk::{CHUNK, Env, Frame};
 use super::convert::{Converts, Sink, converts};
-use super::cut::{ALONE_NS, CT, Cut, Fold, Item};
+use super::cut::{ALONE_NS, CT, Cut, Dot, Fold, Item};
 use super::emit;
 use super::kept::Made;
 use super::loops::{Trees, trees, trees_of_singles};
@@ -29,11 +29,11 @@ use super::turned::Turned;
 use super::typed::Typed;
 use super::{Cpu, DeviceError, Fault, RunCtx};
 use crate::pool::{PoolBuffer, lock};
-use aplomb_plans::plan::{Launch, Reduction};
+use aplomb_plans::plan::{Launch, Reduction, ValueId};
 use aplomb_values::array::{DType, Storage, View};
 use aplomb_values::body::finite::hides;
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::reduce::{LANES, block, chain, halve, is_single};
+use aplomb_values::prim::reduce::{LANES, chain, halve, is_single};
 use aplomb_values::prim::scalar::Fail;
 use aplomb_values::prim::scalar::single::rounded;
 use std::convert::Infallible;
@@ -101,12 +101,14 @@ impl Pass<'_> {
             parts.push(make(cpu, partials)?);
         }
         let of = |k: &usize| &launch.reductions[*k];
+        // A fold that hides ∞ must not get one.
+        let mut keep: Vec<_> = self.folds.iter().map(of).map(|r| (r.value, hides(r.op))).collect();
         let folds: Vec<Fold> = self
             .folds
             .iter()
             .map(of)
             .zip(&mut parts)
-            .map(|(r, part)| self.fold(cpu, r, part))
+            .map(|(r, part)| self.fold(cpu, r, part, &mut keep))
             .collect();
         let work = Work {
             isa: cpu.isa,
@@ -114,8 +116,7 @@ impl Pass<'_> {
             steps: &launch.body,
             guards: &launch.guards,
             stores: if first { outputs.for_work() } else { Vec::new() },
-            // A fold that hides ∞ must not get one.
-            keep: folds.iter().map(|f| (f.of.value, hides(f.of.op))).collect(),
+            keep: keep.clone(),
             reduced: Vec::new(),
         };
         // So short a sum fills no tile, whose steps are many products long.
@@ -128,7 +129,7 @@ impl Pass<'_> {
             _ => None,
         };
         if let (None, None, Some(way)) = (&packed, &done, Turned::of(launch, &inputs)) {
-            done = way.run(cpu, &inputs, &folds, cut.block, ctx)?;
+            done = way.run(cpu, &inputs, (&folds, keep), cut.block, ctx)?;
         }
         let mut tally = match done {
             Some(tally) => tally,
@@ -213,7 +214,14 @@ impl Pass<'_> {
         }
     }
 
-    fn fold<'b>(&self, cpu: &Cpu, of: &'b Reduction, part: &mut PoolBuffer) -> Fold<'b> {
+    /// A reduction, ready to run; what it needs besides its value is kept behind all values.
+    fn fold<'b>(
+        &self,
+        cpu: &Cpu,
+        of: &'b Reduction,
+        part: &mut PoolBuffer,
+        keep: &mut Vec<(ValueId, bool)>,
+    ) -> Fold<'b> {
         let bools = self.launch.body[of.value as usize].dtype == DType::Bool;
         let plain = matches!(of.op, Op::Add | Op::Mul | Op::Max | Op::Min);
         let end = (plain || (bools && matches!(of.op, Op::Lcm | Op::Gcd)))
@@ -223,7 +231,8 @@ impl Pass<'_> {
             true => trees_of_singles(cpu.isa, of.op),
             false => end,
         };
-        Fold { of, fast, end, out: part.as_mut_ptr().cast() }
+        let dot = Dot::of(cpu.isa, of, &self.launch.body, keep);
+        Fold { of, fast, end, dot, out: part.as_mut_ptr().cast() }
     }
 
     fn group(&self, frame: &mut Frame, env: &Env, folds: &[Fold], items: std::ops::Range<usize>) {
@@ -256,9 +265,10 @@ impl Pass<'_> {
         while row < items.end {
             let rows = most.min(items.end - row);
             frame.run(env, row * extent, rows * extent);
-            let fast = |(k, f): (usize, &Fold)| match f.fast {
-                Some(fast) => self.rows(frame.kept(env, k), fast, f, row, rows),
-                None => true,
+            let fast = |(k, f): (usize, &Fold)| match (f.fast, f.dot) {
+                (Some(_), Some(dot)) => self.rows_of_products(frame, env, (f, dot), row, rows),
+                (Some(fast), None) => self.rows(frame.kept(env, k), fast, f, row, rows),
+                (None, _) => true,
             };
             if !folds.iter().enumerate().all(fast) {
                 // What overflowed may lie below the fold.
@@ -277,6 +287,28 @@ impl Pass<'_> {
         unsafe { (fast.rows)(fold.out.add(row), values, rows, self.cut.extent) }
     }
 
+    /// The same of products that are not rounded before.
+    fn rows_of_products(
+        &self,
+        frame: &Frame,
+        env: &Env,
+        (fold, dot): (&Fold, Dot),
+        row: usize,
+        rows: usize,
+    ) -> bool {
+        let (extent, [x, y]) = (self.cut.extent, [dot.x, dot.y].map(|k| frame.kept(env, k)));
+        let Some(end) = fold.end else { return false };
+        (0..rows).all(|r| {
+            let mut part = [0.0; LANES];
+            // SAFETY: the chunk holds rows × extent values; the partials are these items'.
+            unsafe {
+                let (x, y) = (x.add(r * extent), y.add(r * extent));
+                (dot.loops.gather)(part.as_mut_ptr(), x, y, extent, true);
+                (end.rows)(fold.out.add(row + r), part.as_ptr(), 1, LANES.min(extent))
+            }
+        })
+    }
+
     fn rows_with_care(
         &self,
         frame: &mut Frame,
@@ -288,16 +320,28 @@ impl Pass<'_> {
         let extent = self.cut.extent;
         for (k, fold) in folds.iter().enumerate() {
             let values = frame.kept(env, k);
+            let factors = fold.dot.map(|dot| [dot.x, dot.y].map(|k| frame.kept(env, k)));
             for r in 0..rows {
                 // SAFETY: the chunk holds rows × extent values; the partial is this item's.
                 unsafe {
                     let items = std::slice::from_raw_parts(values.add(r * extent), extent);
                     let mut ends = None;
-                    let Ok(sum) = block::<_, Infallible>(
-                        items,
-                        |x, y| Ok(fold.step(x, y, row + r, &mut frame.fault)),
-                        |x, y| Ok(fold.join(x, y, row + r, &mut ends)),
-                    );
+                    let mut part = [0.0; LANES];
+                    let long = items.len().min(LANES);
+                    part[..long].copy_from_slice(&items[..long]);
+                    for (j, &item) in items.iter().enumerate().skip(LANES) {
+                        let (sum, fault) = (&mut part[j % LANES], &mut frame.fault);
+                        *sum = match factors {
+                            Some(of) => {
+                                let [x, y] = of.map(|own| *own.add(r * extent + j));
+                                fold.take((x, y), *sum, row + r, fault)
+                            }
+                            None => fold.step(*sum, item, row + r, fault),
+                        };
+                    }
+                    let join = |x, y| Ok(fold.join(x, y, row + r, &mut ends));
+                    let Ok(()) = halve::<_, Infallible>(&mut part[..long], join);
+                    let sum = part[0];
                     if let Some(fault) = ends {
                         fault.keep_least(&mut frame.fault);
                     }
@@ -318,17 +362,27 @@ impl Pass<'_> {
                 frame.run_with(env, item.base + item.first + at, n, careful);
                 for (k, fold) in folds.iter().enumerate() {
                     let values = frame.kept(env, k);
+                    let factors = fold.dot.map(|dot| [dot.x, dot.y].map(|k| frame.kept(env, k)));
+                    let fast = fold.fast.filter(|_| !careful && (at > 0 || n >= LANES));
+                    let (own, fresh) = (part[k].as_mut_ptr(), at == 0);
                     // SAFETY: the chunk holds n values, the first one of a block at least 64.
-                    match fold.fast.filter(|_| !careful && (at > 0 || n >= LANES)) {
-                        Some(l) => unsafe { (l.gather)(part[k].as_mut_ptr(), values, n, at == 0) },
-                        None => {
+                    match (fast, fold.dot.zip(factors)) {
+                        (Some(_), Some((dot, [x, y]))) => unsafe {
+                            (dot.loops.gather)(own, x, y, n, fresh)
+                        },
+                        (Some(l), None) => unsafe { (l.gather)(own, values, n, fresh) },
+                        (None, dot) => {
                             for j in 0..n {
                                 let (x, sum) = (unsafe { *values.add(j) }, part[k][j % LANES]);
-                                let fresh = at + j < LANES;
-                                let sum = if fresh {
-                                    x
-                                } else {
-                                    fold.step(sum, x, item.result, &mut frame.fault)
+                                let fault = &mut frame.fault;
+                                let sum = match dot {
+                                    _ if at + j < LANES => x,
+                                    Some((_, of)) => {
+                                        // SAFETY: the chunk holds n of each.
+                                        let [x, y] = of.map(|own| unsafe { *own.add(j) });
+                                        fold.take((x, y), sum, item.result, fault)
+                                    }
+                                    None => fold.step(sum, x, item.result, fault),
                                 };
                                 part[k][j % LANES] = sum;
                             }
@@ -468,7 +522,7 @@ impl Pass<'_> {
         let View::F64(part) = part.view() else {
             return Err(DeviceError::Broken("the parts of a fold are no floats".into()));
         };
-        let fold = Fold { of, fast: None, end: None, out: out.as_mut_ptr().cast() };
+        let fold = Fold { of, fast: None, end: None, dot: None, out: out.as_mut_ptr().cast() };
         for at in 0..outer * inner {
             let (a, b) = (at / inner, at % inner);
             let items = (0..blocks).map(|k| part[(a * blocks + k) * inner + b]);

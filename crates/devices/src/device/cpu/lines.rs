@@ -28,6 +28,8 @@ const TOGETHER: usize = 4;
 pub struct Lines {
     items: Items,
     factor: Option<Items>,
+    /// Products are taken unrounded (`Op::Dot`).
+    fused: bool,
 }
 
 /// The items of lines of f64.
@@ -63,18 +65,18 @@ impl Lines {
         let straight = |load, step| Items::of(launch, inputs, load, step);
         match launch.body.as_slice() {
             [Step { what: What::Load(x), .. }] => {
-                Some(Lines { items: straight(*x, 1)?, factor: None })
+                Some(Lines { items: straight(*x, 1)?, factor: None, fused: false })
             }
             [
                 Step { what: What::Load(x), .. },
                 Step { what: What::Load(y), .. },
-                Step { what: What::Op { op: Op::Mul, args, .. }, .. },
+                Step { what: What::Op { op: op @ (Op::Mul | Op::Dot), args, .. }, .. },
             ] if sum.value == 2 && args.iter().sum::<u32>() == 1 => {
                 let (items, factor) = match straight(*x, 1) {
                     Some(items) => (items, straight(*y, 0)?),
                     None => (straight(*y, 1)?, straight(*x, 0)?),
                 };
-                Some(Lines { items, factor: Some(factor) })
+                Some(Lines { items, factor: Some(factor), fused: *op == Op::Dot })
             }
             _ => None,
         }
@@ -93,7 +95,10 @@ impl Lines {
                 *line = (self.items.line(k).wrapping_add(column), factor);
             }
             // SAFETY: lines are inside of their source, `columns` items from the column on.
-            unsafe { adds(isa)(sums, &lines[..own.len().min(TOGETHER)]) }
+            unsafe {
+                let add = adds(isa)[usize::from(self.fused)];
+                add(sums, &lines[..own.len().min(TOGETHER)])
+            }
         }
     }
 
@@ -105,7 +110,11 @@ impl Lines {
 type Adds = unsafe fn(sums: &mut [f64], lines: &[(*const f64, f64)]);
 
 #[inline(always)]
-unsafe fn add<L: Wide>(sums: &mut [f64], lines: &[(*const f64, f64)]) {
+unsafe fn add<L: Wide, const FUSED: bool>(sums: &mut [f64], lines: &[(*const f64, f64)]) {
+    #[inline(always)]
+    fn take<L: Wide, const FUSED: bool>(sum: L, item: L, factor: L) -> L {
+        if FUSED { item.fma(factor, sum) } else { sum.add(item.mul(factor)) }
+    }
     let (n, at) = (sums.len(), sums.as_mut_ptr());
     // SAFETY: the caller's; the places are below n.
     unsafe {
@@ -114,8 +123,8 @@ unsafe fn add<L: Wide>(sums: &mut [f64], lines: &[(*const f64, f64)]) {
             let (mut x, mut y) = (L::load(at.add(k)), L::load(at.add(k + L::N)));
             for &(line, factor) in lines {
                 let factor = L::splat(factor);
-                x = x.add(L::load(line.add(k)).mul(factor));
-                y = y.add(L::load(line.add(k + L::N)).mul(factor));
+                x = take::<L, FUSED>(x, L::load(line.add(k)), factor);
+                y = take::<L, FUSED>(y, L::load(line.add(k + L::N)), factor);
             }
             x.store(at.add(k));
             y.store(at.add(k + L::N));
@@ -123,7 +132,7 @@ unsafe fn add<L: Wide>(sums: &mut [f64], lines: &[(*const f64, f64)]) {
         }
         for k in k..n {
             for &(line, factor) in lines {
-                *at.add(k) += *line.add(k) * factor;
+                *at.add(k) = take::<f64, FUSED>(*at.add(k), *line.add(k), factor);
             }
         }
     }
@@ -144,18 +153,18 @@ macro_rules! instances {
             use super::*;
 
             $(#[target_feature(enable = $feature)])?
-            unsafe fn add(sums: &mut [f64], lines: &[(*const f64, f64)]) {
-                unsafe { super::add::<$lane>(sums, lines) }
+            unsafe fn add<const FUSED: bool>(sums: &mut [f64], lines: &[(*const f64, f64)]) {
+                unsafe { super::add::<$lane, FUSED>(sums, lines) }
             }
 
-            pub const ALL: Adds = add;
+            pub const ALL: [Adds; 2] = [add::<false>, add::<true>];
         }
     };
 }
 
 by_isa!(
     instances,
-    /// The loop of an instruction set.
+    /// The loops of an instruction set: of products that are rounded, and of others.
     adds,
-    Adds
+    [Adds; 2]
 );

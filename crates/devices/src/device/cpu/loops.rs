@@ -17,6 +17,7 @@ use super::lanes::Wide;
 use super::lanes::{V4, V8};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::{LANES, halve};
+use aplomb_values::prim::scalar::lane::Lane;
 use aplomb_values::prim::scalar::rules::{self, Rule, Visit};
 use aplomb_values::prim::scalar::small_power;
 use std::convert::Infallible;
@@ -49,6 +50,15 @@ pub struct Trees {
     pub both: Loop,
     pub gather: Gather,
     pub rows: Rows,
+}
+
+/// The loops of a sum that takes products unrounded.
+#[derive(Clone, Copy)]
+pub struct Dots {
+    /// The products of n pairs into 64 partials, as `Gather` does; `fresh`: these are empty.
+    pub gather: unsafe fn(part: *mut f64, x: *const f64, y: *const f64, n: usize, fresh: bool),
+    /// The products of n pairs onto as many sums.
+    pub onto: unsafe fn(sums: *mut f64, x: *const f64, y: *const f64, n: usize),
 }
 
 #[inline(always)]
@@ -184,6 +194,65 @@ unsafe fn gather<R: Rule, L: Wide>(part: *mut f64, x: *const f64, n: usize, fres
         }
         for i in whole..n {
             *part.add(i - whole) = apply::<R>(*part.add(i - whole), *x.add(i));
+        }
+    }
+}
+
+/// `x×y+sum`, rounded once, to f32 where these are.
+#[inline(always)]
+fn fused<L: Wide, const SINGLE: bool>(x: L, y: L, sum: L) -> L {
+    if SINGLE { L::long(x.short().fma(y.short(), sum.short())) } else { x.fma(y, sum) }
+}
+
+#[inline(always)]
+unsafe fn gather_products<L: Wide, const SINGLE: bool>(
+    part: *mut f64,
+    x: *const f64,
+    y: *const f64,
+    n: usize,
+    fresh: bool,
+) {
+    // SAFETY: 64 partials, n pairs.
+    unsafe {
+        let whole = n / LANES * LANES;
+        let mut at = 0;
+        while at < LANES {
+            // What changes no sum.
+            let mut sums = [L::splat(-0.0); 8];
+            for (k, sum) in sums.iter_mut().enumerate().filter(|_| !fresh) {
+                *sum = L::load(part.add(at + k * L::N));
+            }
+            for i in (0..whole).step_by(LANES) {
+                for (k, sum) in sums.iter_mut().enumerate() {
+                    let to = i + at + k * L::N;
+                    *sum = fused::<L, SINGLE>(L::load(x.add(to)), L::load(y.add(to)), *sum);
+                }
+            }
+            for (k, sum) in sums.iter().enumerate() {
+                sum.store(part.add(at + k * L::N));
+            }
+            at += 8 * L::N;
+        }
+        products_onto::<L, SINGLE>(part, x.add(whole), y.add(whole), n - whole);
+    }
+}
+
+#[inline(always)]
+unsafe fn products_onto<L: Wide, const SINGLE: bool>(
+    sums: *mut f64,
+    x: *const f64,
+    y: *const f64,
+    n: usize,
+) {
+    // SAFETY: n pairs and sums.
+    unsafe {
+        let whole = n / L::N * L::N;
+        for k in (0..whole).step_by(L::N) {
+            let sum = L::load(sums.add(k));
+            fused::<L, SINGLE>(L::load(x.add(k)), L::load(y.add(k)), sum).store(sums.add(k));
+        }
+        for k in whole..n {
+            *sums.add(k) = fused::<f64, SINGLE>(*x.add(k), *y.add(k), *sums.add(k));
         }
     }
 }
@@ -432,6 +501,7 @@ struct All {
     singles: fn(Op) -> Option<Loops>,
     trees: fn(Op) -> Option<Trees>,
     trees_of_singles: fn(Op) -> Option<Trees>,
+    dots: [Dots; 2],
     plain: Plain,
 }
 
@@ -465,6 +535,18 @@ macro_rules! instances {
                 n: usize,
             ) -> bool {
                 unsafe { super::rows::<R, $lane>(out, x, rows, n) }
+            }
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn gather_products<const SINGLE: bool>(
+                part: *mut f64, x: *const f64, y: *const f64, n: usize, fresh: bool,
+            ) {
+                unsafe { super::gather_products::<$lane, SINGLE>(part, x, y, n, fresh) }
+            }
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn products_onto<const SINGLE: bool>(
+                sums: *mut f64, x: *const f64, y: *const f64, n: usize,
+            ) {
+                unsafe { super::products_onto::<$lane, SINGLE>(sums, x, y, n) }
             }
             // Rows that are shorter add nothing in f32.
             $(#[target_feature(enable = $feature)])?
@@ -547,6 +629,10 @@ macro_rules! instances {
                 singles: |op| rules::visit_short(op, Of::<InF32>(PhantomData)),
                 trees: |op| rules::visit_fold(op, Folds::<InF64>(PhantomData)),
                 trees_of_singles: |op| rules::visit_fold(op, Folds::<InF32>(PhantomData)),
+                dots: [
+                    Dots { gather: gather_products::<false>, onto: products_onto::<false> },
+                    Dots { gather: gather_products::<true>, onto: products_onto::<true> },
+                ],
                 plain: Plain {
                     power: power::<InF64>,
                     power_of_singles: power::<InF32>,
@@ -578,6 +664,11 @@ pub fn trees(isa: Isa, op: Op) -> Option<Trees> {
 /// The same in f32, which all elements are.
 pub fn trees_of_singles(isa: Isa, op: Op) -> Option<Trees> {
     (all(isa).trees_of_singles)(op)
+}
+
+/// The loops of a sum that takes products unrounded, in f32 where all are that.
+pub fn dots(isa: Isa, single: bool) -> Dots {
+    all(isa).dots[usize::from(single)]
 }
 
 /// The loops of an operation; None: it has no fast part.

@@ -5,6 +5,9 @@
 //! | each operand computed or read into its packed form, f64 or f32 | panels (as many lines as a tile has) |
 //! | results | blocks of tiles × blocks along the fold |
 //!
+//! A run of the right operand (`tiles`) stays in L1 while a unit's rows go over it. 1024 × 1024 of
+//! f64 take 22 ms on two threads, of f32 14, where OpenBLAS takes 14 and 7.
+//!
 //! Values and their order are those of a fold (`tiles` says why), so this is only where the
 //! operands lie. A result that shows ∞ or NaN is left to the fold; so is everything where an
 //! operand fails or there is no room to pack. Not here: batches of products; an operand's part for
@@ -194,7 +197,7 @@ impl Packed {
     /// the places of those that are not finite. Safety: `out` holds all.
     pub unsafe fn unit(&self, unit: usize, out: *mut f64, again: &mut dyn FnMut(usize)) {
         let (r, c) = (self.tiles.rows, self.tiles.columns);
-        let [across, down, blocks] = self.cut();
+        let [across, down, _] = self.cut();
         let (column, row, block) = (unit % across, unit / across % down, unit / across / down);
         let tile_rows = row * self.sides[0]..((row + 1) * self.sides[0]).min(self.rows.div_ceil(r));
         let tile_columns =
@@ -202,64 +205,91 @@ impl Packed {
         let end = ((block + 1) * self.block).min(self.deep);
         let chunks = block * (self.block / DEEP)..end.div_ceil(DEEP);
         let size = r * c * LANES;
-        // With one chunk a tile's partials are done with before the next.
-        let slots = if chunks.len() == 1 { 1 } else { tile_rows.len() * tile_columns.len() };
+        // With one chunk a column's partials are done with before the next column.
+        let slots = tile_rows.len() * if chunks.len() == 1 { 1 } else { tile_columns.len() };
         let (group, cell) = (self.tiles.group(), self.tiles.dtype().size());
         let mut parts = vec![Line([0; GROUP_BYTES]); slots * size / group];
         let mut results = vec![0.0; r * c];
+        let beyond = |i: usize, j: usize| self.mirrored && i * r >= (j + 1) * c;
         for chunk in chunks.clone() {
             for (jk, j) in tile_columns.clone().enumerate() {
-                for (ik, i) in tile_rows.clone().enumerate() {
-                    if self.mirrored && i * r >= (j + 1) * c {
-                        continue;
-                    }
-                    let slot = if slots == 1 { 0 } else { jk * tile_rows.len() + ik };
-                    let (x, steps) = part(i, chunk, r, self.deep);
-                    let (y, _) = part(j, chunk, c, self.deep);
-                    // SAFETY: a panel's part holds as many runs of so many steps as a result has
-                    // groups, a slot as many of partials.
-                    unsafe {
-                        let (x, y) = (
-                            self.left.as_ptr().cast::<u8>().add(x * cell),
-                            self.right.as_ptr().cast::<u8>().add(y * cell),
-                        );
-                        let sums = parts.as_mut_ptr().cast::<u8>().add(slot * size * cell);
-                        for g in 0..self.tiles.groups() {
-                            let run = g * steps * GROUP_BYTES;
-                            let sums = sums.add(g * r * c * GROUP_BYTES);
+                let slot =
+                    |ik: usize| if chunks.len() == 1 { ik } else { jk * tile_rows.len() + ik };
+                let (y, steps) = part(j, chunk, c, self.deep);
+                // A run of the right operand stays in L1 while all rows go over it.
+                for g in 0..self.tiles.groups() {
+                    let run = g * steps * GROUP_BYTES;
+                    for (ik, i) in tile_rows.clone().enumerate().filter(|(_, i)| !beyond(*i, j)) {
+                        let (x, _) = part(i, chunk, r, self.deep);
+                        // SAFETY: a panel's part holds as many runs of so many steps as a result
+                        // has groups, a slot as many of partials.
+                        unsafe {
+                            let sums = parts.as_mut_ptr().cast::<u8>().add(slot(ik) * size * cell);
                             (self.tiles.tile)(
-                                x.add(run * r),
-                                y.add(run * c),
+                                self.left.as_ptr().cast::<u8>().add(x * cell + run * r),
+                                self.right.as_ptr().cast::<u8>().add(y * cell + run * c),
                                 steps,
-                                sums,
+                                sums.add(g * r * c * GROUP_BYTES),
                                 chunk == chunks.start,
                             );
                         }
-                        if chunk + 1 < chunks.end {
-                            continue;
-                        }
-                        (self.tiles.ends)(sums, results.as_mut_ptr());
-                    }
-                    for (k, &result) in results.iter().enumerate() {
-                        let (i, j) = (i * r + k / c, j * c + k % c);
-                        if i >= self.rows || j >= self.columns || self.mirrored && i > j {
-                            continue;
-                        }
-                        let mut put = |i: usize, j: usize| {
-                            let at = (i * self.columns + j) * blocks + block;
-                            if result.is_finite() {
-                                // SAFETY: a result's partial.
-                                unsafe { *out.add(at) = result };
-                            } else {
-                                again(at);
-                            }
-                        };
-                        put(i, j);
-                        if self.mirrored && i < j {
-                            put(j, i);
-                        }
                     }
                 }
+                if chunk + 1 < chunks.end {
+                    continue;
+                }
+                for (ik, i) in tile_rows.clone().enumerate().filter(|(_, i)| !beyond(*i, j)) {
+                    // SAFETY: a slot holds the partials of a tile.
+                    unsafe {
+                        let sums = parts.as_ptr().cast::<u8>().add(slot(ik) * size * cell);
+                        (self.tiles.ends)(sums, results.as_mut_ptr());
+                    }
+                    // SAFETY: `out` holds all partials.
+                    unsafe { self.put(&results, (i * r, j * c), block, out, again) };
+                }
+            }
+        }
+    }
+
+    /// The results of a tile that begins at a row and a column, of one block of `blocks` each.
+    /// Safety: as `unit`.
+    unsafe fn put(
+        &self,
+        results: &[f64],
+        (row, column): (usize, usize),
+        block: usize,
+        out: *mut f64,
+        again: &mut dyn FnMut(usize),
+    ) {
+        let [.., blocks] = self.cut();
+        let (wide, columns) = (self.tiles.columns, self.columns);
+        let fine = results.iter().fold(true, |all, x| all & x.is_finite());
+        let whole = column + wide <= columns && row + self.tiles.rows <= self.rows;
+        if fine && whole && blocks == 1 && !self.mirrored {
+            for (k, line) in results.chunks_exact(wide).enumerate() {
+                let to = (row + k) * columns + column;
+                // SAFETY: these are results' partials.
+                unsafe { std::ptr::copy_nonoverlapping(line.as_ptr(), out.add(to), wide) };
+            }
+            return;
+        }
+        for (k, &result) in results.iter().enumerate() {
+            let (i, j) = (row + k / wide, column + k % wide);
+            if i >= self.rows || j >= columns || self.mirrored && i > j {
+                continue;
+            }
+            let mut put = |i: usize, j: usize| {
+                let at = (i * columns + j) * blocks + block;
+                if result.is_finite() {
+                    // SAFETY: a result's partial.
+                    unsafe { *out.add(at) = result };
+                } else {
+                    again(at);
+                }
+            };
+            put(i, j);
+            if self.mirrored && i < j {
+                put(j, i);
             }
         }
     }

@@ -47,7 +47,7 @@ impl Straight {
         self.first + self.apart * row as i64 + self.step * item as i64
     }
 
-    /// Where that lies. Only the row's item is inside.
+    /// The address of that. Only the row's item is inside.
     pub fn at(&self, source: Source, row: usize, item: usize) -> *const u8 {
         source.at.wrapping_offset(self.place(row, item) as isize * source.dtype.size() as isize)
     }

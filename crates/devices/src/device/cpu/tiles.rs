@@ -24,6 +24,7 @@ use super::singles::{S8, S16};
 use aplomb_values::array::DType;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::LANES;
+use aplomb_values::prim::scalar::lane::Lane;
 use aplomb_values::prim::scalar::rules::{self, Rule};
 
 /// The bytes of a group.
@@ -72,6 +73,27 @@ trait Pair {
     type Times: Rule;
     const START: f64;
     const FILL: [f64; 2];
+
+    /// A partial and one more pair.
+    #[inline(always)]
+    fn take<L: Lane>(sum: L, x: L, y: L) -> L {
+        let zero = L::splat(0.0);
+        Self::Sum::lanes(sum, Self::Times::lanes(x, y, zero).0, zero).0
+    }
+}
+
+/// The products that a sum takes unrounded.
+struct Dot;
+impl Pair for Dot {
+    type Sum = rules::Add;
+    type Times = rules::Mul;
+    const START: f64 = Product::START;
+    const FILL: [f64; 2] = Product::FILL;
+
+    #[inline(always)]
+    fn take<L: Lane>(sum: L, x: L, y: L) -> L {
+        x.fma(y, sum)
+    }
 }
 
 /// The operands for which a row holds.
@@ -105,6 +127,7 @@ macro_rules! pairs {
             Some(match (sum, times, of) {
                 $(($sum, $times, $where) => self::of::<$name>(isa, false),)*
                 (Op::Add, Op::Mul, Where::Single) => self::of::<Product>(isa, true),
+                (Op::Add, Op::Dot, of) => self::of::<Dot>(isa, of == Where::Single),
                 _ => return None,
             })
         }
@@ -171,8 +194,7 @@ unsafe fn tile<P: Pair, L: Cells, const R: usize, const C: usize, const H: usize
                 for c in 0..C {
                     let y = L::take(right.add(c * group + h * L::COUNT));
                     for r in 0..R {
-                        let product = P::Times::lanes(xs[r], y, zero).0;
-                        sums[r][c][h] = P::Sum::lanes(sums[r][c][h], product, zero).0;
+                        sums[r][c][h] = P::take(sums[r][c][h], xs[r], y);
                     }
                 }
             }
@@ -223,17 +245,29 @@ unsafe fn ends<P: Pair, L: Wide, const RESULTS: usize, const SINGLE: bool>(
     unsafe {
         let zero = L::splat(0.0);
         let add = |x: L, y: L| P::Sum::lanes(x, y, zero).0;
-        let one = |x: f64, y: f64| P::Sum::lanes(x, y, 0.0).0;
-        for k in 0..RESULTS {
-            let mut held = [0.0; 8];
-            for h in 0..8 / L::N {
-                let run = |g: usize| eight::<L, SINGLE>(part, (RESULTS, k), 8 * g, h);
-                let even = add(add(run(0), run(4)), add(run(2), run(6)));
-                let odd = add(add(run(1), run(5)), add(run(3), run(7)));
-                add(even, odd).store(held.as_mut_ptr().add(h * L::N));
+        // As many results as a register has lanes: what is left of each is turned, so that they are
+        // halved side by side.
+        for first in (0..RESULTS).step_by(L::N) {
+            let count = L::N.min(RESULTS - first);
+            let mut held = [[zero; 8]; 8];
+            for k in 0..count {
+                for h in 0..8 / L::N {
+                    let run = |g: usize| eight::<L, SINGLE>(part, (RESULTS, first + k), 8 * g, h);
+                    let even = add(add(run(0), run(4)), add(run(2), run(6)));
+                    let odd = add(add(run(1), run(5)), add(run(3), run(7)));
+                    held[h][k] = add(even, odd);
+                }
             }
-            let [a, b, c, d, e, f, g, h] = held;
-            *out.add(k) = one(one(one(a, e), one(c, g)), one(one(b, f), one(d, h)));
+            let mut all = [zero; 8];
+            for (h, block) in held.iter_mut().enumerate().take(8 / L::N) {
+                L::turn(block);
+                all[h * L::N..][..L::N].copy_from_slice(&block[..L::N]);
+            }
+            let [a, b, c, d, e, f, g, h] = all;
+            let sums = add(add(add(a, e), add(c, g)), add(add(b, f), add(d, h)));
+            let mut done = [0.0; 8];
+            sums.store(done.as_mut_ptr());
+            std::ptr::copy_nonoverlapping(done.as_ptr(), out.add(first), count);
         }
     }
 }

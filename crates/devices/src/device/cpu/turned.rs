@@ -21,8 +21,7 @@ use super::share::{Tally, share};
 use super::typed::{lanes_of, nothing};
 use super::walk::Walk;
 use super::{Cpu, DeviceError, RunCtx};
-use aplomb_plans::plan::{Launch, Load};
-use aplomb_values::body::finite::hides;
+use aplomb_plans::plan::{Launch, Load, ValueId};
 use aplomb_values::dag::ix::linear;
 use aplomb_values::prim::reduce::{LANES, halve};
 use std::convert::Infallible;
@@ -82,7 +81,7 @@ impl Turned {
         &self,
         cpu: &mut Cpu,
         inputs: &[Input],
-        folds: &[Fold],
+        (folds, keep): (&[Fold], Vec<(ValueId, bool)>),
         block: usize,
         ctx: &RunCtx,
     ) -> Result<Option<Tally>, DeviceError> {
@@ -100,7 +99,6 @@ impl Turned {
         let inputs: Vec<Input> = inputs.iter().zip(&launch.loads).map(own).collect();
         let ways: Option<Vec<(Bin, Kind)>> = folds.iter().map(lanes_of).collect();
         let lines = ways.as_ref().and_then(|_| Lines::of(launch, &inputs));
-        let keep = folds.iter().map(|f| (f.of.value, hides(f.of.op))).collect();
         let (isa, domain, steps, guards) = (cpu.isa, &launch.domain, &launch.body, &launch.guards);
         let (stores, reduced) = (Vec::new(), Vec::new());
         let program = lower(Work { isa, domain, steps, guards, stores, keep, reduced }, inputs);
@@ -168,14 +166,17 @@ impl Turned {
                     continue;
                 }
                 frame.run(&env, start, n);
-                for (k, (l, _)) in fast.iter().enumerate() {
+                for (k, ((l, _), fold)) in fast.iter().zip(folds).enumerate() {
                     let values = frame.kept(&env, k);
+                    let factors = fold.dot.map(|dot| [dot.x, dot.y].map(|k| frame.kept(&env, k)));
                     // SAFETY: the chunk holds n values, and there are rows of partials from this
                     // one on.
                     unsafe {
                         let sums = sums.as_mut_ptr().add(k * size + lane * columns);
                         if at < LANES {
                             std::ptr::copy_nonoverlapping(values, sums, n);
+                        } else if let Some((dot, [x, y])) = fold.dot.zip(factors) {
+                            (dot.loops.onto)(sums, x, y, n);
                         } else {
                             (l.both)(sums, sums, values, CT, n);
                         }

@@ -6,9 +6,11 @@
 //! | an input of whole numbers, read in order | folded where it lies, nothing is copied |
 //! | truths of a body that is one emitted loop, along rows | counted by the loop |
 //! | anything else of such a body along longer rows, of `+ × ⌈ ⌊` | into partial results by the loop, in registers |
+//! | the same along rows of 64 or more whose reads are straight (`strides`) | a row at a time, found by a step; the ends of eight rows are folded side by side |
 //!
-//! `narrow` has the loops. Short rows stay with `fold`, which takes a row a lane. An item in which
-//! something is suspect is folded again as any other.
+//! `narrow` has the loops. 400 rows of 400 by a vector take 43 µs on one thread, and took 78 when a
+//! chunk had several rows. Shorter rows stay with `fold`, which takes a row a lane. An item that
+//! holds something suspect is folded again as any other.
 
 use super::Isa;
 use super::chunk::{CHUNK, Env, Frame};

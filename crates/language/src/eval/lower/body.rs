@@ -99,6 +99,11 @@ impl<'a> Reader<'a> {
             Some(Node::Reduce(kinds::Reduce { op, axis, src }))
                 if axis as usize >= lead && !op.row().tolerant =>
             {
+                if src.pending().and_then(|c| c.node().and_then(|n| n.facts().operation()))
+                    == Some(Op::Dot)
+                {
+                    return Err(untraced("a round that adds many products"));
+                }
                 let (n, last) = (src.shape()[axis as usize], axis as usize + 1 == src.rank());
                 let mut items = Vec::with_capacity(n.min(STEPS));
                 for k in 0..n.min(STEPS + 1) {

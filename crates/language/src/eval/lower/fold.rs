@@ -9,7 +9,7 @@ use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Node, Read, Role, kinds};
 use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::reduce::{self, ordered};
+use aplomb_values::prim::reduce::{self, LANES, ordered};
 use aplomb_values::prim::scalar::Fail;
 use aplomb_values::prim::scalar::single::has_room;
 use std::cell::RefCell;
@@ -111,6 +111,68 @@ impl Cx<'_> {
             return self.record_ordered(op, y, axis, shape);
         }
         self.fold_host(op, y, axis, shape)
+    }
+
+    /// `+/x×y` along the last axis of arrays of one shape, of which one may be a number: an inner
+    /// product, whose sum takes its products unrounded where there are many (`prim::reduce`).
+    pub fn dot(&mut self, x: &Array, y: &Array) -> Result<Array> {
+        let whole = if x.rank() == 0 { y } else { x };
+        let axis = whole.rank() - 1;
+        if !self.fuses(x, y, whole.shape()[axis]) {
+            let products = self.map2(Op::Mul, x, y)?;
+            return self.reduce(Op::Add, &products, axis);
+        }
+        if x.frame().is_some() || y.frame().is_some() {
+            return self.framed_dot(x, y);
+        }
+        if self.records(&[x, y], whole.len()) {
+            let products = self.map2(Op::Dot, x, y)?;
+            return self.reduce(Op::Add, &products, axis);
+        }
+        let (dtype, range) = self.result(Op::Dot, &[super::known(x), super::known(y)]);
+        let (dtype, _) = self.reduced(Op::Add, dtype, range, whole.shape()[axis]);
+        self.dot_host(x, y, dtype)
+    }
+
+    /// Whether a sum of n products takes them unrounded: of at most `LANES` it has none to take,
+    /// and complex numbers have no such product. A product of f32 is one of numbers that f32 holds.
+    fn fuses(&self, x: &Array, y: &Array, n: usize) -> bool {
+        let real = |a: &Array| !a.is_complex() && !a.is_char();
+        let short = |a: &Array| {
+            let (dtype, _) = super::known(a);
+            a.rank() == 0 || matches!(dtype, DType::F32 | DType::Bool | DType::I8 | DType::I16)
+        };
+        let single = [x, y].into_iter().any(|a| super::known(a).0 == DType::F32);
+        let double = [x, y].into_iter().any(|a| super::known(a).0 == DType::F64 && a.rank() > 0);
+        n > LANES
+            && real(x)
+            && real(y)
+            // Under ⎕FR a product of f64 is rounded before it is added.
+            && (!self.sys.settings.single || single && !double)
+            && (!single || double || short(x) && short(y))
+    }
+
+    /// `dot` on the host, to a sum of that type.
+    pub(in crate::eval) fn dot_host(
+        &mut self,
+        x: &Array,
+        y: &Array,
+        dtype: DType,
+    ) -> Result<Array> {
+        let (x, y) = (self.ready(x, "product")?, self.ready(y, "product")?);
+        let whole = if x.rank() == 0 { &y } else { &x };
+        let (n, mut shape) = (whole.shape()[whole.rank() - 1], Shape::from(whole.shape()));
+        shape.pop();
+        let mut out = self.budget().filled(0.0, whole.len() / n)?;
+        let (xs, ys) = (super::lanes(&x, self.budget())?, super::lanes(&y, self.budget())?);
+        let (xs, ys) = (xs.src()?, ys.src()?);
+        if dtype == DType::F32 || !self.host.dot(xs, ys, n, &mut out) {
+            for (row, out) in out.iter_mut().enumerate() {
+                let pair = |k| (super::item(xs, row * n + k), super::item(ys, row * n + k));
+                *out = reduce::dot(pair, n, dtype).map_err(|(_, fail)| super::failed(fail))?;
+            }
+        }
+        self.stored(Op::Add, shape, out, dtype)
     }
 
     /// A fold of a window's axis as operations between the windows' places: each is a shifted read

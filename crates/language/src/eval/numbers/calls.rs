@@ -11,6 +11,7 @@ use crate::syntax::ast::Sym;
 use crate::syntax::resolve::{FExpr, OpExpr, Operand};
 use crate::syntax::token::Word;
 use crate::table::Prim;
+use aplomb_values::prim::op::Op;
 use aplomb_values::registers::{Arg, Do, Function, OnList};
 use std::rc::Rc;
 
@@ -289,7 +290,12 @@ impl Maker<'_, '_> {
                 let made = self.product(body, ops, &x, &y).or_else(|| {
                     body.of.steps.truncate(begun);
                     let all = self.map_items(body, ops.1, Some(&x), &y)?;
-                    self.fold_items(body, ops.0, &all)
+                    let sum = self.fold_items(body, ops.0, &all)?;
+                    // A sum of many products does not round them: of lists nobody knows how many.
+                    let many = |step: &Do| matches!(step, Do::List(OnList::Fold { .. }, _));
+                    let dot = ops == (Op::Add, Op::Mul);
+                    let rounds = dot && body.of.steps[begun..].iter().any(many);
+                    (!rounds).then_some(sum)
                 });
                 made.map(Step::Gives)
             }

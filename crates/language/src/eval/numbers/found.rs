@@ -38,7 +38,7 @@ fn rewrites(step: &Do, list: u16) -> bool {
             }
             OnAll::Take { into, of } => *into == list || *of == list,
             OnAll::SetLine { of, .. } => *of == list,
-            OnAll::Fold { .. } => false,
+            OnAll::Fold { .. } | OnAll::Dot { .. } => false,
         },
         _ => false,
     }

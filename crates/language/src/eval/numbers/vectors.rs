@@ -123,6 +123,11 @@ impl Maker<'_, '_> {
         y: &Place,
     ) -> Option<Place> {
         let vectors = matches!((x, y), (Place::Vector(_), Place::Vector(_)));
+        if vectors && (f, g) == (Op::Add, Op::Mul) {
+            body.is_loop().then_some(())?;
+            let (x, y) = (self.all(x, Class::Number)?.0, self.all(y, Class::Number)?.0);
+            return body.made(Class::Number, |into| Do::All(OnAll::Dot { into, x, y }));
+        }
         let all = vectors.then(|| self.map_all(body, g, Some(x), y))??;
         self.fold_all(body, f, &all)
     }
@@ -197,6 +202,18 @@ impl Machine {
                 let mut out = [0.0];
                 if !host.fold(op, items, items.len(), &mut out) {
                     out = [reduce::fold(op, 0.0, items, true, DType::F64).ok()?];
+                }
+                out[0].is_finite().then_some(())?;
+                self.registers[base + into as usize] = out[0];
+                Some(())
+            }
+            OnAll::Dot { into, x, y } => {
+                let (x, y) = (self.lists[x as usize].floats()?, self.lists[y as usize].floats()?);
+                let n = x.len();
+                (n == y.len() && (2..=SMALL).contains(&n)).then_some(())?;
+                let mut out = [0.0];
+                if !host.dot(Src::Many(x), Src::Many(y), n, &mut out) {
+                    out = [reduce::dot(|k| (x[k], y[k]), n, DType::F64).ok()?];
                 }
                 out[0].is_finite().then_some(())?;
                 self.registers[base + into as usize] = out[0];

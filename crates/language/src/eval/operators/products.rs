@@ -12,6 +12,7 @@ use crate::functions::shape::{Axis, reshaped};
 use aplomb_ground::error::{Result, length, limit, syntax};
 use aplomb_values::array::{Array, Shape, checked_elements, elements};
 use aplomb_values::prim::moves::Move;
+use aplomb_values::prim::op::Op;
 use std::rc::Rc;
 
 /// `X∘.f Y`: f of all pairs of items.
@@ -215,6 +216,9 @@ fn multiplied(ev: &mut Eval<'_>, f: &[Operand], x: &Array, y: &Array) -> Result<
         if folded && pervades {
             let (left, right) = (wide(ev, x, xs)?, wide(ev, y, ys)?);
             let pairs = match scalar_op(&f[1]) {
+                Some(Op::Mul) if fold == Some(Op::Add) && left.rank() + right.rank() > 0 => {
+                    return ev.cx.dot(&left, &right);
+                }
                 Some(op) => ev.cx.map2(op, &left, &right)?,
                 None => ev.apply(function(&f[1])?, Some(&left), &right)?,
             };

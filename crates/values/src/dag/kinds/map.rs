@@ -109,6 +109,8 @@ impl InDag for Map<NodeId> {
             let y = args.get(1).map_or(0.0, |b| oracle.item(*b, i));
             match scalar::eval_as(oracle.dtype(), *op, *ct, oracle.item(args[0], i), y) {
                 Ok(x) => x,
+                // It may be none of the sum's, which tells.
+                Err(_) if *op == Op::Dot => 0.0,
                 Err(fail) => oracle.note(i, fail),
             }
         };

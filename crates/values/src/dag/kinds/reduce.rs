@@ -9,7 +9,7 @@ use crate::dag::{Dag, Meta, NodeId};
 use crate::prim::op::{Fails, OPS, Op};
 use crate::prim::reduce;
 use crate::reference::Oracle;
-use aplomb_ground::error::Result;
+use aplomb_ground::error::{Result, bug};
 use std::hash::{Hash, Hasher};
 
 /// The fold of each line along an axis, in the order that `prim::reduce` states.
@@ -69,11 +69,40 @@ impl<A> Kind<A> for Reduce<A> {
     }
 }
 
+impl Reduce<NodeId> {
+    /// The sums of products that are not rounded before.
+    fn sums_of_products(&self, oracle: &mut Oracle) -> Result<Vec<f64>> {
+        let (dag, budget) = (oracle.dag, oracle.budget);
+        let (&[x, y], Some(&n)) = (dag.node(self.src).inputs(), dag.shape(self.src).last()) else {
+            return Err(bug!("a sum of products of two arrays along their last axis"));
+        };
+        let mut out = budget.room(oracle.len())?;
+        for row in 0..oracle.len() {
+            let own = |a: NodeId, k: usize| oracle.item(a, row * n + k);
+            let sum = reduce::dot(|k| (own(x, k), own(y, k)), n, oracle.dtype());
+            out.push(match sum {
+                Ok(sum) => oracle.rounded(sum),
+                Err((None, fail)) => oracle.note(row, fail),
+                Err((Some(k), fail)) => oracle.note_of(self.src, row * n + k, fail),
+            });
+        }
+        Ok(out)
+    }
+}
+
+/// True of products that a sum takes unrounded.
+fn is_unrounded(dag: &Dag, at: NodeId) -> bool {
+    dag.node(at).facts().operation() == Some(Op::Dot) && dag.node(at).inputs().len() == 2
+}
+
 impl InDag for Reduce<NodeId> {
     fn check(&self, dag: &Dag, at: NodeId) -> Result<(), String> {
         let (axis, shape) = (self.axis as usize, dag.shape(at));
         let mut from = dag.shape(self.src).to_vec();
         holds(axis < from.len(), || format!("axis {axis} of {from:?}"))?;
+        let dots = is_unrounded(dag, self.src);
+        let sums = self.op == Op::Add && axis + 1 == from.len();
+        holds(!dots || sums, || "products that no sum along the last axis takes".into())?;
         from.remove(axis);
         holds(from == shape, || format!("reduces to {shape:?}, not {from:?}"))
     }
@@ -99,6 +128,9 @@ impl InDag for Reduce<NodeId> {
     }
 
     fn value(&self, oracle: &mut Oracle) -> Result<Vec<f64>> {
+        if is_unrounded(oracle.dag, self.src) {
+            return self.sums_of_products(oracle);
+        }
         let (items, from) = (oracle.items(self.src), oracle.dag.shape(self.src));
         Ok(match reduce::along(self.op, 0.0, items, from, self.axis as usize, oracle.dtype()) {
             Ok(items) => items.into_iter().map(|x| oracle.rounded(x)).collect(),

@@ -1,7 +1,9 @@
 //! A tape while it is being written, step by step: equal steps are one, what is known is left out,
 //! and whole numbers keep the interval in which they lie.
 
-use super::tape::{Act, Bin, Cmp, Expr, Id, Kind, Lanes, Out, Pattern, Tape, Turns, broadcast};
+use super::tape::{
+    Act, Bin, Cmp, Expr, Id, Kind, Lanes, Out, Pattern, Tape, Term, Turns, broadcast,
+};
 use aplomb_values::array::DType;
 use aplomb_values::prim::scalar::lane::Lane;
 use std::collections::HashMap;
@@ -137,11 +139,41 @@ impl Builder {
     }
 
     pub fn fold(&mut self, slot: u32, op: Bin, id: Id) {
-        self.acts.push(Act::Fold(slot, op, id));
+        let term = self.term(op, id);
+        self.acts.push(Act::Fold(slot, op, term));
     }
 
     pub fn onto(&mut self, slot: u32, op: Bin, id: Id) {
-        self.acts.push(Act::Onto(slot, op, id));
+        let term = self.term(op, id);
+        self.acts.push(Act::Onto(slot, op, term));
+    }
+
+    /// The term that a fold takes of a value: of a `product`, which a sum alone reads, its factors.
+    fn term(&self, op: Bin, id: Id) -> Term {
+        match self.node(id) {
+            Expr::Fma(_, a, b, c) if op == Bin::Add && self.is_nothing(c) => Term::Product(a, b),
+            _ => Term::Value(id),
+        }
+    }
+
+    /// The constant that changes no sum.
+    fn is_nothing(&self, id: Id) -> bool {
+        let Expr::Const(slot, kind) = self.node(id) else { return false };
+        let nothing = match kind {
+            Kind::F64 => (-0.0f64).to_bits(),
+            Kind::F32 => u64::from((-0.0f32).to_bits()),
+            Kind::Int | Kind::Mask => return false,
+        };
+        self.consts[slot as usize].1.is_some_and(|bits| match kind {
+            Kind::F32 => bits & u64::from(u32::MAX) == nothing,
+            _ => bits == nothing,
+        })
+    }
+
+    /// `a×b` as what a sum takes unrounded: the sum of it and of what changes no sum.
+    pub fn product(&mut self, kind: Kind, a: Id, b: Id) -> Id {
+        let nothing = self.float(kind, -0.0);
+        self.fma(a, b, nothing)
     }
 
     /// The tape is a round, of which so many are taken in registers.

@@ -227,6 +227,9 @@ impl Builder {
 
     /// An operation; `y` is left alone by one of one argument. None: it has no rule.
     pub fn op(&mut self, op: Op, x: Val, y: Val, how: How) -> Option<Val> {
+        if op == Op::Dot {
+            return self.product_of(x, y, how).map(Val::Of);
+        }
         let two = op.arity() == 2;
         let both = |t: &Self, f: fn(&Self, Val) -> bool| f(t, x) && (!two || f(t, y));
         if !how.round && both(self, Self::is_truth) {
@@ -255,6 +258,21 @@ impl Builder {
             return self.of_singles(op, x, y).map(Val::Of);
         }
         self.by_rule(op, x, y, how)
+    }
+
+    /// A product that a sum takes unrounded; one of whole numbers that fits is exact anyway.
+    fn product_of(&mut self, x: Val, y: Val, how: How) -> Option<Id> {
+        if !how.round
+            && self.is_whole(x)
+            && self.is_whole(y)
+            && let Some(Val::Of(id)) = self.op(Op::Mul, x, y, how)
+            && matches!(self.kind(id), Kind::Int | Kind::Mask)
+        {
+            return Some(id);
+        }
+        let kind = if how.round { Kind::F32 } else { Kind::F64 };
+        let (a, b) = (self.value(x, kind), self.value(y, kind));
+        Some(self.product(kind, a, b))
     }
 
     /// A power by squaring.

@@ -140,27 +140,50 @@ pub enum Act {
     /// The elements in which a mask holds are added to the k-th output, which is one number.
     Count(u32, Id),
     /// The elements of the k-th output, each folded with one of these.
-    Onto(u32, Bin, Id),
+    Onto(u32, Bin, Term),
     /// The end of a round: next values become states (`Tape::turns`).
     Turn,
     /// Folded into the k-th output, which is a block's partial results: as many as `PARTIALS`,
     /// element i into partial i mod that.
-    Fold(u32, Bin, Id),
+    Fold(u32, Bin, Term),
+}
+
+/// The term that a fold takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Term {
+    Value(Id),
+    /// The product of two floats, which is not rounded before it is added.
+    Product(Id, Id),
+}
+
+impl Term {
+    /// The values that it is made of, all of one kind.
+    pub fn values(self) -> impl Iterator<Item = Id> {
+        let (first, second) = match self {
+            Term::Value(id) => (id, None),
+            Term::Product(a, b) => (a, Some(b)),
+        };
+        std::iter::once(first).chain(second)
+    }
+
+    /// One of these.
+    pub fn first(self) -> Id {
+        match self {
+            Term::Value(id) | Term::Product(id, _) => id,
+        }
+    }
 }
 
 impl Act {
     /// The values that it reads, if it makes none.
     pub fn reads(self, turns: &Turns) -> impl Iterator<Item = Id> + '_ {
-        let one = match self {
+        let own = match self {
             Act::Make(_) | Act::Turn => None,
-            Act::Suspect(id)
-            | Act::Store(_, id)
-            | Act::Count(_, id)
-            | Act::Fold(_, _, id)
-            | Act::Onto(_, _, id) => Some(id),
+            Act::Suspect(id) | Act::Store(_, id) | Act::Count(_, id) => Some(Term::Value(id)),
+            Act::Fold(_, _, term) | Act::Onto(_, _, term) => Some(term),
         };
         let all = (self == Act::Turn).then(|| turns.operands());
-        one.into_iter().chain(all.into_iter().flatten())
+        own.into_iter().flat_map(Term::values).chain(all.into_iter().flatten())
     }
 }
 

@@ -14,7 +14,8 @@
 //! shares leave room there is one turn, which finds its partials in memory by its place.
 
 use super::super::forms;
-use super::super::tape::{Act, Bin, Id, PARTIALS};
+use super::super::lanes::Size;
+use super::super::tape::{Act, Bin, Id, PARTIALS, Term};
 use super::{CONSTS, Done, INDEX, Last, Loop, NoCode, POINTERS, SPARE, TABLE, WORD, at};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
@@ -93,7 +94,7 @@ impl Loop<'_> {
     /// The partial results that have registers, to these or back to memory.
     pub(super) fn partials(&mut self, fetch: bool) -> Done {
         let folds = self.tape.acts.iter().filter_map(|act| match *act {
-            Act::Fold(slot, _, id) => Some((slot, id, self.sums[slot as usize]?)),
+            Act::Fold(slot, _, term) => Some((slot, term.first(), self.sums[slot as usize]?)),
             _ => None,
         });
         let folds: Vec<_> = folds.collect();
@@ -136,30 +137,57 @@ impl Loop<'_> {
     }
 
     /// A register's elements, each into one of the output's.
-    pub(super) fn onto(&mut self, slot: usize, op: Bin, id: Id, now: usize) -> Done {
-        let code = forms::bin(op, self.node(id).kind(), self.lanes).ok_or(NoCode)?;
-        let (x, size) = (self.vector(id, now)?, self.size(id));
-        let own = size.register(self.take(false, now)?);
+    pub(super) fn onto(&mut self, slot: usize, op: Bin, term: Term, now: usize) -> Done {
+        let taken = self.taken(op, term, now)?;
+        let own = taken.size.register(self.take(false, now)?);
         let there = self.item(self.tape.ins.len() + slot, self.tape.outs[slot].dtype.size())?;
-        let (load, store) = forms::moves(size, self.lanes);
-        self.put(Instruction::with2(load, own, there))?;
-        self.three(code, own, own, Last::In(x))?;
-        self.put(Instruction::with2(store, there, own))
+        self.into_memory(taken, own, there)
     }
 
     /// A register's elements into the partial results of this turn.
-    pub(super) fn fold(&mut self, slot: usize, op: Bin, id: Id, now: usize) -> Done {
-        let code = forms::bin(op, self.node(id).kind(), self.lanes).ok_or(NoCode)?;
-        let (x, size) = (self.vector(id, now)?, self.size(id));
+    pub(super) fn fold(&mut self, slot: usize, op: Bin, term: Term, now: usize) -> Done {
+        let taken = self.taken(op, term, now)?;
         if let Some(first) = self.sums[slot] {
-            let own = size.register(first + self.turn as u8);
-            return self.three(code, own, own, Last::In(x));
+            return self.into(taken, taken.size.register(first + self.turn as u8));
         }
-        let own = size.register(self.take(false, now)?);
-        let there = self.partial(slot, id, self.turn)?;
-        let (load, store) = forms::moves(size, self.lanes);
+        let own = taken.size.register(self.take(false, now)?);
+        let there = self.partial(slot, term.first(), self.turn)?;
+        self.into_memory(taken, own, there)
+    }
+
+    /// The term of a fold in registers.
+    fn taken(&mut self, op: Bin, term: Term, now: usize) -> Done<Taken> {
+        let (first, size) = (term.first(), self.size(term.first()));
+        let (kind, x) = (self.node(first).kind(), self.vector(first, now)?);
+        let (code, y) = match term {
+            Term::Value(_) => (forms::bin(op, kind, self.lanes).ok_or(NoCode)?, None),
+            Term::Product(_, b) => {
+                (forms::fma_of_sum(kind, self.lanes), Some(self.vector(b, now)?))
+            }
+        };
+        Ok(Taken { code, size, x, y })
+    }
+
+    fn into(&mut self, Taken { code, x, y, .. }: Taken, own: Register) -> Done {
+        match y {
+            Some(y) => self.three(code, own, x, Last::In(y)),
+            None => self.three(code, own, own, Last::In(x)),
+        }
+    }
+
+    fn into_memory(&mut self, taken: Taken, own: Register, there: MemoryOperand) -> Done {
+        let (load, store) = forms::moves(taken.size, self.lanes);
         self.put(Instruction::with2(load, own, there))?;
-        self.three(code, own, own, Last::In(x))?;
+        self.into(taken, own)?;
         self.put(Instruction::with2(store, there, own))
     }
+}
+
+/// The term of a fold in registers: a value, or two factors.
+#[derive(Clone, Copy)]
+struct Taken {
+    code: Code,
+    size: Size,
+    x: Register,
+    y: Option<Register>,
 }
