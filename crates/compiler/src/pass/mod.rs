@@ -56,7 +56,7 @@ pub use cost::{Cost, Model};
 pub use export::{tell_occupancy, tell_text};
 #[doc(hidden)]
 pub use fault::Fault;
-pub use log::{Log, Timed};
+pub use log::{Log, Timed, let_go};
 pub use options::{
     DEVICES, GROUPS, Options, PRESETS, Preset, RECORDER, SWITCHES, Switch, switch_says, switches,
 };
