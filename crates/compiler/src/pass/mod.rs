@@ -38,6 +38,7 @@ mod push_down;
 mod record;
 mod rules;
 mod schedule;
+mod sentences;
 mod settle;
 mod shape_uses;
 mod sharing;
