@@ -269,6 +269,8 @@ pub struct World<'a> {
     pub(super) core: &'a mut Core,
     pub(super) sink: Option<&'a mut dyn Sink>,
     silent: bool,
+    /// Whether a statement has begun: what is in the core before that is another text's.
+    begun: bool,
     gave: bool,
     dry: bool,
     /// Values that the program printed and that a page shows.
@@ -277,7 +279,7 @@ pub struct World<'a> {
 
 impl<'a> World<'a> {
     pub fn new(core: &'a mut Core, sink: Option<&'a mut dyn Sink>, silent: bool) -> World<'a> {
-        World { core, sink, silent, gave: false, dry: false, pages: 0 }
+        World { core, sink, silent, begun: false, gave: false, dry: false, pages: 0 }
     }
 
     pub(super) fn is_rich(&self) -> bool {
@@ -301,7 +303,8 @@ impl<'a> World<'a> {
 
     /// True once the statement that the story is of had work done.
     fn worked(&self) -> bool {
-        !self.core.forced.is_empty() || self.core.interpreted.iter().any(Interpreted::is_work)
+        let Core { forced, interpreted, .. } = &*self.core;
+        self.begun && (!forced.is_empty() || interpreted.iter().any(Interpreted::is_work))
     }
 
     /// Whether the story is that of the statement under way. Where it is still that of an earlier
@@ -723,8 +726,10 @@ impl Host for World<'_> {
                 self.core.current.let_go();
             }
         } else {
+            self.core.idle = None;
             self.begin(place);
         }
+        self.begun = true;
         self.core.sum = self.core.sum.and(&self.core.spent);
         self.core.spent = Spent::default();
     }
