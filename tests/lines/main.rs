@@ -21,6 +21,7 @@ mod standin;
 mod support;
 
 mod asked;
+mod banks;
 mod blocks;
 mod conformance;
 mod differential;

@@ -753,3 +753,37 @@ fn work_outside_of_launches_has_its_place_and_time() {
     assert!(canonical.diagnostics.iter().all(|d| d.ms.is_none()));
     assert!(!aplomb_viz::why::summary(&canonical, 200).contains("outside of launches"));
 }
+
+/// A line of one launch has the nodes of that launch: those that compute, and those that only say
+/// where it reads.
+#[test]
+fn a_lone_launch_has_all_nodes_of_its_line() {
+    let setup = "X←0.5×⍳5000 ⋄ M←60 60⍴X ⋄ T←5000⍴'some text '";
+    let lines = [
+        "+/X×2",
+        "+/T=' '",
+        "M+.×⍉M",
+        "⌽X",
+        "+/⌽2×X",
+        "(1⌽X)+¯1⌽X",
+        "X∘.+⍳3",
+        "+/X,⌽X",
+        "60 60⍴⌽X×X",
+        "+/5000⍴3 1 4",
+        "3↑⌽X",
+        "+\\X-⌽X",
+    ];
+    let number = |text: &str, before: &str| -> usize {
+        let (left, _) = text.split_once(before).unwrap_or_else(|| panic!("{before}: {text}"));
+        let last = left.rsplit(' ').next().expect("a word");
+        last.parse().unwrap_or_else(|_| panic!("a number is wanted: {text}"))
+    };
+    for line in lines {
+        let trace = told(&[], &[setup, "X M T", line]);
+        assert_eq!(trace.kernels.len(), 1, "{line}");
+        let text = aplomb_viz::why::summary(&trace, 200).replace("nodes", "node");
+        let head = text.lines().find(|l| l.starts_with("1 launch for ")).expect("a head");
+        let own = text.lines().find(|l| l.starts_with("  k0 ")).expect("a launch");
+        assert_eq!(number(head, " node, "), number(own, " node in one pass"), "{text}");
+    }
+}

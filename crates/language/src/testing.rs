@@ -199,7 +199,7 @@ impl host::Host for Host {
         self.typed.pop_front()
     }
 
-    fn statement(&mut self, _place: &Place, _leads: bool) {}
+    fn statement(&mut self, _place: &Place) {}
 
     fn show(&mut self, _value: &Array, text: &str, _style: &Style) {
         self.printed.push_str(text);

@@ -293,7 +293,8 @@ pub fn kernels(trace: &Trace) -> String {
         ));
     }
     for k in &trace.kernels {
-        let label = format!("{}\n{} nodes, {} flops", k.name, k.body.len(), k.est.flops);
+        let nodes = count(figures::nodes_in(trace, k), "node");
+        let label = format!("{}\n{nodes}, {} flops", k.name, k.est.flops);
         stmts.push(node(
             &format!("k{}", k.id),
             vec![attribute("shape", "box"), attribute("label", &label)],

@@ -2,7 +2,8 @@
 
 use crate::graph::find_pass;
 use aplomb_ground::error::bytes;
-use aplomb_ground::trace::{BufferRecord, LaunchRecord, Segment, Trace};
+use aplomb_ground::trace::{BufferRecord, LaunchRecord, NodeRecord, Segment, Trace};
+use std::collections::BTreeSet;
 
 /// A number of a trace. Fewer is better in every row.
 pub struct Figure {
@@ -118,8 +119,30 @@ pub fn nodes(trace: &Trace) -> usize {
     all.map(|(k, s)| nodes_of(trace, k) * s.times() as usize).sum()
 }
 
+/// Nodes that run in a launch: what it computes, and what only says where it reads.
+pub fn nodes_in(trace: &Trace, k: &LaunchRecord) -> usize {
+    let node = |id: u32| trace.nodes.get(id as usize);
+    let arrays = k.inputs.iter().filter_map(|b| trace.buffers.get(*b as usize));
+    let there: BTreeSet<u32> = arrays.map(|b| b.node).collect();
+    let mut all: BTreeSet<u32> = k.body.iter().copied().collect();
+    let mut below: Vec<u32> = k.body.clone();
+    while let Some(of) = below.pop().and_then(node) {
+        for at in of.inputs.iter().filter(|at| !there.contains(at)) {
+            let reads = |n: &NodeRecord| matches!(n.kind.as_str(), "transform" | "cat");
+            if node(*at).is_some_and(reads) && all.insert(*at) {
+                below.push(*at);
+            }
+        }
+    }
+    all.into_iter().filter_map(node).filter(|n| computes(n)).count()
+}
+
+fn computes(node: &NodeRecord) -> bool {
+    node.kind != "const" && node.kind != "input"
+}
+
 /// The same, of one evaluation.
 pub fn nodes_of(trace: &Trace, segment: usize) -> usize {
     let graph = find_pass(trace, segment, None);
-    graph.map_or(0, |g| g.nodes.iter().filter(|n| n.kind != "const" && n.kind != "input").count())
+    graph.map_or(0, |g| g.nodes.iter().filter(|n| computes(n)).count())
 }

@@ -1,6 +1,7 @@
 //! Tables of a trace: launches, passes. Numbers right, words left, as wide as they need to be.
 
 use crate::classes::{Class, classes, source};
+use crate::figures;
 use crate::outside;
 use aplomb_ground::error::{bytes, time};
 use aplomb_ground::trace::{BufferRecord, LaunchRecord, PassRecord, Segment, Trace};
@@ -61,13 +62,12 @@ pub fn kernels(trace: &Trace, which: Option<&str>) -> Result<String, String> {
             " cpu"
         };
         let ran = class.us.map_or("not run".into(), |us| time(us / class.times as f64) + place);
-        let computed = k.body.iter().filter_map(|n| trace.nodes.get(*n as usize));
         let times = if class.times == 1 { String::new() } else { format!(" ×{}", class.times) };
         let mut row = vec![
             format!("{} {}{times}", class.label(), source(k)),
             k.skeleton.clone(),
             if domain.is_empty() { "scalar".into() } else { domain.join(" ") },
-            computed.filter(|n| n.kind != "const" && n.kind != "input").count().to_string(),
+            figures::nodes_in(trace, k).to_string(),
             bytes(k.est.loads),
             bytes(k.est.r),
             bytes(k.est.w),
@@ -236,13 +236,13 @@ pub fn evaluations(trace: &Trace) -> String {
     let mut rows = vec![words(&["", "for", "nodes", "launches", "moved", "cpu"])];
     for s in &trace.segments {
         let kernels = &trace.kernels[s.kernels[0] as usize..s.kernels[1] as usize];
-        let moved = kernels.iter().map(crate::figures::moved).fold(0, u64::saturating_add);
+        let moved = kernels.iter().map(figures::moved).fold(0, u64::saturating_add);
         let ran: Option<f64> = kernels.iter().map(|k| k.meas.as_ref().map(|m| m.us)).sum();
         let times = if s.alike == 0 { String::new() } else { format!(" ×{}", s.times()) };
         rows.push(vec![
             (s.id + 1).to_string(),
             format!("{}{times}", s.why),
-            crate::figures::nodes_of(trace, s.id as usize).to_string(),
+            figures::nodes_of(trace, s.id as usize).to_string(),
             kernels.len().to_string(),
             bytes(moved),
             ran.map_or("not run".into(), time),

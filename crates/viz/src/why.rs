@@ -278,11 +278,9 @@ fn work_of(trace: &Trace, k: &LaunchRecord, id: &str, took: &str) -> String {
         format!("reads {}", list(&k.inputs))
     };
     let where_ = k.ran.as_ref().map_or(String::new(), |ran| format!("; {}", ran.why));
-    let computed = k.body.iter().filter_map(|n| trace.nodes.get(*n as usize));
-    let nodes = computed.filter(|n| n.kind != "const" && n.kind != "input").count();
     format!(
         "{id}: {what} {domain}, {} in one pass: {reads} ({}), writes {} ({}){took}{where_}",
-        count(nodes, "node"),
+        count(figures::nodes_in(trace, k), "node"),
         bytes(k.est.r),
         list(&k.out),
         bytes(k.est.w)
@@ -389,8 +387,11 @@ pub fn node(trace: &Trace, which: &str, width: usize) -> Result<String, String> 
     for d in trace.decisions.iter().filter(|d| family.contains(&d.node)).filter(so) {
         out += &format!("  {}\n", wrapped(&sentence(trace, d), 4, width));
         out += &format!("    {}: {}", d.chosen, price(&d.cost));
+        // The figures of the step alone, where no plan with the other choice was made.
+        let alone = d.plan.is_none();
         for alt in &d.alt {
-            out += &format!(" · {}: {}, {}", alt.name, price(&alt.cost), alt.why_not);
+            let by = if alone && alt.why_not == "dearer" { " by itself" } else { "" };
+            out += &format!(" · {}: {}, {}{by}", alt.name, price(&alt.cost), alt.why_not);
         }
         out += &format!(" · {}\n", d.seed);
         out +=
@@ -402,10 +403,13 @@ pub fn node(trace: &Trace, which: &str, width: usize) -> Result<String, String> 
 /// The plan of all with the choice, and with the other one.
 fn plans(d: &DecisionRecord) -> Option<String> {
     let (own, alt) = (d.plan.as_ref()?, d.alt.first()?);
+    let Some(other) = &alt.plan else {
+        return Some(format!("with {} the plan is the same", alt.name));
+    };
     let told = |p: &PlanCost| {
         format!("{}, {}, {}", count(p.launches as usize, "launch"), bytes(p.bytes), time(p.us))
     };
-    Some(format!("all of it: {} · with {}: {}", told(own), alt.name, told(alt.plan.as_ref()?)))
+    Some(format!("all of it: {} · with {}: {}", told(own), alt.name, told(other)))
 }
 
 fn price(c: &Cost) -> String {

@@ -2,9 +2,11 @@
 
 use super::page::{self, agreed, prepared, row, traced, value};
 use super::{corpus, made, passes};
-use crate::support::{Dice, bits, scaled};
+use crate::support::{Dice, bits, breaks, scaled, told};
+use aplomb_ground::trace::Trace;
 use aplomb_kernel::session::Session;
 use aplomb_language::table::{Does, Meaning, prims};
+use aplomb_values::prim::op::{OPS, Op};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -233,6 +235,44 @@ fn acl_16_the_mode_of_a_read_is_told() {
 #[test]
 fn acl_17_reads_go_through_functions() {
     row("ACL-17");
+}
+
+/// By every function of the table and every shift: what wraps or is clamped at the ends is what its
+/// arguments are so, in one launch, also by the rules of 2006.
+#[test]
+fn acl_17_wrap_and_clamp_distribute_over_every_function() {
+    let data = "x←2+7⍴5 1 4 2 0 3 ⋄ y←1+7⍴2 5 0 3 1 ⋄ b←7⍴1 1 0 ⋄ c←7⍴0 1";
+    let mut looked = 0;
+    for row in OPS {
+        let (x, y) = match row.glyph {
+            "⍲" | "⍱" | "~" => ("b", "c"),
+            _ => ("x", "y"),
+        };
+        let of = |left: &str, right: &str| match (row.op, row.arity) {
+            (Op::Sqrt, _) => format!("({right})*0.5"),
+            (_, 1) => format!("{} {right}", row.glyph),
+            _ => format!("({left}){}{right}", row.glyph),
+        };
+        for mode in ["wrap", "clamp"] {
+            for shift in ["1", "¯3", "9"] {
+                let moved = |of: &str| format!("{shift}(⌽⍠'{mode}'){of}");
+                let (whole, parts) = (moved(&of(x, y)), of(&moved(x), &moved(y)));
+                let told = |how: &[&str], line: &str| told(how, &[data, "x y b c", line]);
+                let sha = |t: &Trace| t.result.as_ref().map(|r| r.sha.clone());
+                let want = told(&[], &parts);
+                for how in [&[][..], &["strict"]] {
+                    let t = told(how, &whole);
+                    // What may fail for an item that is not read is no question of this rule.
+                    let apart = breaks(&t);
+                    assert!(apart.iter().all(|why| why == "may-fail"), "{whole} {how:?}");
+                    assert_eq!(t.kernels.len(), 1 + apart.len(), "{whole} {how:?}");
+                    assert_eq!(sha(&t), sha(&want), "{whole} {how:?}");
+                    looked += 1;
+                }
+            }
+        }
+    }
+    assert!(looked >= 12 * 30, "{looked}");
 }
 
 #[test]

@@ -6,11 +6,12 @@
 //! pre-order. `--off break-random`: random accesses compute what they read.
 
 use super::cost::Cost;
-use super::decide::{About, Choice, Decision, WhyNot, glyph, label};
+use super::decide::{About, Choice, Decision, WhyNot};
 use super::find;
 use super::schedule::policy::Policy;
+use super::sentences::Says;
 use super::work::Work;
-use aplomb_ground::error::{Result, bytes};
+use aplomb_ground::error::Result;
 use aplomb_values::dag::{Node, NodeId};
 
 pub fn run(work: &mut Work) -> Result<()> {
@@ -25,21 +26,12 @@ pub fn run(work: &mut Work) -> Result<()> {
         let body = find::body(&work.dag, &Default::default(), child);
         let compute = Cost::compute(n, body.ns, body.flops, body.reads, size);
         let store = compute.plus(Cost::store(n, n, size));
-        let access = glyph(&work.dag, parent);
-        let text = format!(
-            "{} is written before {access} reads it at random: {} to write and read, for {} that \
-             computing it there \
-             would take",
-            label(&work.dag, child),
-            bytes(n.saturating_mul(2 * size)),
-            aplomb_ground::error::time(compute.ns / 1e3)
-        );
         let about =
             About { at: child, what: "break", reason: "random-access", row: "ACL-32", switch };
         let (a, b) =
             (Choice { name: "break", cost: store }, Choice { name: "inline", cost: compute });
         let why = WhyNot::Illegal("a pass of 2006 has one output, read at its own place");
-        work.decide(Decision::forced(about, a, b, why, text));
+        work.decide(Decision::forced(about, a, b, why, Says::ReadAtRandom(parent)));
         work.note("break", parent, child, "a random access reads what is no leaf");
     }
     Ok(())

@@ -5,9 +5,10 @@
 //! `cse`. Linear. Where all is computed again for nothing, its policy breaks at the terms that are
 //! dearer so (ACL-40).
 
-use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::decide::{About, Choice, Decision, WhyNot};
 use super::fault::{self, Fault};
 use super::hash::{Map, Mix};
+use super::sentences::Says;
 use super::work::Work;
 use super::{cost, find};
 use aplomb_ground::error::Result;
@@ -46,11 +47,6 @@ pub fn run(work: &mut Work) -> Result<()> {
             let body = find::body(&work.dag, &Default::default(), into);
             let (n, size) = (work.dag.elements(into), work.dag.dtype(into).size() as u64);
             let once = cost::Cost::compute(n, body.ns, body.flops, body.reads, size);
-            let text = format!(
-                "{} was written again as n{}: one node now; the source did not name it",
-                label(&work.dag, into),
-                at.index()
-            );
             work.decide(Decision::forced(
                 About {
                     at: into,
@@ -62,7 +58,7 @@ pub fn run(work: &mut Work) -> Result<()> {
                 Choice { name: "merge", cost: once },
                 Choice { name: "compute-twice", cost: once.plus(once) },
                 WhyNot::Dearer,
-                text,
+                Says::WrittenAgain(at),
             ));
         }
     }

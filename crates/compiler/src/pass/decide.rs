@@ -1,9 +1,11 @@
 //! Decisions: what was chosen, what was not, what each would have cost, and why.
 //!
 //! Fields are private and the constructors ask for a rejected choice with its cost: no decision
-//! exists without a reason and an alternative. `text` is the sentence that `]why` prints.
+//! exists without a reason and an alternative. Its words are made from the final plan
+//! (`pass/sentences.rs`).
 
 use super::cost::Cost;
+use super::sentences::Says;
 use aplomb_ground::error::{bytes, time};
 use aplomb_values::dag::{Dag, NodeId};
 
@@ -27,6 +29,10 @@ pub enum WhyNot {
         have: u64,
     },
     SwitchedOff(&'static str),
+    /// By a rule: fewer reads than so many are served by caches.
+    Caches {
+        least: usize,
+    },
 }
 
 impl WhyNot {
@@ -37,6 +43,7 @@ impl WhyNot {
             WhyNot::Rule(why) | WhyNot::Illegal(why) => (*why).into(),
             WhyNot::Limit { name, need, have } => format!("{name} {need} of {have}"),
             WhyNot::SwitchedOff(pass) => format!("{pass} is off"),
+            WhyNot::Caches { least } => format!("caches serve fewer than {least} reads as well"),
         }
     }
 
@@ -48,6 +55,7 @@ impl WhyNot {
             WhyNot::Illegal(why) => format!("illegal: {why}"),
             WhyNot::Limit { name, need, have } => format!("limit:{name}({need}>{have})"),
             WhyNot::SwitchedOff(pass) => format!("off:{pass}"),
+            WhyNot::Caches { .. } => format!("rule: {}", self.says()),
         }
     }
 }
@@ -63,7 +71,7 @@ pub struct Decision {
     rejected: Vec<(Choice, WhyNot)>,
     /// All nodes that it is about, where these are several.
     with: Vec<NodeId>,
-    text: String,
+    says: Says,
 }
 
 /// The subject of a decision: the place, the kind, the reason's name, the row behind it and the
@@ -79,13 +87,7 @@ pub struct About {
 
 impl Decision {
     /// A choice over another. What is cheaper by its own figures is never said to be dearer.
-    pub fn forced(
-        about: About,
-        chosen: Choice,
-        over: Choice,
-        because: WhyNot,
-        text: String,
-    ) -> Self {
+    pub fn forced(about: About, chosen: Choice, over: Choice, because: WhyNot, says: Says) -> Self {
         let About { at, what, reason, row, switch } = about;
         let because = match because {
             WhyNot::Dearer if over.cost.ns < chosen.cost.ns => {
@@ -94,7 +96,7 @@ impl Decision {
             told => told,
         };
         let (rejected, with) = (vec![(over, because)], Vec::new());
-        Decision { at, what, reason, row, switch, chosen, rejected, with, text }
+        Decision { at, what, reason, row, switch, chosen, rejected, with, says }
     }
 
     /// The same, about all of these nodes.
@@ -135,8 +137,8 @@ impl Decision {
         &self.rejected
     }
 
-    pub fn text(&self) -> &str {
-        &self.text
+    pub fn says(&self) -> &Says {
+        &self.says
     }
 }
 

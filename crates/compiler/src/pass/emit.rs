@@ -13,6 +13,7 @@ use super::hash::Map;
 use super::schedule::legal::Illegal;
 use super::schedule::policy::Policy;
 use super::schedule::{Group, Keep, Schedule, Why, is_free_root, legal, together};
+use super::sentences::{Apart, Says};
 use super::work::Work;
 use super::{Answer, cost, need};
 use aplomb_ground::error::{Result, bug};
@@ -548,32 +549,24 @@ impl Writer<'_> {
     }
 }
 
-/// The reason for which a launch is not one with another before it, with the numbers and names
-/// behind it. None: it has none.
+/// The reason for which a launch is not one with another before it. None: the rule's.
 fn apart(
-    dag: &Dag,
     schedule: &Schedule,
     homes: &Map<NodeId, usize>,
     (k, before): (usize, usize),
     illegal: Option<&Illegal>,
-) -> Option<String> {
-    let extents = |k: usize| match &*schedule.groups[k].domain {
-        [] => "a single place".to_string(),
-        all => all.iter().map(usize::to_string).collect::<Vec<_>>().join("×"),
-    };
+) -> Option<Apart> {
     let needs = || {
         let reads = schedule.facts.reads[k].iter();
         let made = reads.filter_map(|(at, _)| Some((*homes.get(at)?, *at)));
-        let (home, at) = made.filter(|(home, _)| *home < k).max()?;
-        Some(format!("it needs {}, which is there when k{home} has ended", label(dag, at)))
+        let (_, at) = made.filter(|(home, _)| *home < k).max()?;
+        Some(Apart::Needs(at))
     };
     // A function of whole arrays goes over no domain of its own.
     let whole = [k, before].iter().any(|g| schedule.groups[*g].kind == Kind::Whole);
     match illegal? {
         Illegal::Domain if whole && let Some(needs) = needs() => Some(needs),
-        Illegal::Domain => {
-            Some(format!("it goes over {}, k{before} over {}", extents(k), extents(before)))
-        }
+        Illegal::Domain => Some(Apart::Domain(before)),
         Illegal::Place => needs(),
         _ => None,
     }
@@ -584,104 +577,51 @@ fn explain(work: &mut Work, schedule: &Schedule) -> Result<()> {
     for (at, why) in &schedule.keep {
         let (n, size) = (work.dag.elements(*at), work.dag.dtype(*at).size() as u64);
         let mut store = cost::Cost::store(n, 0, size);
-        let name = label(&work.dag, *at);
         let again = work.roots.iter().rposition(|r| r == at).and_then(|k| {
             let asked = work.roots.len() - work.recorded.kept_ns.len();
             k.checked_sub(asked).map(|k| work.recorded.kept_ns[k])
         });
-        let (reason, row, text, over, because) = match why {
-            Why::Root if let Some(ns) = again => (
-                "keep",
-                "own:keep",
-                format!(
-                    "{name} was computed before on the way to another value and is asked for \
-                     again, so it is written \
-                     now: {}; computing it once more takes about {}",
-                    aplomb_ground::error::bytes(n * size),
-                    aplomb_ground::error::time(ns / 1e3)
-                ),
-                Choice { name: "inline", cost: cost::Cost { ns, ..cost::Cost::default() } },
-                WhyNot::Dearer,
-            ),
-            Why::Root => (
-                "root",
-                "own:root",
-                format!(
-                    "{name} is a value that was asked for, so it is written: {}",
-                    aplomb_ground::error::bytes(n * size)
-                ),
-                Choice { name: "inline", cost: cost::Cost::default() },
-                WhyNot::Illegal("nothing else holds its value"),
-            ),
-            Why::Consumer => {
-                let Node::Reduce(kinds::Reduce { src, .. }) = work.dag.node(*at) else {
-                    let consumed = cost::Cost::store(
-                        aplomb_plans::plan::product(work.dag.domain(*at)),
-                        0,
-                        size,
-                    );
-                    let text = format!(
-                        "{name} needs more of its argument than one place, so its result is stored"
-                    );
-                    let about = About {
-                        at: *at,
-                        what: "keep",
-                        reason: "consumer",
-                        row: "ACC-05",
-                        switch: "",
-                    };
-                    let over = Choice { name: "inline", cost: consumed };
-                    let because = WhyNot::Illegal("each of its readers would run all of it again");
-                    work.decide(Decision::forced(
-                        about,
-                        Choice { name: "write", cost: store },
-                        over,
-                        because,
-                        text,
-                    ));
-                    continue;
-                };
+        let inline = |cost| Choice { name: "inline", cost };
+        let nothing = inline(cost::Cost::default());
+        let mut says = Says::Kept(why.clone());
+        let (reason, row, over, because) = match why {
+            Why::Root if let Some(ns) = again => {
+                says = Says::AskedAgain;
+                let once_more = cost::Cost { ns, ..cost::Cost::default() };
+                ("keep", "own:keep", inline(once_more), WhyNot::Dearer)
+            }
+            Why::Root => {
+                ("root", "own:root", nothing, WhyNot::Illegal("nothing else holds its value"))
+            }
+            Why::Consumer if let Node::Reduce(kinds::Reduce { src, .. }) = work.dag.node(*at) => {
                 let (points, step) = (work.dag.elements(*src), work.dag.node(*at).cost());
                 // Both fold all; what differs is whether each step waits for the one before.
                 store = cost::Cost::compute(points, step.ns, 1, 1, size);
-                (
-                    "consumer",
-                    "ACL-07",
-                    format!(
-                        "{name} folds {points} elements by a fixed tree in one launch, so its bits \
-                         depend on the \
-                         extent alone"
-                    ),
-                    Choice {
-                        name: "ordered",
-                        cost: cost::Cost::compute(points, step.ns * 8.0, 1, 1, size),
-                    },
-                    WhyNot::Dearer,
-                )
+                let in_order = cost::Cost::compute(points, step.ns * 8.0, 1, 1, size);
+                let over = Choice { name: "ordered", cost: in_order };
+                ("consumer", "ACL-07", over, WhyNot::Dearer)
+            }
+            Why::Consumer => {
+                let points = aplomb_plans::plan::product(work.dag.domain(*at));
+                let because = WhyNot::Illegal("each of its readers would run all of it again");
+                ("consumer", "ACC-05", inline(cost::Cost::store(points, 0, size)), because)
             }
             Why::Anywhere => (
                 "random-access",
                 "ACL-27",
-                format!(
-                    "{name} is read at places that only values tell, so all of it is written first"
-                ),
-                Choice { name: "inline", cost: cost::Cost::default() },
+                nothing,
                 WhyNot::Illegal("its elements are wanted in an order that is known when it runs"),
             ),
-            Why::NotYet(pass) => (
-                "switched-off",
-                "own:launch",
-                format!("{name} is stored because {pass} is off"),
-                Choice { name: "inline", cost: cost::Cost::default() },
-                WhyNot::SwitchedOff(pass),
-            ),
-            Why::Random => continue,
-            Why::Work { .. }
+            Why::NotYet(pass) => ("switched-off", "own:launch", nothing, WhyNot::SwitchedOff(pass)),
+            Why::Random
+            | Why::Work { .. }
             | Why::Shared { .. }
             | Why::MayFail
             | Why::Places(_)
-            | Why::Steps(_) => continue,
-            Why::Limit { .. } | Why::Outside { .. } | Why::Flipped => continue,
+            | Why::Steps(_)
+            | Why::Limit { .. }
+            | Why::Outside { .. }
+            | Why::Flipped => continue,
         };
         let switch = match why {
             Why::NotYet(pass) => pass,
@@ -689,13 +629,8 @@ fn explain(work: &mut Work, schedule: &Schedule) -> Result<()> {
             _ => "",
         };
         let about = About { at: *at, what: "keep", reason, row, switch };
-        work.decide(Decision::forced(
-            about,
-            Choice { name: "write", cost: store },
-            over,
-            because,
-            text,
-        ));
+        let write = Choice { name: "write", cost: store };
+        work.decide(Decision::forced(about, write, over, because, says));
     }
     let homes = schedule.homes();
     for (k, group) in schedule.groups.iter().enumerate().skip(1) {
@@ -708,7 +643,7 @@ fn explain(work: &mut Work, schedule: &Schedule) -> Result<()> {
         };
         let before = &schedule.groups[at];
         let beside = legal::beside(before, group);
-        let apart = apart(&work.dag, schedule, &homes, (k, at), beside.as_ref().err());
+        let apart = apart(schedule, &homes, (k, at), beside.as_ref().err());
         let loss = match beside {
             Ok(()) => together::loss(&work.dag, &schedule.keep, &[before, group])?,
             Err(_) => None,
@@ -720,14 +655,11 @@ fn explain(work: &mut Work, schedule: &Schedule) -> Result<()> {
                 WhyNot::Rule(loss.as_ref().map_or("the two share no buffer", together::Loss::rule))
             }
         };
-        let why = match apart.or(loss.map(|loss| loss.says(at))) {
+        let loss = loss.map(|loss| Apart::Loss(at, loss));
+        let says = Says::Boundary(match apart.or(loss) {
             Some(why) => why,
-            None => because.says(),
-        };
-        let text = format!(
-            "k{k} {} is a launch of its own: {why}",
-            label(&work.dag, nodes[nodes.len() - 1])
-        );
+            None => Apart::Rule,
+        });
         let about = About {
             at: nodes[0],
             what: "launch",
@@ -740,7 +672,7 @@ fn explain(work: &mut Work, schedule: &Schedule) -> Result<()> {
             Choice { name: "launch", cost: own },
             Choice { name: "join", cost: cost::Cost::default() },
         );
-        work.decide(Decision::forced(about, a, b, because, text));
+        work.decide(Decision::forced(about, a, b, because, says));
     }
     Ok(())
 }

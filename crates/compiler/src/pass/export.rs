@@ -5,6 +5,7 @@ use super::decide::{Decision, glyph};
 use super::hash::Map;
 use super::schedule::flips::Flip;
 use super::schedule::{Schedule, Why};
+use super::sentences::Final;
 use super::work::{Snapshot, Warning, Work};
 use super::{Options, PIPELINE, fuse, inverse, phrase, place, price, sizes};
 use aplomb_ground::error::Result;
@@ -260,6 +261,7 @@ fn decisions(
     let (last, uses) = (successors(&work.dag), work.dag.uses(&work.roots));
     let mut met: BTreeSet<(NodeId, &str, String)> = BTreeSet::new();
     let (mut all, mut flips) = (Vec::new(), Vec::new());
+    let last_plan = Final::new(work, schedule);
     for (pass, d) in &work.decisions {
         let at = last[d.at().index()];
         let is_written = written.contains(&d.at()) || written.contains(&at);
@@ -269,16 +271,18 @@ fn decisions(
             _ => true,
         };
         let told = if holds { fuse::of_plan(work, schedule, at, &uses, d)? } else { None };
-        let Some(d) = told.filter(|d| met.insert((d.at(), d.what(), d.text().into()))) else {
-            continue;
-        };
-        flips.extend(price::flip(at, &d).map(|flip| (all.len(), flip)));
-        all.push(decision(all.len(), *pass, &d));
+        if let Some(d) = told.filter(|d| last_plan.bears(d)) {
+            let text = last_plan.text(&d)?;
+            if met.insert((d.at(), d.what(), text.clone())) {
+                flips.extend(price::flip(at, &d).map(|flip| (all.len(), flip)));
+                all.push(decision(all.len(), *pass, &d, text));
+            }
+        }
     }
     Ok((all, flips))
 }
 
-fn decision(id: usize, pass: usize, d: &Decision) -> DecisionRecord {
+fn decision(id: usize, pass: usize, d: &Decision, text: String) -> DecisionRecord {
     DecisionRecord {
         id: id as u32,
         pass: pass as u32,
@@ -286,7 +290,7 @@ fn decision(id: usize, pass: usize, d: &Decision) -> DecisionRecord {
         what: d.what().into(),
         chosen: d.chosen().name.into(),
         reason: d.reason().into(),
-        text: d.text().into(),
+        text,
         cost: cost_of(d.chosen().cost),
         plan: None,
         alt: d

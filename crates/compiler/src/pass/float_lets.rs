@@ -5,12 +5,13 @@
 //! back. `--off float-lets`: the body of such a let is written to memory.
 
 use super::cost::Cost;
-use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::decide::{About, Choice, Decision, WhyNot};
 use super::fault::{self, Fault};
 use super::find;
 use super::lets::Let;
+use super::sentences::Says;
 use super::work::Work;
-use aplomb_ground::error::{Result, bytes};
+use aplomb_ground::error::Result;
 use aplomb_values::dag::{Dag, Node, NodeId, Role};
 use std::collections::BTreeSet;
 
@@ -28,13 +29,6 @@ pub fn run(work: &mut Work) -> Result<()> {
         let (n, size) = (work.dag.elements(body), work.dag.dtype(body).size() as u64);
         let own = find::body(&work.dag, &Default::default(), body);
         let here = Cost::compute(n, own.ns, own.flops, own.reads, size);
-        let text = format!(
-            "the let of {} moves out of {}, whose reader then takes it as it is computed: {} less \
-             to write and read",
-            label(&work.dag, l.node),
-            label(&work.dag, body),
-            bytes(n.saturating_mul(2 * size))
-        );
         let about = About {
             at: l.node,
             what: "float",
@@ -46,7 +40,7 @@ pub fn run(work: &mut Work) -> Result<()> {
             Choice { name: "outside", cost: here },
             Choice { name: "inside", cost: here.plus(Cost::store(n, n, size)) },
         );
-        work.decide(Decision::forced(about, a, b, WhyNot::Dearer, text));
+        work.decide(Decision::forced(about, a, b, WhyNot::Dearer, Says::LetOutOf(body)));
         work.note("let/float", l.node, body, "the let stands inside of what a producer reads");
     }
     Ok(())

@@ -6,16 +6,16 @@
 //! launches, the same values.
 
 use super::cost::{Cost, LAUNCH_NS};
-use super::decide::{About, Choice, Decision, WhyNot, label, words};
+use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::schedule::edit::Change;
 use super::schedule::flips::Way;
 use super::schedule::policy::Recompute;
 use super::schedule::{Evaluated, Schedule, Why};
+use super::sentences::Says;
 use super::work::Work;
-use super::{delayed, find, strict};
-use aplomb_ground::error::{Result, bug, bytes};
-use aplomb_values::array::format::short;
-use aplomb_values::dag::{Node, NodeId, Read, kinds};
+use super::{delayed, find, push_down};
+use aplomb_ground::error::{Result, bug};
+use aplomb_values::dag::{NodeId, Read};
 use std::collections::BTreeSet;
 
 pub fn producers(work: &mut Work) -> Result<()> {
@@ -61,12 +61,8 @@ pub fn horizontal(work: &mut Work) -> Result<()> {
             row: "ACC-30",
             switch: "horizontal",
         };
-        let names: Vec<_> = nodes.iter().map(|n| label(&work.dag, *n)).collect();
         let saved = before.facts.bytes.saturating_sub(after.facts.bytes);
-        let saved =
-            if saved > 0 { format!(", {} less to move", bytes(saved)) } else { String::new() };
-        let names = names.join(" and ");
-        let text = format!("{names} run over one domain: one launch instead of {parts}{saved}");
+        let says = Says::OneDomain { parts, saved };
         let apart = Cost {
             flops: before.facts.flops,
             bytes: before.facts.bytes,
@@ -74,7 +70,7 @@ pub fn horizontal(work: &mut Work) -> Result<()> {
         };
         let one = Cost { flops: after.facts.flops, bytes: after.facts.bytes, ns: LAUNCH_NS };
         let (a, b) = (Choice { name: "merge", cost: one }, Choice { name: "apart", cost: apart });
-        work.decide(Decision::forced(about, a, b, WhyNot::Dearer, text).of(nodes));
+        work.decide(Decision::forced(about, a, b, WhyNot::Dearer, says).of(nodes));
     }
     Ok(())
 }
@@ -114,6 +110,7 @@ pub fn of_plan(
             plan.groups.iter().find(all).map(|_| d.clone())
         }
         ("push", "composes") if plan.keep.contains_key(&at) => None,
+        ("push", "grows") => Some(push_down::grow(work, plan, at)),
         _ => Some(d.clone()),
     };
     Ok(told)
@@ -139,32 +136,10 @@ fn inlined(
     let store = Cost::compute(n, body.ns, body.flops, body.reads, size)
         .plus(Cost::store(n, points, size))
         .moving(body.bytes.saturating_add(moved));
-    let name = label(&work.dag, at);
-    let (reason, text) = match points {
-        points if points <= n && places <= 1 => (
-            "single-place",
-            format!(
-                "{name} is computed where it is read; storing it would move {} more",
-                bytes(store.bytes - inline.bytes.min(store.bytes))
-            ),
-        ),
-        points if points <= n => (
-            "each-element-once",
-            format!(
-                "{name} is computed in {} that share no element; storing it would move {} more",
-                contexts(places),
-                bytes(n * size * 2)
-            ),
-        ),
-        _ => (
-            "cheap-again",
-            format!(
-                "{name} is computed {points} times for {n} elements, in {}: {}; storing it: {}",
-                contexts(places),
-                words(inline),
-                words(store)
-            ),
-        ),
+    let reason = match points {
+        points if points > n => "cheap-again",
+        _ if places <= 1 => "single-place",
+        _ => "each-element-once",
     };
     let row = if reason == "cheap-again" { "ACC-17" } else { row };
     let dearer = store.ns >= inline.ns;
@@ -173,7 +148,7 @@ fn inlined(
         Choice { name: "inline", cost: inline },
         Choice { name: "materialise", cost: store },
         if dearer { WhyNot::Dearer } else { WhyNot::Rule(again(work, at)) },
-        text,
+        Says::Inlined { places, points },
     ))
 }
 
@@ -202,82 +177,57 @@ fn once(work: &Work) -> &'static str {
 
 /// A node that keeps its buffer although the passes so far would allow to do without.
 fn kept(work: &Work, at: NodeId, why: &Why, uses: u32, switch: &'static str) -> Option<Decision> {
-    let name = label(&work.dag, at);
     let (n, size) = (work.dag.elements(at), work.dag.dtype(at).size() as u64);
     let body = find::body(&work.dag, &Default::default(), at);
     let compute = Cost::compute(n, body.ns, body.flops, body.reads, size);
     let store = compute.plus(Cost::store(n, n, size));
     let about = |reason, row| About { at, what: "keep", reason, row, switch };
-    let keep = |cost| Choice { name: "materialise", cost };
-    let inline = |cost| Choice { name: "inline", cost };
-    Some(match why {
-        Why::Work { points, inline: more, store } => Decision::forced(
+    let (about, store, inline, because) = match why {
+        Why::Work { inline: more, store, .. } => (
             about("work", if uses > 1 { "ACL-17" } else { "ACL-39" }),
-            keep(*store),
-            inline(*more),
+            *store,
+            *more,
             if more.ns < store.ns { WhyNot::Rule(once(work)) } else { WhyNot::Dearer },
-            format!(
-                "{name} has {n} elements and would be computed {points} times: {} more; storing it \
-                 costs {}",
-                words(*more),
-                words(*store)
-            ),
         ),
-        Why::Shared { uses, inline: more, store } => Decision::forced(
+        Why::Shared { inline: more, store, .. } => (
             match work.policies.recompute() {
                 Recompute::Words => About { switch: "cse", ..about("shared", "ACL-40") },
                 // What the source shares is stored whatever is switched; --dup=cost alone asks for
                 // less.
                 _ => About { switch: "", ..about("shared", "ACC-17") },
             },
-            keep(*store),
-            inline(*more),
+            *store,
+            *more,
             WhyNot::Dearer,
-            format!(
-                "{name} is used {uses} times, so it is stored: {}; computing it at each use would \
-                 take {} more",
-                words(*store),
-                words(*more)
-            ),
         ),
-        Why::Outside { code, fill } => Decision::forced(
+        Why::Outside { code, .. } => (
             About {
                 switch: "",
                 ..about(code, if *code == "oob-compose" { "ACL-38" } else { "ACL-17" })
             },
-            keep(store),
-            inline(compute),
+            store,
+            compute,
             WhyNot::Illegal("the rules of 2006; without them a test guards what is read"),
-            format!(
-                "{name} is computed before what lies outside is put around it, {}",
-                outside(work, at, *fill)
-            ),
         ),
-        Why::MayFail => Decision::forced(
+        Why::MayFail => (
             about("may-fail", "own:may-fail"),
-            keep(store),
-            inline(compute),
+            store,
+            compute,
             WhyNot::Illegal(
                 "an element that no one reads could fail, and the error must not depend on fusion",
             ),
-            format!("{name} can fail and no reader sees all of it, so all of it is computed first"),
         ),
-        Why::Places(k) => Decision::forced(
+        Why::Places(k) => (
             about("places", "own:limit"),
-            keep(store),
-            inline(compute),
+            store,
+            compute,
             WhyNot::Limit { name: "places", need: *k as u64, have: 64 },
-            format!("{name} would be computed in {}; its text would stand in each", contexts(*k)),
         ),
-        Why::Steps(k) => Decision::forced(
+        Why::Steps(k) => (
             about("steps", "own:limit"),
-            keep(store),
-            inline(compute),
+            store,
+            compute,
             WhyNot::Limit { name: "steps", need: *k as u64, have: Read::HEAVIEST as u64 },
-            format!(
-                "finding a place of {name} takes {k} steps, for each of the elements that are read \
-                 of it"
-            ),
         ),
         Why::Root
         | Why::Consumer
@@ -286,22 +236,10 @@ fn kept(work: &Work, at: NodeId, why: &Why, uses: u32, switch: &'static str) -> 
         | Why::Anywhere
         | Why::Flipped
         | Why::Limit { .. } => return None,
-    })
-}
-
-/// The words for the fills of the operands that would give this one, which the rules of 2006 miss.
-fn outside(work: &Work, at: NodeId, fill: Option<f64>) -> String {
-    let (Some(fill), Node::Map(kinds::Map { op, .. })) = (fill, work.dag.node(at)) else {
-        return "for what two reads find outside is not what one would".into();
     };
-    let exact = match strict::fills(*op, fill) {
-        Some((a, b)) if a == b => format!("though {} on its operands would give it", short(a)),
-        Some((a, b)) => {
-            format!("though {} and {} on its operands would give it", short(a), short(b))
-        }
-        None => "and nothing on its operands would give it".into(),
-    };
-    format!("for {} is no identity of {}, {exact}", short(fill), op.glyph())
+    let keep = Choice { name: "materialise", cost: store };
+    let inline = Choice { name: "inline", cost: inline };
+    Some(Decision::forced(about, keep, inline, because, Says::Kept(why.clone())))
 }
 
 /// Reductions that now run in the launch that writes what they read, and epilogues.
@@ -315,16 +253,12 @@ fn joined(work: &mut Work, change: &Change, switch: &'static str) -> Result<()> 
             }
             let n = work.dag.elements(at);
             let size = work.dag.dtype(at).size() as u64;
-            let text = format!(
-                "{} follows its reduction in the same launch, as an epilogue",
-                label(&work.dag, at)
-            );
             let about = About { at, what: "embed", reason: "epilogue", row: "ACC-20", switch };
             let here = Cost::compute(n, 0.0, 1, 0, size);
             let other = here.plus(Cost::store(n, n, size));
             let (a, b) =
                 (Choice { name: "epilogue", cost: here }, Choice { name: "launch", cost: other });
-            work.decide(Decision::forced(about, a, b, WhyNot::Dearer, text));
+            work.decide(Decision::forced(about, a, b, WhyNot::Dearer, Says::Epilogue));
         }
         for &at in group.reduces.iter().filter(|_| !group.body.is_empty()) {
             let consumed = work.dag.node(at).consumes();
@@ -332,24 +266,14 @@ fn joined(work: &mut Work, change: &Change, switch: &'static str) -> Result<()> 
                 consumed.ok_or_else(|| bug!("{} consumes nothing", label(&work.dag, at)))?;
             let n = work.dag.elements(*src);
             let size = work.dag.dtype(*src).size() as u64;
-            let text = format!(
-                "{} runs in the pass that writes {}",
-                label(&work.dag, at),
-                label(&work.dag, *src)
-            );
             let about = About { at, what: "embed", reason: "same-pass", row: "ACC-16", switch };
             let other = Cost::store(0, n, size);
             let (a, b) = (
                 Choice { name: "join", cost: Cost::default() },
                 Choice { name: "launch", cost: other },
             );
-            work.decide(Decision::forced(about, a, b, WhyNot::Dearer, text));
+            work.decide(Decision::forced(about, a, b, WhyNot::Dearer, Says::SamePass));
         }
     }
     Ok(())
-}
-
-/// The number of loops that compute a node, in words.
-fn contexts(n: usize) -> String {
-    if n == 1 { "1 context".into() } else { format!("{n} contexts") }
 }

@@ -12,8 +12,9 @@ use super::fault::Fault;
 use super::find;
 use super::hash::Map;
 use super::schedule::BROADCAST;
+use super::sentences::Says;
 use super::work::Work;
-use aplomb_ground::error::{Result, time};
+use aplomb_ground::error::Result;
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Dag, Info, Node, NodeId, Read, kinds};
 
@@ -45,18 +46,10 @@ fn hoisted(work: &Work, at: NodeId, fold: NodeId, points: u64) -> Decision {
     let size = work.dag.dtype(fold).size() as u64;
     let once = Cost::compute(points, body.ns.max(0.12), 1, 1, size);
     let each = Cost::compute(points.saturating_mul(cells), body.ns.max(0.12), 1, 1, size);
-    let text = format!(
-        "{} does not depend on the element of {}: it is folded once, not {cells} times, {} instead \
-         of {}",
-        label(&work.dag, fold),
-        label(&work.dag, at),
-        time(once.ns / 1e3),
-        time(each.ns / 1e3)
-    );
     let about =
         About { at: fold, what: "hoist", reason: "hoisted", row: "BAR-16", switch: "hoist" };
     let (a, b) = (Choice { name: "outside", cost: once }, Choice { name: "inside", cost: each });
-    Decision::forced(about, a, b, WhyNot::Dearer, text)
+    Decision::forced(about, a, b, WhyNot::Dearer, Says::Hoisted(at))
 }
 
 /// For each scalar that folds make, how many elements they fold; 0 for all others.

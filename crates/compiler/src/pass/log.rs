@@ -102,10 +102,23 @@ impl Log {
     /// Lets go of the arrays, where nobody else holds the graph: to be told, their types are
     /// enough.
     pub fn let_go(&mut self) {
-        let Some(own) = Rc::get_mut(&mut self.recorded) else { return };
-        let like = |a: &Array| stand_in(a.dtype());
-        own.inputs = own.inputs.iter().map(like).collect();
+        if let Some(own) = Rc::get_mut(&mut self.recorded) {
+            own.inputs = stand_ins(own);
+        }
     }
+}
+
+/// Lets go of an evaluation's arrays, whoever else holds it: it can be told still, and run no more.
+pub fn let_go(recorded: &mut Rc<Recorded>) {
+    let inputs = stand_ins(recorded);
+    match Rc::get_mut(recorded) {
+        Some(own) => own.inputs = inputs,
+        None => *recorded = Rc::new(Recorded { inputs, ..(**recorded).clone() }),
+    }
+}
+
+fn stand_ins(recorded: &Recorded) -> Vec<Array> {
+    recorded.inputs.iter().map(|a| stand_in(a.dtype())).collect()
 }
 
 /// An array of a type, and of nothing.

@@ -38,6 +38,7 @@ mod push_down;
 mod record;
 mod rules;
 mod schedule;
+mod sentences;
 mod settle;
 mod shape_uses;
 mod sharing;
@@ -56,7 +57,7 @@ pub use cost::{Cost, Model};
 pub use export::{tell_occupancy, tell_text};
 #[doc(hidden)]
 pub use fault::Fault;
-pub use log::{Log, Timed};
+pub use log::{Log, Timed, let_go};
 pub use options::{
     DEVICES, GROUPS, Options, PRESETS, Preset, RECORDER, SWITCHES, Switch, switch_says, switches,
 };

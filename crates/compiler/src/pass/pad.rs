@@ -5,8 +5,9 @@
 //! a stride meet in gcd(stride, banks) of them, one after the other; an access costs a + b·n, so of
 //! all pads the first with the least sum is taken.
 
-use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::decide::{About, Choice, Decision, WhyNot};
 use super::fault::Fault;
+use super::sentences::Says;
 use super::work::Work;
 use super::{cost, cost::Cost};
 use aplomb_ground::error::Result;
@@ -31,16 +32,6 @@ pub fn run(work: &mut Work) -> Result<()> {
             }
             if work.options.trace {
                 let at = tile.loads[0].0.0;
-                let table: Vec<String> = sums.iter().map(usize::to_string).collect();
-                let rows =
-                    if pad == 0 { "are not padded".into() } else { format!("are longer by {pad}") };
-                let text = format!(
-                    "rows of the copy of {} {rows}: with 0 to {} more elements, {banks} banks have \
-                     conflicts {}",
-                    label(&work.dag, at),
-                    banks - 1,
-                    table.join(" ")
-                );
                 let of = |n: usize| Cost { flops: 0, bytes: 0, ns: n as f64 * cost::READ_NS };
                 let about =
                     About { at, what: "pad", reason: "conflicts", row: "BAS-21", switch: "pad" };
@@ -54,7 +45,8 @@ pub fn run(work: &mut Work) -> Result<()> {
                     Choice { name: chosen, cost: of(least) },
                     Choice { name: other, cost: of(rejected) },
                 );
-                work.decide(Decision::forced(about, a, b, WhyNot::Dearer, text));
+                let says = Says::Padded { pad, sums: sums.clone() };
+                work.decide(Decision::forced(about, a, b, WhyNot::Dearer, says));
             }
             tiling.tiles[k].pad = if work.options.has(Fault::LongRows) { BYTES } else { pad };
         }

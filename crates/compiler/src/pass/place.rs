@@ -9,12 +9,13 @@
 //! with a halo.
 
 use super::cost::{Cost, READ_NS};
-use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::decide::{About, Choice, Decision, WhyNot};
 use super::fault::Fault;
 use super::schedule::{Group, Schedule};
+use super::sentences::{Met, Says};
 use super::work::Work;
 use super::{find, need, sketch, tile};
-use aplomb_ground::error::{Result, bytes};
+use aplomb_ground::error::Result;
 use aplomb_plans::plan::tiling::{BYTES, Single, single};
 use aplomb_plans::plan::{Asking, BufId, Kind, adjacency, asking, met, product, uses};
 use aplomb_values::dag::{NodeId, Read};
@@ -30,7 +31,7 @@ const TILE: [i64; 2] = [16, 16];
 /// An axis shorter than this is read across without much loss.
 const ACROSS: usize = 32;
 /// Neighbouring threads that read across rows move a sector each.
-const SECTOR: u64 = 32;
+pub const SECTOR: u64 = 32;
 
 /// Reads of an array that a launch serves from shared memory.
 #[derive(Clone, Debug)]
@@ -110,7 +111,7 @@ pub fn run(work: &mut Work) -> Result<()> {
             meant.then(|| unserved(work, &all, &work.layouts.group(k, &schedule.groups[k])))
         });
         let group = &work.layouts.group(k, &schedule.groups[k]);
-        let decision = told(work, array, &reads, (group, block), &meeting, why.as_ref());
+        let decision = told(work, array, &reads, (group, block), &meeting, why);
         work.decide(decision);
     }
     work.shared_reads = near;
@@ -118,22 +119,11 @@ pub fn run(work: &mut Work) -> Result<()> {
 }
 
 /// Why an array has no copy in the boxes of its launch, which would keep all of these near.
-fn unserved(work: &Work, near: &[&SharedReads], group: &Group) -> (WhyNot, String) {
+fn unserved(work: &Work, near: &[&SharedReads], group: &Group) -> WhyNot {
     let have = BYTES as u64;
     match tile::least(work, near, group).filter(|need| *need > have) {
-        Some(need) => {
-            let says = format!(
-                "; with all that the launch would keep near the least box needs {} of shared \
-                 memory, {} is the limit",
-                bytes(need),
-                bytes(have)
-            );
-            (WhyNot::Limit { name: "smem", need, have }, says)
-        }
-        None => {
-            let why = "no box of the launch serves its reads";
-            (WhyNot::Illegal(why), format!("; {why}"))
-        }
+        Some(need) => WhyNot::Limit { name: "smem", need, have },
+        None => WhyNot::Illegal("no box of the launch serves its reads"),
     }
 }
 
@@ -200,14 +190,14 @@ fn meeting(work: &Work, reads: &[Read], group: &Group) -> Option<Meeting> {
 }
 
 /// Why an array is not kept near; None: it is.
-fn stays(work: &Work, group: &Group, meeting: &Meeting) -> Option<(WhyNot, String)> {
+fn stays(work: &Work, group: &Group, meeting: &Meeting) -> Option<WhyNot> {
     let least = work.options.preset().overlap();
     let (refs, axes) = match meeting {
         Meeting::Overlap(o) => (o.refs, o.axes.len()),
         Meeting::Across(axes) => (usize::MAX, axes.len()),
         Meeting::Apiece => return None,
         Meeting::Apart(_) => {
-            return Some((WhyNot::Rule("no block holds two of its reads"), String::new()));
+            return Some(WhyNot::Rule("no block holds two of its reads"));
         }
         Meeting::Reuse(..) => {
             let why = match group.kind {
@@ -216,30 +206,19 @@ fn stays(work: &Work, group: &Group, meeting: &Meeting) -> Option<(WhyNot, Strin
                 }
                 _ => "threads that read one element at once are served by one load",
             };
-            return Some((WhyNot::Illegal(why), String::new()));
+            return Some(WhyNot::Illegal(why));
         }
     };
     match () {
-        () if group.kind != Kind::Map => Some((
-            WhyNot::Illegal(
-                "only maps keep a box of a read near; a product has tiles of its operands",
-            ),
-            "; only maps keep a box of a read near, a product has tiles of its operands".into(),
+        () if group.kind != Kind::Map => Some(WhyNot::Illegal(
+            "only maps keep a box of a read near, a product has tiles of its operands",
         )),
-        () if work.options.is_off("tile") => {
-            Some((WhyNot::SwitchedOff("tile"), "; tiles are off".into()))
-        }
-        () if axes > 2 => Some((
-            WhyNot::Illegal("tiles have two axes at most"),
-            "; tiles have two axes at most".into(),
-        )),
+        () if work.options.is_off("tile") => Some(WhyNot::SwitchedOff("tile")),
+        () if axes > 2 => Some(WhyNot::Illegal("tiles have two axes at most")),
         () if product(&group.domain) < work.options.preset().fewest() => {
-            Some((WhyNot::Rule("caches hold all of so few"), "; caches hold all of so few".into()))
+            Some(WhyNot::Rule("caches hold all of so few"))
         }
-        () if refs < least => Some((
-            WhyNot::Rule("caches serve so few reads as well"),
-            format!("; caches serve fewer than {least} reads as well"),
-        )),
+        () if refs < least => Some(WhyNot::Caches { least }),
         () => None,
     }
 }
@@ -252,10 +231,9 @@ fn told(
     reads: &[Read],
     (group, block): (&Group, Option<&[usize]>),
     meeting: &Meeting,
-    why: Option<&(WhyNot, String)>,
+    why: Option<WhyNot>,
 ) -> Decision {
-    let (domain, size, name) =
-        (&group.domain, work.dag.dtype(at).size() as u64, label(&work.dag, at));
+    let (domain, size) = (&group.domain, work.dag.dtype(at).size() as u64);
     let points = product(domain);
     let extents = work.layouts.shape(&work.dag, at);
     let asks: Vec<Asking<'_>> = reads.iter().map(|read| (read, &domain[..])).collect();
@@ -271,102 +249,69 @@ fn told(
         row,
         switch,
     };
-    let (text, about, global, shared) = match meeting {
+    let (met, about, global, shared) = match meeting {
         Meeting::Overlap(o) => {
             let own = block.map(|b| {
                 b.iter().enumerate().filter(|x| *x.1 > 1).map(|(k, n)| (k, *n as i64)).collect()
             });
             let cut: Vec<(usize, i64)> = own.unwrap_or_else(|| o.block.clone());
             let (direct, paper, with_halo) = block_loads(&o.moves, &cut);
-            let (n, shape) = (
-                cut.iter().map(|(_, n)| *n as u64).product::<u64>(),
-                list(cut.iter().map(|c| c.1), "×"),
-            );
             let (all_direct, _, all_with_halo) = all_loads(&o.moves, &cut, domain);
-            let shape = if cut.len() > 1 { format!(" ({shape})") } else { String::new() };
-            let text = format!(
-                "{name} is read at {0} places that overlap, overlap({0} refs, halo {1}): a block \
-                 of {n}{shape} loads \
-                 {direct} of it, {paper} through shared memory by the rule of 2010, {with_halo} \
-                 with a halo; factor {2:.1}",
-                o.refs,
-                list(o.halo.iter().copied(), " "),
-                uses(&extents, &asks),
-            );
+            let met = Met::Overlap {
+                refs: o.refs,
+                halo: o.halo.clone(),
+                block: cut.iter().map(|c| c.1).collect(),
+                loads: [direct, paper, with_halo],
+                uses: uses(&extents, &asks),
+            };
             let (global, near) = (load(all_direct, size), load(all_with_halo, size));
-            (text, about("overlap", "BAR-14", "tile"), global, near)
+            (met, about("overlap", "BAR-14", "tile"), global, near)
         }
         Meeting::Apart(o) => {
             let most = o.block.iter().map(|(axis, n)| (n - 1).min(domain[*axis] as i64 - 1));
-            let text = format!(
-                "{name} is read at {} places that are {} apart: within a block they would have to \
-                 be at most {} apart, so each is read for itself",
-                o.refs,
-                list(o.halo.iter().copied(), " "),
-                list(most, " "),
-            );
+            let met = Met::Apart { refs: o.refs, halo: o.halo.clone(), most: most.collect() };
             let all = load(points.saturating_mul(reads.len() as u64), size);
-            (text, about("apart", "BAR-15", "tile"), all, all)
+            (met, about("apart", "BAR-15", "tile"), all, all)
         }
         Meeting::Across(_) => {
-            let text = format!(
-                "{name} is read across its rows: neighbouring threads would move a sector of \
-                 {SECTOR} bytes for each \
-                 element of {size}, no coalescing"
-            );
             let all = points.saturating_mul(reads.len() as u64);
-            (text, about("no-coalescing", "BAS-09", "tile"), load(all, SECTOR), load(all, size))
-        }
-        Meeting::Apiece => {
-            let text = format!(
-                "{name} is read along rows, a row a thread: in no order of the loops do \
-                 neighbouring threads read neighbours, no coalescing"
-            );
             (
-                text,
+                Met::Across,
                 about("no-coalescing", "BAS-09", "tile"),
-                load(points, SECTOR),
-                load(points, size),
+                load(all, SECTOR),
+                load(all, size),
             )
         }
+        Meeting::Apiece => (
+            Met::Apiece,
+            about("no-coalescing", "BAS-09", "tile"),
+            load(points, SECTOR),
+            load(points, size),
+        ),
         Meeting::Reuse(read, along) => {
-            let axes: Vec<String> =
-                along.iter().map(|&k| aplomb_values::dag::ix::axis_name(k)).collect();
             // Along a loop that moves it not, each element is asked for as often as any other.
             let own: [Asking<'_>; 1] = [(read, domain)];
             let (all, once) = (asking(read, domain), met(&extents, &own));
             let moves = |k: &usize| read.ix.iter().any(|ix| ix.mentions(*k));
-            let times = match read.tests.is_empty() && !along.iter().any(moves) {
-                true => format!("each element {} times", all / once.max(1)),
-                false => format!("each element {:.1} times on average", uses(&extents, &own)),
+            let exact = read.tests.is_empty() && !along.iter().any(moves);
+            let met = Met::Reuse {
+                along: along.clone(),
+                loops: domain.len(),
+                times: exact.then(|| all / once.max(1)),
+                uses: uses(&extents, &own),
+                once,
+                all,
             };
-            let text = format!(
-                "{name} is read by a map of rank {} in {} loops: reuse of a higher order along {}, \
-                 {times}; {} from memory once, {} in all",
-                domain.len() - along.len(),
-                domain.len(),
-                axes.join(" "),
-                bytes(once.saturating_mul(size)),
-                bytes(all.saturating_mul(size))
-            );
-            (text, about("reuse", "BAS-07", ""), load(all, size), load(once, size))
+            (met, about("reuse", "BAS-07", ""), load(all, size), load(once, size))
         }
     };
     let (global, shared) =
         (Choice { name: "global", cost: global }, Choice { name: "shared", cost: shared });
+    let says = Says::Met(met);
     match why {
-        Some((why, says)) => {
-            Decision::forced(about, global, shared, why.clone(), format!("{text}{says}"))
-        }
-        None => {
-            let text = format!("{text}; a block keeps it in shared memory");
-            Decision::forced(about, shared, global, WhyNot::Dearer, text)
-        }
+        Some(why) => Decision::forced(about, global, shared, why, says),
+        None => Decision::forced(about, shared, global, WhyNot::Dearer, says),
     }
-}
-
-fn list(numbers: impl Iterator<Item = i64>, between: &str) -> String {
-    numbers.map(|n| n.to_string()).collect::<Vec<_>>().join(between)
 }
 
 /// Loop axes, the last among them, by which all reads cross the array's rows: neighbours in the

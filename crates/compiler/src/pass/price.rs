@@ -77,7 +77,7 @@ pub fn of(plan: &Plan) -> PlanCost {
 
 /// Prices the decisions of one evaluation whose `flips` are known: for each the plan as it is and
 /// the one that the other way makes. None of the second: it makes the same; none of either: there
-/// was no room.
+/// was no room, or no such plan.
 pub fn all(
     recorded: &Recorded,
     options: &Options,
@@ -102,16 +102,16 @@ pub fn all(
         let mut priced = || {
             let flips = Some(settled.with(*flip)?);
             let options = Options { flips, trace: false, ..options.clone() };
-            let plan = compile(recorded, &options, observer).ok()?.plan;
-            Some(of(&plan)).filter(|other| *other != own)
+            Some(of(&compile(recorded, &options, observer).ok()?.plan))
         };
         let other = known.entry(*flip).or_insert_with(&mut priced).clone();
-        d.plan = Some(own.clone());
-        let alternative = &mut d.alt[0];
-        if let Some(other) = &other {
-            alternative.why_not = judged(&own, other, &alternative.why_not, settles);
+        if let Some(other) = other {
+            d.plan = Some(own.clone());
+            let alternative = &mut d.alt[0];
+            let is_same = other == own;
+            alternative.why_not = judged(&own, &other, &alternative.why_not, settles);
+            alternative.plan = Some(other).filter(|_| !is_same);
         }
-        alternative.plan = other;
     }
 }
 
@@ -120,6 +120,7 @@ fn judged(own: &PlanCost, other: &PlanCost, said: &str, settles: bool) -> String
     let by_cost = said == "dearer" || said.starts_with("rule: ");
     match other.us < own.us {
         _ if !by_cost => said.into(),
+        _ if other == own => "rule: the plan is the same with it".into(),
         false => "dearer".into(),
         true if said != "dearer" => said.into(),
         true if settle::is_cheaper(other, own) => {

@@ -4,11 +4,12 @@
 //! part of a read, except where the node below it is kept. `--off push-down`: a transform of
 //! anything but an input is a launch of its own.
 
-use super::decide::{About, Choice, Decision, WhyNot, label, words};
+use super::decide::{About, Choice, Decision, WhyNot};
 use super::fault::{self, Fault};
 use super::schedule::edit::Change;
 use super::schedule::policy::Policy;
 use super::schedule::{Schedule, Why, draft};
+use super::sentences::Says;
 use super::work::Work;
 use super::{cost, find, gathers};
 use aplomb_ground::error::Result;
@@ -23,28 +24,21 @@ pub fn run(work: &mut Work) -> Result<()> {
     let Some(change) = work.change()? else { return Ok(()) };
     grown(work)?;
     for at in moved(work, &change) {
-        let Node::Transform(kinds::Transform { src, read, .. }) = work.dag.node(at) else {
+        let Node::Transform(kinds::Transform { src, .. }) = work.dag.node(at) else {
             continue;
         };
-        let rank = work.dag.shape(at).len();
         let (grown, size) = (work.dag.elements(at), work.dag.dtype(at).size() as u64);
         let below = work.dag.elements(*src);
         let body = find::body(&work.dag, &change.after.keep, *src);
         let push = cost::Cost::compute(grown, body.ns, body.flops, body.reads, size);
         let keep = cost::Cost::compute(below, body.ns, body.flops, body.reads, size)
             .plus(cost::Cost::store(grown, grown, size));
-        let text = format!(
-            "{} becomes part of the reads below it, {}; as a launch of its own it would read and \
-             write {} more",
-            label(&work.dag, at),
-            read.text(rank),
-            aplomb_ground::error::bytes(2 * grown * size),
-        );
         let about =
             About { at, what: "push", reason: "composes", row: "ACL-37", switch: "push-down" };
         let chosen = Choice { name: "push", cost: push };
         let over = Choice { name: "launch", cost: keep };
-        work.decide(Decision::forced(about, chosen, over, WhyNot::Dearer, text));
+        let says = Says::PartOfReads;
+        work.decide(Decision::forced(about, chosen, over, WhyNot::Dearer, says));
     }
     Ok(())
 }
@@ -90,7 +84,8 @@ fn grown(work: &mut Work) -> Result<()> {
     Ok(())
 }
 
-fn grow(work: &Work, plan: &Schedule, at: NodeId) -> Decision {
+/// The decision on one of them, as it is in a plan.
+pub fn grow(work: &Work, plan: &Schedule, at: NodeId) -> Decision {
     let src = work.dag.node(at).inputs()[0];
     let (few, many) = (work.dag.elements(src), work.dag.elements(at));
     let size = work.dag.dtype(src).size() as u64;
@@ -102,21 +97,6 @@ fn grow(work: &Work, plan: &Schedule, at: NodeId) -> Decision {
     let keep = once.plus(cost::Cost::store(few, many, size));
     let (reads, flops) = (body.reads.max(u64::from(leaf)), body.flops);
     let kept = plan.keep.contains_key(&src);
-    let text = format!(
-        "{} makes {many} elements of {few}: {}. Kept, that is {} reads, {} operations and a pass \
-         that writes {many}; \
-         pushed, {} reads and {} operations. With what the pass reads and the {few} that are \
-         written for it: {} \
-         against {}",
-        label(&work.dag, at),
-        if kept { "what it reads is kept" } else { "it is pushed" },
-        few.saturating_mul(reads),
-        few.saturating_mul(flops),
-        many.saturating_mul(reads),
-        many.saturating_mul(flops),
-        words(keep),
-        words(push)
-    );
     let about = About {
         at,
         what: "push",
@@ -126,5 +106,9 @@ fn grow(work: &Work, plan: &Schedule, at: NodeId) -> Decision {
     };
     let (keep, push) = (Choice { name: "keep", cost: keep }, Choice { name: "push", cost: push });
     let (chosen, over) = if kept { (keep, push) } else { (push, keep) };
-    Decision::forced(about, chosen, over, WhyNot::Dearer, text)
+    let because = match plan.keep.get(&src) {
+        None | Some(Why::Work { .. } | Why::Shared { .. }) => WhyNot::Dearer,
+        Some(_) => WhyNot::Rule("what it reads is written anyway"),
+    };
+    Decision::forced(about, chosen, over, because, Says::Grows { reads, flops })
 }

@@ -13,13 +13,14 @@
 //! in the order of those loops.
 
 use super::cost::{Cost, LAUNCH_NS};
-use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::decide::{About, Choice, Decision, WhyNot};
 use super::fault::Fault;
 use super::schedule::flips::{Flip, Way};
 use super::schedule::{Group, Schedule, Why, legal};
+use super::sentences::Says;
 use super::work::Work;
 use super::{find, price, sketch};
-use aplomb_ground::error::{Result, time};
+use aplomb_ground::error::Result;
 use aplomb_ground::trace::PlanCost;
 use aplomb_plans::kir::LAUNCH_US;
 use aplomb_plans::plan::cpu::{ASK_US, CACHED, INSTRUCTION};
@@ -218,7 +219,7 @@ fn choices(work: &mut Work) -> Result<()> {
             work.flip(flips.without(flip));
             let changed = work.schedule()?;
             let other = cost(work, &changed)?;
-            let decision = chosen(work, flip, &own, &other);
+            let decision = chosen(flip, &own, &other);
             work.decide(decision);
         }
     }
@@ -263,37 +264,26 @@ fn whole(cost: &PlanCost) -> Cost {
 }
 
 /// A choice that stands in the plan, beside the plan with it undone.
-fn chosen(work: &Work, flip: Flip, own: &PlanCost, other: &PlanCost) -> Decision {
-    let (what, names, says) = match flip.way {
-        Way::Store => ("keep", ["materialise", "inline"], "is stored"),
-        Way::Inline => ("inline", ["inline", "materialise"], "is computed where it is read"),
-        Way::Together => ("horizontal", ["merge", "apart"], "is one launch with others"),
-        Way::Apart => ("launch", ["apart", "merge"], "is a launch of its own"),
+fn chosen(flip: Flip, own: &PlanCost, other: &PlanCost) -> Decision {
+    let (what, names) = match flip.way {
+        Way::Store => ("keep", ["materialise", "inline"]),
+        Way::Inline => ("inline", ["inline", "materialise"]),
+        Way::Together => ("horizontal", ["merge", "apart"]),
+        Way::Apart => ("launch", ["apart", "merge"]),
     };
-    let by = |device: &str, own: f64, other: f64| {
-        format!(
-            "for {device}the whole plan takes {} by the model then, and {} otherwise",
-            time(own),
-            time(other)
-        )
+    let because = match () {
+        () if own.us <= other.us => WhyNot::Dearer,
+        () if own.gpu_us <= other.gpu_us => {
+            WhyNot::Rule("it takes longer on a GPU, and one plan serves both")
+        }
+        () => WhyNot::Rule("whole plans are compared no longer than they are worth"),
     };
-    let (why, because) = match () {
-        () if own.us <= other.us => (by("", own.us, other.us), WhyNot::Dearer),
-        () if own.gpu_us <= other.gpu_us => (
-            by("on a GPU ", own.gpu_us, other.gpu_us),
-            WhyNot::Rule("it takes longer on a GPU, and one plan serves both"),
-        ),
-        () => (
-            "which paid until other choices followed it".into(),
-            WhyNot::Rule("whole plans are compared no longer than they are worth"),
-        ),
-    };
-    let text = format!("{} {says}, {why}", label(&work.dag, flip.at));
     let about = About { at: flip.at, what, reason: "settled", row: "ACC-17", switch: "settle" };
     let [own_name, undone] = names;
     let (a, b) =
         (Choice { name: own_name, cost: whole(own) }, Choice { name: undone, cost: whole(other) });
-    Decision::forced(about, a, b, because, text)
+    let says = Says::Settled { way: flip.way, gpu_us: [own.gpu_us, other.gpu_us] };
+    Decision::forced(about, a, b, because, says)
 }
 
 /// Lays arrays out in the order in which they are read.
@@ -322,7 +312,7 @@ fn lay(work: &mut Work) -> Result<()> {
         }
         let nodes = &schedule.groups[k].nodes();
         if work.options.trace {
-            let decision = laid_out(work, (k, nodes), &order, (&new, &own));
+            let decision = laid_out(nodes, &order, (&new, &own));
             work.decide(decision);
         }
         if !work.options.has(Fault::OtherLayout) {
@@ -344,27 +334,13 @@ fn crosses(dag: &Dag) -> bool {
     })
 }
 
-fn laid_out(
-    work: &Work,
-    (k, nodes): (usize, &[NodeId]),
-    order: &[usize],
-    (new, own): (&PlanCost, &PlanCost),
-) -> Decision {
-    let names: Vec<String> = nodes.iter().map(|at| label(&work.dag, *at)).collect();
-    let axes: Vec<String> = order.iter().map(|axis| (axis + 1).to_string()).collect();
-    let text = format!(
-        "k{k} writes {} with the axes in the order {}, in which it is read: all launches take {} \
-         by the model, not {}",
-        names.join(" and "),
-        axes.join(" "),
-        time(new.us),
-        time(own.us)
-    );
+fn laid_out(nodes: &[NodeId], order: &[usize], (new, own): (&PlanCost, &PlanCost)) -> Decision {
     let about =
         About { at: nodes[0], what: "place", reason: "order", row: "own:settle", switch: "settle" };
     let (a, b) = (
         Choice { name: "as-read", cost: whole(new) },
         Choice { name: "as-written", cost: whole(own) },
     );
-    Decision::forced(about, a, b, WhyNot::Dearer, text)
+    let says = Says::LaidOut(order.into());
+    Decision::forced(about, a, b, WhyNot::Dearer, says).of(nodes.into())
 }

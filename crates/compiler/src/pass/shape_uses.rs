@@ -6,9 +6,10 @@
 //! stored for it.
 
 use super::cost::Cost;
-use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::decide::{About, Choice, Decision, WhyNot};
 use super::fault::{self, Fault};
 use super::find;
+use super::sentences::Says;
 use super::work::Work;
 use aplomb_ground::error::Result;
 use aplomb_values::dag::NodeId;
@@ -27,17 +28,13 @@ pub fn run(work: &mut Work) -> Result<()> {
         let (n, size) = (work.dag.elements(at), work.dag.dtype(at).size() as u64);
         let body = find::body(&work.dag, &Default::default(), at);
         let here = Cost::compute(n, body.ns, body.flops, body.reads, size);
-        let text = format!(
-            "{} is asked for its shape, which is known without its values",
-            label(&work.dag, at)
-        );
         let about =
             About { at, what: "shape", reason: "shape-only", row: "ACC-18", switch: "shape-uses" };
         let (a, b) = (
             Choice { name: "drop", cost: here },
             Choice { name: "use", cost: here.plus(Cost::store(n, n, size)) },
         );
-        work.decide(Decision::forced(about, a, b, WhyNot::Dearer, text));
+        work.decide(Decision::forced(about, a, b, WhyNot::Dearer, Says::ShapeOnly));
         work.note("shape-use", at, at, "only its shape is asked for");
     }
     Ok(())

@@ -5,9 +5,10 @@
 //! binds every shared term at the root; `--off bind` (or prune) loses the sharing: `record` then
 //! hands on a tree.
 
-use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::decide::{About, Choice, Decision, WhyNot};
 use super::fault::{self, Fault};
 use super::lets::{self, Let};
+use super::sentences::Says;
 use super::work::Work;
 use super::{cost, find};
 use aplomb_ground::error::Result;
@@ -53,11 +54,6 @@ pub fn bind(work: &mut Work) -> Result<()> {
         let body = find::body(&work.dag, &Default::default(), l.node);
         let once = cost::Cost::compute(points, body.ns, body.flops, body.reads, size);
         let each = cost::Cost::compute(points * n, body.ns, body.flops, body.reads, size);
-        let text = format!(
-            "{} is used {n} times where it was recorded and bound once; without its let each use \
-             would evaluate it",
-            label(&work.dag, l.node)
-        );
         work.decide(Decision::forced(
             About {
                 at: l.node,
@@ -69,7 +65,7 @@ pub fn bind(work: &mut Work) -> Result<()> {
             Choice { name: "let", cost: once },
             Choice { name: "recompute", cost: each },
             WhyNot::Dearer,
-            text,
+            Says::BoundOnce(n),
         ));
     }
     Ok(())

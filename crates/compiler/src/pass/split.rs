@@ -8,13 +8,14 @@
 //! to the left.) Where registers are short, what is used again last is finished, as a spill would
 //! choose; but a spill goes to memory in each thread, and this is an array that others may read.
 
-use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::decide::{About, Choice, Decision, WhyNot};
 use super::hash::Map;
 use super::need::{self, Alive, Need};
 use super::schedule::{Keep, Why};
+use super::sentences::Says;
 use super::work::Work;
 use super::{cost, cost::Cost};
-use aplomb_ground::error::{Result, bytes};
+use aplomb_ground::error::Result;
 use aplomb_ground::limits::LaunchLimits;
 use aplomb_values::dag::{Dag, NodeId};
 
@@ -28,13 +29,6 @@ pub fn run(work: &mut Work) -> Result<()> {
             continue;
         }
         let (n, size) = (work.dag.elements(at), work.dag.dtype(at).size() as u64);
-        let text = format!(
-            "{} is finished first: with it the launch would {}, and {have} is the limit; written \
-             and read it costs {}",
-            label(&work.dag, at),
-            needs(name, *need),
-            bytes(n.saturating_mul(2 * size))
-        );
         let about = About { at, what: "split", reason: "limit", row: "ACL-33", switch: "split" };
         let (a, b) = (
             Choice { name: "finish", cost: Cost::store(n, n, size) },
@@ -45,42 +39,34 @@ pub fn run(work: &mut Work) -> Result<()> {
             a,
             b,
             WhyNot::Limit { name, need: *need, have: *have },
-            text,
+            Says::Finished,
         ));
     }
     if change.edits.is_empty() {
         return Ok(());
     }
     let home = before.homes();
-    for (k, group) in after.groups.iter().enumerate() {
+    for group in &after.groups {
         let nodes = group.nodes();
         let whole = home.get(&nodes[0]).filter(|g| nodes.iter().all(|n| home.get(n) == Some(g)));
         let was = whole.map(|g| before.groups[*g].nodes());
         let parted = was.filter(|was| was.len() > nodes.len() && was[0] == nodes[0]);
         let short = parted.and_then(|was| need::over(&work.dag, &before.keep, &was, &limits));
         let Some((name, need, have)) = short else { continue };
-        let text = format!(
-            "k{k} leaves others out with which it would {}; {have} is the limit",
-            needs(name, need)
-        );
         let about =
             About { at: nodes[0], what: "split", reason: "limit", row: "ACL-33", switch: "split" };
         let own = Cost { ns: cost::LAUNCH_NS, ..Cost::default() };
         let (a, b) =
             (Choice { name: "apart", cost: own }, Choice { name: "merge", cost: Cost::default() });
-        work.decide(Decision::forced(about, a, b, WhyNot::Limit { name, need, have }, text));
+        work.decide(Decision::forced(
+            about,
+            a,
+            b,
+            WhyNot::Limit { name, need, have },
+            Says::LeavesOut,
+        ));
     }
     Ok(())
-}
-
-/// The words for a launch that needs so much of a resource.
-fn needs(name: &str, need: u64) -> String {
-    match name {
-        "code" => format!("have {need} steps"),
-        "parameters" => format!("take {} of parameters", bytes(need)),
-        "registers" => format!("hold {need} registers"),
-        _ => format!("read {need} arrays"),
-    }
 }
 
 /// The nodes to keep so that the body of every kept node is within limits.

@@ -6,13 +6,14 @@
 //! points whose copies fit a block's memory, the first that moves the fewest bytes a point. Counts
 //! are exact for whole boxes.
 
-use super::decide::{About, Choice, Decision, WhyNot, label};
+use super::decide::{About, Choice, Decision, WhyNot};
 use super::fault::Fault;
 use super::place::SharedReads;
 use super::schedule::Group;
+use super::sentences::Says;
 use super::work::Work;
 use super::{cost, cost::Cost};
-use aplomb_ground::error::{Result, bytes};
+use aplomb_ground::error::Result;
 use aplomb_plans::plan::Kind;
 use aplomb_plans::plan::tiling::{BYTES, STAGED, Span, Tile, Tiling, single};
 use aplomb_values::dag::{NodeId, Read};
@@ -31,7 +32,7 @@ pub fn run(work: &mut Work) -> Result<()> {
     let near = std::mem::take(&mut work.shared_reads);
     for found in searched(work, &near)? {
         if work.options.trace {
-            let decision = decided(work, &found);
+            let decision = decided(&found);
             work.decide(decision);
         }
         work.tilings.insert(found.group, found.tiling);
@@ -219,25 +220,18 @@ fn moved(tile: &Tile<Load>, block: &[usize]) -> u64 {
     rows.saturating_mul(((row * tile.size) as u64).div_ceil(PIECE)).saturating_mul(PIECE)
 }
 
-fn decided(work: &Work, found: &Found) -> Decision {
+fn decided(found: &Found) -> Decision {
     let Found { domain, array: at, tried, tiling: best, moved: least, .. } = found;
     let (at, least) = (*at, *least);
     let boxes = best.boxes(domain);
-    let cut = |block: &[usize]| {
-        block.iter().filter(|n| **n > 1).map(usize::to_string).collect::<Vec<_>>().join("×")
+    let cut = |block: &[usize]| block.iter().copied().filter(|n| *n > 1).collect::<Vec<usize>>();
+    let says = Says::Boxes {
+        block: cut(&best.block),
+        boxes,
+        shared: best.bytes() as u64,
+        moved: least,
+        tried: tried.iter().map(|(t, moved)| (cut(&t.block), *moved)).collect(),
     };
-    let table: Vec<String> =
-        tried.iter().map(|(t, moved)| format!("{} {}", cut(&t.block), bytes(*moved))).collect();
-    let text = format!(
-        "the launch is cut into boxes of {} points, {boxes} in all: a box copies {} of {} into {} \
-         of shared memory; \
-         tried {}",
-        cut(&best.block),
-        bytes(least),
-        label(&work.dag, at),
-        bytes(best.bytes() as u64),
-        table.join(", ")
-    );
     let cost = |moved: u64| Cost {
         flops: 0,
         bytes: moved.saturating_mul(boxes),
@@ -252,13 +246,13 @@ fn decided(work: &Work, found: &Found) -> Decision {
             chosen,
             Choice { name: "other-boxes", cost: cost(moved) },
             WhyNot::Dearer,
-            text,
+            says,
         ),
         None => {
             let points: u64 = best.block.iter().map(|n| *n as u64).product();
             let loads: u64 = best.tiles.iter().map(|t| t.loads.len() as u64 * t.size as u64).sum();
             let direct = Choice { name: "no-boxes", cost: cost(points.saturating_mul(loads)) };
-            Decision::forced(about, chosen, direct, WhyNot::Dearer, text)
+            Decision::forced(about, chosen, direct, WhyNot::Dearer, says)
         }
     }
 }

@@ -79,7 +79,7 @@ impl Session {
 
     fn told_in_turn(&mut self, sides: [(&Last, &Options); 2]) -> Result<[Trace; 2], Error> {
         // A line that forced nothing is told by running it whole, effects aside: once is enough.
-        if sides.iter().any(|side| side.0.forced.is_empty()) {
+        if sides.iter().any(|(line, _)| line.forced.is_empty() || !line.is_whole()) {
             let mut told = |(line, options): (&Last, &Options)| {
                 self.take_options(options);
                 self.trace_line(line)

@@ -5,7 +5,7 @@
 
 use super::compare::{Again, Side};
 use super::record::{Clock, tell_device};
-use aplomb_compiler::pass::{Log, Prices, tell_text, tell_times};
+use aplomb_compiler::pass::{Log, Prices, let_go, tell_text, tell_times};
 use aplomb_devices::device::{Compiling, LaunchStats};
 use aplomb_ground::error::{Error, OnHost, count};
 use aplomb_ground::limits::Interrupt;
@@ -15,6 +15,7 @@ use aplomb_ground::trace::{Config, Diagnostic, ResultRecord, SourceText, Trace};
 use aplomb_language::eval::host::Much;
 use aplomb_language::eval::work::Reason;
 use aplomb_plans::kir;
+use aplomb_values::array::Array;
 use aplomb_values::dag::Recorded;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -133,6 +134,28 @@ pub struct Run {
 pub struct Forced {
     pub recorded: Rc<Recorded>,
     pub run: Option<Rc<Run>>,
+    /// The arrays that it starts from are there, so it can run again.
+    pub is_whole: bool,
+}
+
+/// Bytes of arrays that stay for a story though other statements follow: copying them, should one
+/// of those change them, takes as long as starting a launch.
+const STAYS: usize = 1 << 16;
+
+impl Forced {
+    pub fn new(recorded: Rc<Recorded>) -> Forced {
+        Forced { recorded, run: None, is_whole: true }
+    }
+
+    /// Other statements follow: arrays that they may change are let go, or each change would copy
+    /// all of one.
+    pub fn let_go(&mut self) {
+        let bytes = |a: &Array| a.len().saturating_mul(a.dtype().size());
+        if self.recorded.inputs.iter().map(bytes).fold(0, usize::saturating_add) > STAYS {
+            let_go(&mut self.recorded);
+            self.is_whole = false;
+        }
+    }
 }
 
 /// A statement that has a story, in figures.
@@ -209,6 +232,11 @@ impl Kept {
     pub fn is_blank(&self) -> bool {
         let told = self.result.is_some() || self.used.is_some();
         self.evaluations == 0 && self.parts.is_empty() && self.warnings.is_empty() && !told
+    }
+
+    /// Whether something worked: launches, or the evaluator itself.
+    pub fn is_work(&self) -> bool {
+        !self.parts.is_empty() || self.warnings.iter().any(|w| w.ms.is_some())
     }
 
     /// Whether there is a statement that it tells of.

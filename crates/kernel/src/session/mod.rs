@@ -77,10 +77,10 @@ pub trait Commands {
     }
 }
 
-/// The last line that gave a value, and the workspace it ran in.
+/// The last line that worked or gave a value, and the workspace it ran in.
 struct Last {
     text: Arc<Source>,
-    /// The statement of it that gave the value.
+    /// The last statement of it that had work done, or else that gave a value.
     said: String,
     before: Snapshot,
     /// The evaluations that it forced; empty where its values were ready or small.
@@ -105,9 +105,19 @@ struct Older {
     options: Options,
 }
 
+impl Last {
+    /// Whether all that it forced can run again by itself.
+    fn is_whole(&self) -> bool {
+        self.forced.iter().all(|forced| forced.is_whole)
+    }
+}
+
 /// The sentence on a line of which no run is kept, since it had nothing to launch.
 const AGAIN: &str = "all of this line was small and computed at once, without launches: what is \
                      told is another run, with all of it recorded";
+/// The sentence on a line whose launches would have to run again, and cannot by themselves.
+const LET_GO: &str = "the arrays of this line are gone, since statements followed that may have \
+                      changed them: what is told is another run, with all of it recorded";
 /// The number of older lines that are kept.
 const OLDER: usize = 16;
 /// Names whose comments are kept.
@@ -442,11 +452,13 @@ impl Session {
         self.looking(self.core.mode().telling(), run)
     }
 
-    /// A run whose stories are its own: those told so far wait, and are there again afterwards.
+    /// A run whose stories are its own, one for each statement that worked: those told so far wait,
+    /// and are there again afterwards.
     fn apart<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
         self.core.begin();
         let earlier = self.core.set_kept_aside();
-        let done = run(self);
+        let each = Mode { each: true, ..self.core.mode() };
+        let done = self.looking(each, run);
         self.core.take_forced();
         self.core.set_kept(earlier);
         done
@@ -467,13 +479,17 @@ impl Session {
     /// The story of a line under the switches of now.
     fn trace_line(&mut self, line: &Last) -> Result<Trace, Error> {
         // Work that the evaluator told of is a story without launches.
-        let worked = line.warnings.iter().any(|w| w.ms.is_some());
-        if worked || !line.forced.is_empty() {
+        let worked = line.warnings.iter().any(|w| w.ms.is_some()) || !line.forced.is_empty();
+        let is_there = line.is_whole()
+            || self.core.mode().planning
+            || line.forced.iter().all(|forced| forced.run.is_some()) && self.ran_so(line);
+        if worked && is_there {
             return self.story_forced(line, false).map(|told| told.0.tell());
         }
         let mut trace = self.trace_again(line.text.clone(), Some(line.before.clone()))?;
         if !trace.segments.is_empty() {
-            let (code, text) = ("W-again".into(), AGAIN.into());
+            let text = if worked { LET_GO } else { AGAIN };
+            let (code, text) = ("W-again".into(), text.into());
             trace.diagnostics.push(Diagnostic { code, text, ..Diagnostic::default() });
         }
         Ok(trace)
@@ -488,7 +504,7 @@ impl Session {
         world.start(&line.said);
         world.warn_again(&line.warnings);
         let mut values = record::Sum::default();
-        for Forced { recorded, run } in &line.forced {
+        for Forced { recorded, run, .. } in &line.forced {
             if let Some(run) = run.as_ref().filter(|_| known) {
                 world.note(recorded, run.clone());
                 continue;

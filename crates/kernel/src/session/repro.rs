@@ -34,6 +34,11 @@ impl Session {
     /// CUDA text.
     pub fn reproduction(&mut self, number: usize) -> Result<Reproduction> {
         let last = self.last.as_ref().ok_or_else(|| value("no line has done any work yet"))?;
+        if !last.is_whole() {
+            let says = "the arrays of this line are gone, since statements followed that may have \
+                        changed them";
+            return Err(domain(says).hint("a line of the statement alone keeps them"));
+        }
         let (forced, statement) = (last.forced.clone(), last.said.clone());
         let mut before = 0;
         for Forced { recorded, .. } in forced {

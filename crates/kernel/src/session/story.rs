@@ -106,7 +106,7 @@ impl Session {
                 .looking(mode, |session| session.trace_line(last))
                 .map(|trace| Trace { result: trace.result.or(last.result.clone()), ..trace });
         };
-        if last.forced.is_empty() {
+        if last.forced.is_empty() || !last.is_whole() {
             choose(self.core.options(), wanted)?;
             return self.trace_again(last.text.clone(), Some(last.before.clone()));
         }

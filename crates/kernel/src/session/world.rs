@@ -77,13 +77,13 @@ pub struct Core {
     pub(super) interpreted: Vec<Interpreted>,
     /// Milliseconds of all such work.
     outside_ms: f64,
-    /// The text of the last statement that gave a value.
+    /// The text of the last statement that had work done, or else that gave a value.
     pub said: String,
     /// The evaluations that the statement under way has forced, to tell its story later.
     forced: Vec<Forced>,
-    /// The step under way, which only leads to others, where the story is still of the statement
-    /// before it.
-    leads: Option<Place>,
+    /// The statement under way, as long as it had no work done and the story is still of an earlier
+    /// one, which had.
+    idle: Option<Place>,
     /// The record of the last run of launches.
     ran: Option<Rc<Run>>,
     /// Milliseconds that launches took since `begin`, and how many.
@@ -129,7 +129,7 @@ impl Core {
             outside_ms: 0.0,
             said: String::new(),
             forced: Vec::new(),
-            leads: None,
+            idle: None,
             ran: None,
             spent: Spent::default(),
             sum: Spent::default(),
@@ -269,6 +269,8 @@ pub struct World<'a> {
     pub(super) core: &'a mut Core,
     pub(super) sink: Option<&'a mut dyn Sink>,
     silent: bool,
+    /// Whether a statement has begun: what is in the core before that is another text's.
+    begun: bool,
     gave: bool,
     dry: bool,
     /// Values that the program printed and that a page shows.
@@ -277,7 +279,7 @@ pub struct World<'a> {
 
 impl<'a> World<'a> {
     pub fn new(core: &'a mut Core, sink: Option<&'a mut dyn Sink>, silent: bool) -> World<'a> {
-        World { core, sink, silent, gave: false, dry: false, pages: 0 }
+        World { core, sink, silent, begun: false, gave: false, dry: false, pages: 0 }
     }
 
     pub(super) fn is_rich(&self) -> bool {
@@ -289,29 +291,31 @@ impl<'a> World<'a> {
         World { dry: true, ..self }
     }
 
-    /// Whether the text that ran is one to tell: it gave a value, or its last statement had work
-    /// done for a name.
+    /// Whether the text that ran is one to tell: it gave a value, or had work done for a name.
     pub fn has_story(&mut self) -> bool {
-        if self.core.leads.take().is_some() {
-            return true;
-        }
+        self.core.idle = None;
         let worked = self.worked();
-        if !self.gave && worked {
+        if worked {
             self.keep_said();
         }
         self.gave || worked
     }
 
-    /// True once the statement under way had work done.
+    /// True once the statement that the story is of had work done.
     fn worked(&self) -> bool {
-        !self.core.forced.is_empty() || self.core.interpreted.iter().any(Interpreted::is_work)
+        let Core { forced, interpreted, .. } = &*self.core;
+        self.begun && (!forced.is_empty() || interpreted.iter().any(Interpreted::is_work))
     }
 
-    /// Work begins. Where the story is of an earlier statement, it ends here.
-    fn works(&mut self) {
-        if let Some(place) = self.core.leads.take() {
-            self.begin(&place);
+    /// Whether the story is that of the statement under way. Where it is still that of an earlier
+    /// one, it ends here if there is `work` to tell, or each statement is told.
+    fn is_told(&mut self, work: bool) -> bool {
+        if work || self.core.mode.tracing {
+            if let Some(place) = self.core.idle.take() {
+                self.begin(&place);
+            }
         }
+        self.core.idle.is_none()
     }
 
     /// A statement's story begins, and nothing is in it yet.
@@ -323,9 +327,12 @@ impl<'a> World<'a> {
         self.core.current.name(Some(place));
     }
 
-    /// Keeps the text of the statement under way: its story is the one that is told.
+    /// Keeps the text of the statement that the story is of; one that gave its value to somebody
+    /// who looks on was kept then.
     fn keep_said(&mut self) {
-        self.core.said = self.core.current.statement();
+        if self.core.current.is_some() {
+            self.core.said = self.core.current.statement();
+        }
     }
 
     /// A statement's story begins.
@@ -340,8 +347,8 @@ impl<'a> World<'a> {
         self.core.warnings = warnings.to_vec();
     }
 
-    /// The story of the statement under way, named by what holds its inputs. One that gave its
-    /// value is over, and the last.
+    /// The story of the statement under way, named by what holds its inputs; where that had no work
+    /// done, of the last that had.
     pub fn take_trace(&mut self, interp: &Interp) -> Trace {
         self.take_story(interp).tell()
     }
@@ -349,13 +356,14 @@ impl<'a> World<'a> {
     /// The same, not told yet.
     pub fn take_story(&mut self, interp: &Interp) -> Kept {
         let mut current = std::mem::take(&mut self.core.current);
-        match self.core.kept.pop() {
-            Some(over) if current.parts.is_empty() => current = over,
-            // What was said of no evaluation; a story that is over has it.
-            over => {
-                self.core.kept.extend(over);
-                current.warnings.append(&mut self.core.warned());
-            }
+        // What was said of no evaluation; a story that is over has it.
+        if current.is_some() || self.core.kept.is_empty() {
+            current.warnings.append(&mut self.core.warned());
+        }
+        if !current.is_work() {
+            let kept = &mut self.core.kept;
+            let last = kept.iter().rposition(Kept::is_work).or(kept.len().checked_sub(1));
+            current = last.map_or(current, |last| kept.remove(last));
         }
         super::record::name_inputs(&mut current.parts, interp);
         current
@@ -507,9 +515,9 @@ impl World<'_> {
 
 impl Host for World<'_> {
     fn force(&mut self, recorded: Recorded) -> Result<Vec<Array>> {
-        self.works();
+        self.is_told(true);
         let recorded = Rc::new(recorded);
-        self.core.forced.push(Forced { recorded: recorded.clone(), run: None });
+        self.core.forced.push(Forced::new(recorded.clone()));
         if self.dry {
             return Err(internal("nothing is computed here"));
         }
@@ -551,16 +559,18 @@ impl Host for World<'_> {
     }
 
     fn warn(&mut self, code: &'static str, place: &Place, text: String) {
+        let told = self.is_told(false);
         let known = &mut self.core.warnings;
-        if known.len() < 16 && known.iter().all(|w| w.text != text) {
+        if told && known.len() < 16 && known.iter().all(|w| w.text != text) {
             known.push(Warning { code, place: Some(place.clone()), text, ms: None });
         }
     }
 
     fn interpreted(&mut self, place: &Place, much: Much, why: &Reason, own: f64) {
         self.core.outside_ms += own;
-        self.works();
-        Interpreted::add(&mut self.core.interpreted, place, (much, why), own);
+        if self.is_told(!matches!(much, Much::World(_))) {
+            Interpreted::add(&mut self.core.interpreted, place, (much, why), own);
+        }
     }
 
     fn follows(&self) -> bool {
@@ -711,22 +721,26 @@ impl Host for World<'_> {
         line
     }
 
-    fn statement(&mut self, place: &Place, leads: bool) {
-        if leads && !self.core.mode.tracing && self.worked() {
-            if self.core.leads.is_none() {
-                self.keep_said();
+    fn statement(&mut self, place: &Place) {
+        if self.worked() {
+            let is_first = self.core.idle.replace(place.clone()).is_none();
+            // Where each statement is told, those of the one with most to do stay.
+            if is_first && !self.core.mode.each {
+                self.core.forced.iter_mut().for_each(Forced::let_go);
+                self.core.current.let_go();
             }
-            self.core.leads = Some(place.clone());
         } else {
-            self.core.leads = None;
+            self.core.idle = None;
             self.begin(place);
         }
+        self.begun = true;
         self.core.sum = self.core.sum.and(&self.core.spent);
         self.core.spent = Spent::default();
     }
 
     fn show(&mut self, value: &Array, text: &str, style: &Style) {
         self.gave = true;
+        self.is_told(false);
         self.keep_said();
         if self.core.mode.tracing {
             self.core.current.result = Some(super::record::result_of(value));
@@ -743,6 +757,10 @@ impl Host for World<'_> {
     }
 
     fn print(&mut self, value: &Array, text: &str, style: &Style) {
+        self.gave = true;
+        if self.core.idle.is_none() {
+            self.keep_said();
+        }
         let may = self.is_rich() && self.pages < shown::MOST_PAGES;
         match may.then(|| format::printed(value, style)).flatten() {
             Some(page) => {

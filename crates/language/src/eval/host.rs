@@ -232,9 +232,9 @@ pub trait Host {
     /// A line that someone types. None: nobody does, or the input has ended.
     fn read_line(&mut self, prompt: &str) -> Option<String>;
 
-    /// A top-level statement begins: what is forced from here on belongs to it. One that `leads`
-    /// only to others (`:EndFor`, a condition) may compute nothing, and ends no story then.
-    fn statement(&mut self, place: &Place, leads: bool);
+    /// A top-level statement begins: what is forced from here on belongs to it. One that computes
+    /// nothing (`:EndFor`, `a←1`) ends no story.
+    fn statement(&mut self, place: &Place);
     /// The value of a top-level statement that is to be shown, how it prints (lines end in `\n`),
     /// and what made it so.
     fn show(&mut self, value: &Array, text: &str, style: &Style);

@@ -282,7 +282,7 @@ impl Interp {
         keep: bool,
     ) -> Result<Option<Array>> {
         let place = step.place(ast);
-        host.statement(&place, step.act.leads());
+        host.statement(&place);
         let own = Statement::begin(&mut self.store, &mut self.sys, &place);
         if let Some(space) = walk.space() {
             go_to(own.store, own.sys, space);

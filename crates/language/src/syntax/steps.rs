@@ -129,14 +129,6 @@ pub enum Act {
 }
 
 impl Act {
-    /// True of a step that only leads to others: what it computes is a condition, or what turns go
-    /// over.
-    pub fn leads(&self) -> bool {
-        !matches!(self, Act::Run(_) | Act::Define(_) | Act::Branch(_) | Act::Evaluate(_))
-    }
-}
-
-impl Act {
     /// The step that it may go on with instead of the next.
     fn target(&mut self) -> Option<&mut usize> {
         match self {

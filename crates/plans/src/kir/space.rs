@@ -7,6 +7,7 @@
 
 use super::form::Form;
 use super::product::Tiled;
+use crate::micro;
 use crate::plan::adjacency::Adjacent;
 use crate::plan::tiling::Tile;
 use crate::plan::{Launch, Plan, Step, What};
@@ -14,6 +15,8 @@ use aplomb_values::dag::ix::Ix;
 
 /// Lanes of a warp.
 const WARP: usize = 32;
+/// Words that shared memory gives at once.
+const BANKS: usize = 32;
 /// Bytes of an array that a cache for one word at a time may hold.
 const CONSTANT: u64 = 64 << 10;
 
@@ -126,11 +129,21 @@ pub fn adjacent(plan: &Plan, launch: &Launch, load: usize) -> Option<Adjacent> {
     plan.adjacent(launch, load, (form.lanes(launch), form.loops(launch)))
 }
 
-/// Threads of a warp that meet in one bank where a box's copy serves a read (BAS-19). None: no copy
-/// does.
+/// Threads of a warp that meet in one bank where a block's copy serves a read (BAS-19). None: no
+/// copy does.
 pub fn conflicts(launch: &Launch, load: usize) -> Option<u32> {
-    let (tile, tiling) = (near(launch, load)?, launch.tiling.as_ref()?);
-    Some(tile.meetings(&tiling.block, tiling.lanes))
+    if let (Some(tile), Some(tiling)) = (near(launch, load), launch.tiling.as_ref()) {
+        return Some(tile.meetings(&tiling.block, tiling.lanes));
+    }
+    let tiled = Tiled::of(launch)?;
+    let stride = match (tiled.side(launch, load)?, tiled.column) {
+        // Threads go along a tile's rows and columns.
+        (_, Some(_)) => 1,
+        // All of them are at one place.
+        (false, None) => 0,
+        (true, None) => return None,
+    };
+    Some(micro::conflicts(stride, BANKS) as u32)
 }
 
 /// The box's copy that serves a read.

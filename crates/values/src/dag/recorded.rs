@@ -5,6 +5,7 @@ use crate::array::Array;
 use aplomb_ground::span::Place;
 
 /// One evaluation: a recorded graph, the arrays it starts from, the nodes whose values are wanted.
+#[derive(Clone)]
 pub struct Recorded {
     /// The graph.
     pub dag: Dag,

@@ -17,6 +17,7 @@ use aplomb_plans::plan::{Launch, Plan};
 use aplomb_values::dag::Dag;
 
 /// The reason for which two launches are better apart.
+#[derive(Clone, Debug)]
 pub enum Loss {
     /// One of the two would have another form.
     Form(Form, Form),

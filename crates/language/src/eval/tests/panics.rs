@@ -110,8 +110,8 @@ impl Host for Faulty {
         self.step();
         self.inner.read_line(prompt)
     }
-    fn statement(&mut self, place: &Place, leads: bool) {
-        self.inner.statement(place, leads)
+    fn statement(&mut self, place: &Place) {
+        self.inner.statement(place)
     }
     fn show(&mut self, value: &Array, text: &str, style: &Style) {
         self.step();
