@@ -10,8 +10,8 @@ use aplomb_values::dag::{Node, Read, Role, kinds};
 use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::{self, LANES, ordered};
-use aplomb_values::prim::scalar::Fail;
 use aplomb_values::prim::scalar::single::has_room;
+use aplomb_values::prim::scalar::{Fail, Src};
 use std::cell::RefCell;
 
 /// A window's axis of at most so many places is folded by shifted reads.
@@ -166,9 +166,16 @@ impl Cx<'_> {
         let mut out = self.budget().filled(0.0, whole.len() / n)?;
         let (xs, ys) = (super::lanes(&x, self.budget())?, super::lanes(&y, self.budget())?);
         let (xs, ys) = (xs.src()?, ys.src()?);
-        if dtype == DType::F32 || !self.host.dot(xs, ys, n, &mut out) {
-            for (row, out) in out.iter_mut().enumerate() {
-                let pair = |k| (super::item(xs, row * n + k), super::item(ys, row * n + k));
+        let mut ticks = self.budget().ticks();
+        for (row, out) in out.iter_mut().enumerate() {
+            ticks.spend(n)?;
+            let part = |of| match of {
+                Src::One(x) => Src::One(x),
+                Src::Many(items) => Src::Many(&items[row * n..][..n]),
+            };
+            let (x, y) = (part(xs), part(ys));
+            if dtype == DType::F32 || !self.host.dot(x, y, n, std::slice::from_mut(out)) {
+                let pair = |k| (super::item(x, k), super::item(y, k));
                 *out = reduce::dot(pair, n, dtype).map_err(|(_, fail)| super::failed(fail))?;
             }
         }
