@@ -310,10 +310,10 @@ impl<'a> World<'a> {
     /// Whether the story is that of the statement under way. Where it is still that of an earlier
     /// one, it ends here if there is `work` to tell, or each statement is told.
     fn is_told(&mut self, work: bool) -> bool {
-        if work || self.core.mode.tracing {
-            if let Some(place) = self.core.idle.take() {
-                self.begin(&place);
-            }
+        if (work || self.core.mode.tracing)
+            && let Some(place) = self.core.idle.take()
+        {
+            self.begin(&place);
         }
         self.core.idle.is_none()
     }
