@@ -329,17 +329,20 @@ impl Operand<'_> {
         let program =
             lower(Work { isa, domain: &own, steps: &steps, guards, stores, keep, reduced }, inputs);
         let env = Env::new(cpu.isa, &program, &steps, &[], ctx.interrupt);
-        let aside = self.aside();
+        let (aside, copied) = (self.aside(), self.copied());
         let panels_each = if aside.is_some() { PANELS } else { 1 };
         let units = panels.div_ceil(panels_each) * chunks;
         let tally = share(cpu, &env, units, total > LANES * CHUNK, ctx, &|frame, unit| {
             let (chunk, first) = (unit % chunks, unit / chunks * panels_each);
             // SAFETY: a unit writes its own parts of its own panels.
-            match &aside {
-                Some(at) => unsafe {
-                    self.columns(isa, at, first..(first + PANELS).min(panels), chunk, &out)
-                },
-                None => unsafe { self.lines(frame, &env, first, chunk, &out) },
+            unsafe {
+                match (&aside, &copied) {
+                    (Some(at), _) => {
+                        self.columns(isa, at, first..(first + PANELS).min(panels), chunk, &out)
+                    }
+                    (None, Some(from)) => self.copies(from, first, chunk, &out),
+                    (None, None) => self.lines(frame, &env, first, chunk, &out),
+                }
             }
         })?;
         Ok(tally.fault.is_none().then_some(buffer))
@@ -386,6 +389,36 @@ impl Operand<'_> {
     /// of one.
     fn aside(&self) -> Option<Aside> {
         self.read().filter(|read| read.line.unsigned_abs() < read.deep.unsigned_abs())
+    }
+
+    /// One whose lines lie in the type of what is packed, each item behind the one before.
+    fn copied(&self) -> Option<Aside> {
+        self.read().filter(|read| read.deep == 1 && read.source.dtype == self.tiles.dtype())
+    }
+
+    /// One chunk of a panel's lines, copied group by group.
+    unsafe fn copies(&self, from: &Aside, panel: usize, chunk: usize, out: &Out) {
+        let (at, steps) = part(panel, chunk, self.wide, self.deep);
+        let (group, size) = (self.tiles.group(), self.tiles.dtype().size());
+        let (first, end) = (chunk * DEEP, self.deep.min((chunk + 1) * DEEP));
+        for r in 0..self.wide {
+            let line = panel * self.wide + r;
+            let items = if line < self.lines { end - first } else { 0 };
+            let begins = from.first + from.line * line as i64 + first as i64;
+            for k in (0..steps * LANES).step_by(group) {
+                let (t, g) = (k / LANES, k % LANES / group);
+                let to = at + ((g * steps + t) * self.wide + r) * group;
+                let n = group.min(items.saturating_sub(k));
+                // SAFETY: the panel's part holds `steps` × 64 items of each line; `read` has
+                // looked at all corners of the source.
+                unsafe {
+                    let place = (begins + k as i64) as isize * size as isize;
+                    let own = from.source.at.wrapping_offset(place);
+                    std::ptr::copy_nonoverlapping(own, out.at.add(to * size), n * size);
+                    (n..group).for_each(|l| out.put(to + l, self.fill));
+                }
+            }
+        }
     }
 
     /// One chunk of a panel's lines, computed.
