@@ -242,6 +242,20 @@ impl Flat<'_, '_> {
             }
             return Ok(out);
         }
+        if let Some(pieces) = a.pieces().cloned()
+            && (0..pieces.count()).all(|k| pieces.range(k).len() == m)
+        {
+            let io = self.ev.cx.sys.settings.io;
+            let mut all = Vec::new();
+            for k in 0..m {
+                let at = Array::num(k as f64 + io);
+                let made = crate::functions::pieces::at_places(&self.ev.cx, &pieces, &at)?;
+                all.extend(made.map(|list| self.each_of(list)));
+            }
+            if all.len() == m {
+                return Ok(all);
+            }
+        }
         let n = a.len();
         let mut ticks = self.ev.cx.budget().ticks();
         let mut out = vec![Vec::new(); m];
