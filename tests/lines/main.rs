@@ -31,6 +31,7 @@ mod export_c;
 mod export_cases;
 mod export_cuda;
 mod faults;
+mod fields;
 mod frames;
 mod from_numpy;
 mod goldens;

@@ -59,8 +59,10 @@ fn dfn(dice: &mut Dice, left: bool, effects: bool) -> String {
     let mut out = format!("{{⍵<1:{end}");
     for _ in 0..dice.roll(3) {
         let x = number(dice, 1, left, &mut 0);
-        match dice.roll(4) {
+        match dice.roll(5) {
             0 => out += &format!(" ⋄ n←{x}"),
+            // What fails behind it goes there.
+            4 => out += &format!(" ⋄ {}::{x}", dice.pick(&["0", "11", "3", "3 11"])),
             1 => out += &format!(" ⋄ {x}<⍵:{}", number(dice, depth, left, &mut calls)),
             2 if effects => out += &format!(" ⋄ {}", effect(dice, left)),
             // What one way names the other does not see.

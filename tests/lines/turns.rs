@@ -196,7 +196,8 @@ fn turns_together_give_what_turn_after_turn_gives() {
         let texts: Vec<String> =
             lines.iter().map(|l| format!("'{}'", l.replace('\'', "''"))).collect();
         let made = format!("{SETUP} ⋄ f←⎕FX {}", texts.join(" "));
-        let line = format!("{made} ⋄ z←0 ⋄ loop ⋄ ⎕UCS ⍕(,⍕z)(⍴¨z)(≡¨z)(⎕DR¨q r)");
+        // Once more, as a loop that is known.
+        let line = format!("{made} ⋄ z←0 ⋄ loop ⋄ loop ⋄ ⎕UCS ⍕(,⍕z)(⍴¨z)(≡¨z)(⎕DR¨q r)");
         let [together, all, plain] = &mut sessions;
         let wanted = outcome(plain, &line);
         for s in [together, all] {

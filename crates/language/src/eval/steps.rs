@@ -371,7 +371,9 @@ impl Eval<'_> {
             Loop::Until(_) => None,
         });
         let (ends, allowance) = ((&mut walk.slots[..], &mut walk.at), &mut walk.allowance);
-        if !self.loop_by_numbers(at, steps, (first, jump + 1), ends, allowance, way)?
+        // What ran together is nothing for registers.
+        let known = self.st.programs.runs_together(at.ast, first);
+        if (known || !self.loop_by_numbers(at, steps, (first, jump + 1), ends, allowance, way)?)
             && !self.turns_together(at, steps, first, &mut walk.slots)?
         {
             let tried_at = &mut walk.turns[k].tried_at;

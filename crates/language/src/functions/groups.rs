@@ -308,7 +308,7 @@ pub fn runs(cx: &mut Cx<'_>, a: &Array, cell: usize) -> Result<Option<Ragged>> {
     if cell > 0 || a.frame().is_some() {
         return Ok(None);
     }
-    if let Some(pieces) = a.pieces() {
+    if let Some(pieces) = a.pieces().filter(|pieces| !pieces.is_of_pieces()) {
         return Ok(Some(pieces.clone()));
     }
     if let Some(split) = a.split() {
@@ -457,10 +457,23 @@ fn groups_of_columns(cx: &mut Cx<'_>, columns: &[Array]) -> Result<Option<Groups
     for column in columns {
         let n = column.len();
         let Some(own) = groups_of_column(cx, column)? else { return Ok(None) };
-        all = Some(match all {
+        all = Some(match all.take() {
             None => own,
             Some(before) => {
                 let budget = cx.budget();
+                let size = own.firsts.len().saturating_mul(before.firsts.len());
+                let pair = |k: usize| before.of[k] as usize * own.firsts.len() + own.of[k] as usize;
+                if i64::try_from(size).is_ok_and(|size| is_table((0, size), n)) {
+                    let _held = budget.charge_elements(size, size_of::<u32>())?;
+                    let mut table = budget.filled(u32::MAX, size)?;
+                    let both = |k: usize, next: u32| {
+                        let at = &mut table[pair(k)];
+                        *at = if *at == u32::MAX { next } else { *at };
+                        *at
+                    };
+                    all = Some(in_order(budget, n, both)?);
+                    continue;
+                }
                 let _held = budget.charge_elements(n, IN_TABLE)?;
                 let mut table: HashMap<u64, u32, BuildHasherDefault<Hashed>> = HashMap::default();
                 let both = |k: usize| i64::from(before.of[k]) << 32 | i64::from(own.of[k]);

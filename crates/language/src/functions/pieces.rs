@@ -5,6 +5,7 @@
 //! stretches (`↓`, `,`) copies these. Nothing here makes an array a piece. Scalar functions go to
 //! the flat vector by themselves; folds are launches with segments.
 
+use super::seek::places_of_one;
 use super::sets::{SEARCHES, searched};
 use super::{groups, search};
 use crate::eval::cx::Cx;
@@ -13,6 +14,8 @@ use crate::table::Prim;
 use aplomb_ground::error::Result;
 use aplomb_values::array::{Array, Buf, DType, Data, Ragged, Storage, View, storage};
 use aplomb_values::prim::library::Grading;
+use aplomb_values::prim::op::Op;
+use aplomb_values::prim::short::two;
 use aplomb_values::prim::whole::Given;
 use std::collections::HashSet;
 use std::ops::Range;
@@ -158,18 +161,19 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
     let made = match (p.glyph, left, right) {
         ('≢', None, Side::Pieces(r)) => return lengths(cx, &r, shape).map(Some),
         // Simple vectors are what these make of them.
-        (',' | '∊' | '↑', None, Side::Pieces(r)) => Some(r),
+        (',', None, Side::Pieces(r)) => Some(r),
+        ('∊' | '↑', None, Side::Pieces(r)) if !r.is_of_pieces() => Some(r),
         ('⍸', None, Side::Pieces(r)) => wheres(cx, &r)?,
         ('⌽' | '⊖', None, Side::Pieces(r)) => {
             let places = cx.budget().room(r.flat().len())?;
-            picked(cx, &r, r.flat(), places, |range, places| places.extend(range.rev()))?
+            picked(cx, &r, &r, places, |range, places| places.extend(range.rev()))?
         }
         ('∪', None, Side::Pieces(r)) => unique(cx, &r)?,
         ('⍋' | '⍒', None, Side::Pieces(r)) => graded(cx, &r, p.glyph == '⍒')?,
         ('⊃', None, Side::Pieces(r)) => return firsts(cx, &r, shape),
         ('/' | '⌿', Some(Side::Pieces(m)), Side::Pieces(r)) => kept(cx, &m, &r)?,
         ('⊂' | '⊆', Some(Side::Pieces(m)), Side::Pieces(r)) => {
-            return parted(cx, &m, &r, shape, p.glyph == '⊆');
+            parted(cx, &m, &r, p.glyph == '⊆')?
         }
         ('↓', Some(Side::One(k)), Side::Pieces(r)) => match one_whole(&k) {
             Some(k) => dropped(cx, &r, |_| k)?,
@@ -194,8 +198,15 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
             turned(cx, &r, |at| by[at] as i64)?
         }
         ('⊃', Some(Side::Numbers(k)), Side::Pieces(r)) => return one_of_each(cx, &r, k),
+        ('⊥', Some(Side::One(x)), Side::Pieces(r)) if x.rank() == 0 => {
+            return decoded(cx, &r, &x, shape);
+        }
         ('⍷', Some(Side::One(x)), Side::Pieces(r)) => occurring(cx, &x, &r)?,
         ('≡' | '≢', Some(a), b) => return matching(cx, &a, &b, shape, n, p.glyph == '≡'),
+        ('↑', Some(Side::One(k)), Side::Pieces(r)) if r.is_of_pieces() => match one_whole(&k) {
+            Some(k) => kept_ends(cx, &r, k)?,
+            None => None,
+        },
         ('↑', Some(Side::One(k)), Side::Pieces(r)) => match one_whole(&k) {
             Some(k) if k != 0 => {
                 let rows = r.fitted(k.unsigned_abs() as usize, k < 0, shape, cx.budget())?;
@@ -229,7 +240,7 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
             match storage(&there).map(|s| s.view()) {
                 Some(View::Bool(there)) => {
                     let places = cx.budget().room(r.flat().len())?;
-                    picked(cx, &r, r.flat(), places, |range, places| {
+                    picked(cx, &r, &r, places, |range, places| {
                         places.extend(range.filter(|&k| there[k as usize] == kept))
                     })?
                 }
@@ -265,11 +276,10 @@ fn one_whole(a: &Array) -> Option<i64> {
 fn picked(
     cx: &Cx<'_>,
     r: &Ragged,
-    from: &Array,
+    from: &Ragged,
     mut places: Vec<u32>,
     mut each: impl FnMut(Range<u32>, &mut Vec<u32>),
 ) -> Result<Option<Ragged>> {
-    let Some(held) = storage(from) else { return Ok(None) };
     let mut ends = cx.budget().room(r.count())?;
     let mut ticks = cx.budget().ticks();
     for k in 0..r.count() {
@@ -278,11 +288,8 @@ fn picked(
         each(range.start as u32..range.end as u32, &mut places);
         ends.push(places.len() as u32);
     }
-    let flat = match Buf::picked(held, &places, cx.budget())? {
-        Some(made) => Array::dense([places.len()].as_slice(), Arc::new(made)),
-        None => return Ok(None),
-    };
-    Ok(Ragged::new(flat, ends))
+    let flat = from.picked(&places, cx.budget())?;
+    Ok(flat.and_then(|flat| Ragged::new(flat, ends)))
 }
 
 /// Pieces by masks of the same lengths.
@@ -295,45 +302,38 @@ fn kept(cx: &Cx<'_>, mask: &Ragged, r: &Ragged) -> Result<Option<Ragged>> {
     }
     let n = mask_items.iter().filter(|&&b| b != 0).count();
     let places = cx.budget().room(n)?;
-    picked(cx, r, r.flat(), places, |range, places| {
+    picked(cx, r, r, places, |range, places| {
         places.extend(range.filter(|&k| mask_items[k as usize] != 0))
     })
 }
 
 /// Parts of each piece by marks of the same lengths: `⊆` keeps runs of 1, `⊂` cuts before each 1.
 /// None: they are other marks, or a piece has no part.
-fn parted(
-    cx: &mut Cx<'_>,
-    marks: &Ragged,
-    r: &Ragged,
-    shape: &[usize],
-    runs: bool,
-) -> Result<Option<Array>> {
+fn parted(cx: &Cx<'_>, marks: &Ragged, r: &Ragged, runs: bool) -> Result<Option<Ragged>> {
     let Some(View::Bool(of)) = storage(marks.flat()).map(|s| s.view()) else { return Ok(None) };
-    let Some(held) = storage(r.flat()).filter(|_| marks.is_cut_as(r)) else {
+    if !marks.is_cut_as(r) {
         return Ok(None);
-    };
-    let (mut out, mut ticks) = (cx.budget().room(r.count())?, cx.budget().ticks());
+    }
+    let (mut ends, mut ticks) = (cx.budget().room(r.count())?, cx.budget().ticks());
+    let mut parts: Vec<Range<usize>> = Vec::new();
     for range in (0..r.count()).map(|k| r.range(k)) {
         ticks.tick()?;
-        let mut parts: Vec<(_, Range<usize>)> = Vec::new();
+        cx.budget().widen(&mut parts, range.len())?;
         let mut open = false;
         for k in range {
             let begins = of[k] != 0 && !(runs && open);
             open = of[k] != 0 || !runs && open;
             if begins {
-                parts.push((held, k..k + 1));
-            } else if let Some((_, last)) = parts.last_mut().filter(|_| open) {
+                parts.push(k..k + 1);
+            } else if let Some(last) = parts.last_mut().filter(|_| open) {
                 last.end = k + 1;
             }
         }
-        let n = parts.len();
-        match Ragged::of_runs(&parts, cx.budget())? {
-            Some(made) => out.push(made.items(&[n])),
-            None => return Ok(None),
-        }
+        ends.push(parts.len() as u32);
     }
-    cx.collect(shape, out, None).map(Some)
+    let n = parts.len();
+    let made = r.ranges(n, || parts.iter().cloned(), cx.budget())?;
+    Ok(made.and_then(|made| Ragged::new(made.items(&[n]), ends)))
 }
 
 /// Each value of each piece once, where it is first: whole numbers and characters.
@@ -347,7 +347,7 @@ fn unique(cx: &Cx<'_>, r: &Ragged) -> Result<Option<Ragged>> {
     let places = cx.budget().room(r.flat().len())?;
     let key = |k: u32| view.number(k as usize) as i64;
     let mut seen: HashSet<i64> = HashSet::new();
-    picked(cx, r, r.flat(), places, |range, places| {
+    picked(cx, r, r, places, |range, places| {
         let first = places.len();
         if range.len() <= FEW {
             for k in range {
@@ -377,7 +377,7 @@ fn wheres(cx: &mut Cx<'_>, r: &Ragged) -> Result<Option<Ragged>> {
 }
 
 /// A number for each piece, of the first place in it where an item is, or its length, and of its
-/// length.
+/// length. None: the pieces hold no numbers and no characters.
 fn held_in(
     cx: &mut Cx<'_>,
     r: &Ragged,
@@ -385,19 +385,16 @@ fn held_in(
     shape: &[usize],
     number: impl Fn(usize, usize) -> f64,
 ) -> Result<Option<Array>> {
-    let there = search::found(cx, r.flat(), item)?;
-    let Some(View::Bool(there)) = storage(&there).map(|s| s.view()) else { return Ok(None) };
-    let mut out = cx.budget().room(r.count())?;
-    out.extend((0..r.count()).map(|k| {
-        let piece = &there[r.range(k)];
-        number(piece.iter().take_while(|&&b| b == 0).count(), piece.len())
-    }));
+    let item = cx.ready(item, "search")?;
+    let ct = search::ct_of(cx, r.flat(), &item);
+    let Some(places) = places_of_one(r, &item, ct, cx.budget())? else { return Ok(None) };
+    let numbers = places.iter().enumerate().map(|(k, &at)| number(at as usize, r.range(k).len()));
+    let out = cx.budget().each(numbers)?;
     Array::numbers(shape, out, cx.budget()).map(Some)
 }
 
 /// The first item of each, where each has one.
 fn firsts(cx: &Cx<'_>, r: &Ragged, shape: &[usize]) -> Result<Option<Array>> {
-    let Some(held) = storage(r.flat()) else { return Ok(None) };
     let mut places: Vec<u32> = cx.budget().room(r.count())?;
     places.extend(
         (0..r.count()).map(|k| r.range(k)).filter(|p| !p.is_empty()).map(|p| p.start as u32),
@@ -405,21 +402,42 @@ fn firsts(cx: &Cx<'_>, r: &Ragged, shape: &[usize]) -> Result<Option<Array>> {
     if places.len() < r.count() {
         return Ok(None);
     }
-    Ok(Buf::picked(held, &places, cx.budget())?.map(|made| Array::dense(shape, Arc::new(made))))
+    one_each(cx, r, &places, shape)
+}
+
+/// An item for each piece, by its place in the flat vector, in a shape that has as many.
+fn one_each(cx: &Cx<'_>, r: &Ragged, places: &[u32], shape: &[usize]) -> Result<Option<Array>> {
+    Ok(r.picked(places, cx.budget())?.map(|list| match list.pieces() {
+        Some(pieces) => pieces.clone().items(shape),
+        None => list.reshaped(shape),
+    }))
 }
 
 /// Pieces without some items at the front, or for a negative number at the back.
 fn dropped(cx: &Cx<'_>, r: &Ragged, by: impl Fn(usize) -> i64) -> Result<Option<Ragged>> {
-    let Some(held) = storage(r.flat()) else { return Ok(None) };
-    let runs = cx.budget().each((0..r.count()).map(|k| {
+    let left = |k: usize| {
         let range = r.range(k);
         let some = by(k).unsigned_abs().min(range.len() as u64) as usize;
         match by(k) < 0 {
-            true => (held, range.start..range.end - some),
-            false => (held, range.start + some..range.end),
+            true => range.start..range.end - some,
+            false => range.start + some..range.end,
         }
-    }))?;
-    Ragged::of_runs(&runs, cx.budget())
+    };
+    r.ranges(r.count(), || (0..r.count()).map(left), cx.budget())
+}
+
+/// So many items of each piece at its front, or for a negative number at its back, where each has
+/// as many.
+fn kept_ends(cx: &Cx<'_>, r: &Ragged, by: i64) -> Result<Option<Ragged>> {
+    let Ok(n) = usize::try_from(by.unsigned_abs()) else { return Ok(None) };
+    if (0..r.count()).any(|k| r.range(k).len() < n) {
+        return Ok(None);
+    }
+    let kept = |k: usize| match (r.range(k), by < 0) {
+        (range, true) => range.end - n..range.end,
+        (range, false) => range.start..range.start + n,
+    };
+    r.ranges(r.count(), || (0..r.count()).map(kept), cx.budget())
 }
 
 /// Pieces of so many items of each at its front, or for a negative number at its back; short ones
@@ -499,6 +517,26 @@ fn in_pairs(cx: &Cx<'_>, runs: &[(&dyn Storage, Range<usize>)]) -> Result<Option
     let Some(made) = Ragged::of_runs(runs, cx.budget())? else { return Ok(None) };
     let ends = cx.budget().each(made.ends().skip(1).step_by(2))?;
     Ok(Ragged::new(made.flat().clone(), ends))
+}
+
+/// `x⊥` of each piece of real numbers, by Horner's rule. None: these are others, or a step fails,
+/// which is told where it stands.
+fn decoded(cx: &mut Cx<'_>, r: &Ragged, radix: &Array, shape: &[usize]) -> Result<Option<Array>> {
+    if !radix.is_of_f64() || !r.flat().is_of_f64() || cx.sys.settings.single {
+        return Ok(None);
+    }
+    let digits = cx.numbers(r.flat(), "the right argument of ⊥")?;
+    let (radix, ct) = (cx.numbers(radix, "the left argument of ⊥")?[0], cx.sys.settings.ct);
+    let (mut out, mut ticks) = (cx.budget().room(r.count())?, cx.budget().ticks());
+    for range in (0..r.count()).map(|k| r.range(k)) {
+        ticks.spend(range.len().max(1))?;
+        let step = |sum, digit: &f64| two(Op::Add, ct, two(Op::Mul, ct, sum, radix)?, *digit);
+        match digits[range].iter().try_fold(0.0, step) {
+            Some(sum) => out.push(sum),
+            None => return Ok(None),
+        }
+    }
+    Array::numbers(shape, out, cx.budget()).map(Some)
 }
 
 /// `x⍷` of each piece: the places at which a vector begins, of items that are equal without ⎕CT.
@@ -599,7 +637,6 @@ fn graded(cx: &Cx<'_>, r: &Ragged, down: bool) -> Result<Option<Ragged>> {
 /// The items of each piece at the same places: rows, or for a single place a vector. None: some
 /// piece has no such place, which is told where it stands. Errors: WS FULL.
 pub fn at_places(cx: &Cx<'_>, r: &Ragged, at: &Array) -> Result<Option<Array>> {
-    let Some(held) = storage(r.flat()) else { return Ok(None) };
     let io = cx.sys.settings.io;
     let steps: Vec<f64> = at.in_turn().filter_map(|k| k.number_at(0)).map(|k| k - io).collect();
     let mut places: Vec<u32> = cx.budget().room(r.count().saturating_mul(steps.len()))?;
@@ -609,19 +646,23 @@ pub fn at_places(cx: &Cx<'_>, r: &Ragged, at: &Array) -> Result<Option<Array>> {
         }
         places.extend(steps.iter().map(|&k| range.start as u32 + k as u32));
     }
-    let Some(made) = Buf::picked(held, &places, cx.budget())? else { return Ok(None) };
-    let made = Arc::new(made);
-    Ok(Some(match at.rank() {
-        0 => Array::dense([r.count()].as_slice(), made),
-        _ => Array::rows(Array::dense([r.count(), steps.len()].as_slice(), made), 1),
-    }))
+    let Some(made) = r.picked(&places, cx.budget())? else { return Ok(None) };
+    Ok(match (at.rank(), made.pieces()) {
+        (0, _) => Some(made),
+        (_, None) => Some(Array::rows(made.reshaped([r.count(), steps.len()].as_slice()), 1)),
+        (_, Some(_)) => {
+            let ends = (1..=r.count()).map(|k| (k * steps.len()) as u32);
+            let ends = cx.budget().each(ends)?;
+            Ragged::new(made, ends).map(|made| made.items(&[r.count()]))
+        }
+    })
 }
 
 /// The item of each piece at a place of its own. None: some piece has no such place, which is told
 /// where it stands. Errors: WS FULL.
 pub fn one_of_each(cx: &Cx<'_>, r: &Ragged, at: &Array) -> Result<Option<Array>> {
     let by = storage(at).filter(|_| at.dtype().is_integer() && at.len() == r.count());
-    let (Some(held), Some(by)) = (storage(r.flat()), by) else { return Ok(None) };
+    let Some(by) = by else { return Ok(None) };
     let (by, io) = (by.view(), cx.sys.settings.io);
     let mut places: Vec<u32> = cx.budget().room(r.count())?;
     for (k, range) in (0..r.count()).map(|k| (k, r.range(k))) {
@@ -631,8 +672,7 @@ pub fn one_of_each(cx: &Cx<'_>, r: &Ragged, at: &Array) -> Result<Option<Array>>
         }
         places.push(range.start as u32 + place as u32);
     }
-    let made = Buf::picked(held, &places, cx.budget())?;
-    Ok(made.map(|made| Array::dense(at.shape(), Arc::new(made))))
+    one_each(cx, r, &places, at.shape())
 }
 
 /// Pieces indexed by pieces of whole numbers, `⍵[⍋⍵]` of each. None: an index is none of its
@@ -647,7 +687,7 @@ pub fn indexed(cx: &Cx<'_>, base: &Ragged, at: &Ragged) -> Result<Option<Ragged>
     }
     let places = cx.budget().room(at.flat().len())?;
     let (mut k, mut fits) = (0, true);
-    let made = picked(cx, at, base.flat(), places, |range, places| {
+    let made = picked(cx, at, base, places, |range, places| {
         let own = base.range(k);
         k += 1;
         for i in range {

@@ -501,8 +501,14 @@ pub fn found(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
         },
         _ => None,
     };
-    let known = match known.or_else(|| places_in(&y.settled(), &x.settled(), ct)) {
-        None => places_of_exact(&y.settled(), &x.settled(), cx.budget())?,
+    // Where among its items a number is, the axes of a list do not say.
+    let items = match y.is_uniform() && y.rank() != 1 {
+        true => super::shape::reshaped(cx, y, &[y.len()])?,
+        false => y.clone(),
+    };
+    let items = cx.ready(&items, "search")?;
+    let known = match known.or_else(|| places_in(&items, &x.settled(), ct)) {
+        None => places_of_exact(&items, &x.settled(), cx.budget())?,
         known => known,
     };
     if let Some(places) = known {

@@ -1,8 +1,8 @@
-//! One item sought in an array: a walk that ends where it is found.
+//! One item sought in an array, or in each of many pieces: a walk that ends where it is found.
 
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::{Budget, Ticks};
-use aplomb_values::array::{Array, Data, View};
+use aplomb_values::array::{Array, Data, Ragged, View};
 use aplomb_values::prim::library::first_of;
 
 /// Items between two looks at the interrupt.
@@ -33,6 +33,45 @@ pub fn place_of_one(
         View::F64(items) => place(items, ticks, |some| first_of(some, one, ct))?,
         View::Complex(_) => return Ok(None),
     }))
+}
+
+/// The place in each piece of the first of its items that is the one sought, or their number. None:
+/// as for one array, or they are of another kind than what is sought.
+pub fn places_of_one(
+    pieces: &Ragged,
+    sought: &Array,
+    ct: f64,
+    budget: &Budget,
+) -> Result<Option<Vec<u32>>> {
+    let flat = pieces.flat();
+    let Data::Dense(held) = flat.data() else { return Ok(None) };
+    if sought.len() != 1 || sought.frame().is_some() || flat.is_char() != sought.is_char() {
+        return Ok(None);
+    }
+    let Some(one) = sought.settled().number_at(0) else { return Ok(None) };
+    let (mut out, mut ticks) = (budget.room(pieces.count())?, budget.ticks());
+    macro_rules! each {
+        ($items:expr, $find:expr) => {
+            for k in 0..pieces.count() {
+                let some = &$items[pieces.range(k)];
+                out.push(place(some, &mut ticks, $find)? as u32);
+            }
+        };
+    }
+    match held.view() {
+        View::Char(items) => {
+            let is = |c: &char| f64::from(u32::from(*c)) == one;
+            each!(items, |some: &[char]| some.iter().position(is))
+        }
+        View::Bool(items) => each!(items, |some: &[u8]| first_of(some, one, ct)),
+        View::I8(items) => each!(items, |some: &[i8]| first_of(some, one, ct)),
+        View::I16(items) => each!(items, |some: &[i16]| first_of(some, one, ct)),
+        View::I32(items) => each!(items, |some: &[i32]| first_of(some, one, ct)),
+        View::F32(items) => each!(items, |some: &[f32]| first_of(some, one, ct)),
+        View::F64(items) => each!(items, |some: &[f64]| first_of(some, one, ct)),
+        View::Complex(_) => return Ok(None),
+    }
+    Ok(Some(out))
 }
 
 /// The first place that `find` finds in some of the items after others, or the number of all.

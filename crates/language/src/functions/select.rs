@@ -472,7 +472,7 @@ pub fn enlist(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
         return reshaped(cx, y, &[y.len()]);
     }
     if let Some(pieces) = y.pieces() {
-        return Ok(pieces.flat().clone());
+        return enlist(cx, pieces.flat(), None);
     }
     if let Some(rows) = y.split() {
         return reshaped(cx, &rows.node, &[rows.node.len()]);

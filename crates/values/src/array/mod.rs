@@ -391,8 +391,12 @@ impl Array {
     /// The pieces of a flat array as items; the shape has as many.
     pub fn ragged(shape: impl Into<Shape>, pieces: Ragged) -> Self {
         let nodes = pieces.count() as u64 + 1;
+        let (depth, nodes) = match &pieces.flat().data {
+            Data::Items(inner) => (inner.depth.saturating_add(1), nodes + inner.nodes),
+            _ => (1, nodes),
+        };
         let held = Held::Ragged(pieces);
-        let items = Items { held, proto: None, depth: 1, nodes, lazy: false };
+        let items = Items { held, proto: None, depth, nodes, lazy: false };
         Array { shape: shape.into(), data: Data::Items(Rc::new(items)) }
     }
 

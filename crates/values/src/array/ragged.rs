@@ -1,7 +1,7 @@
 //! One flat vector cut into vectors of many lengths: words of a text, parts, groups.
 //!
 //! A nested vector whose items are such pieces holds no item of its own before somebody looks at
-//! one.
+//! one. What is cut may be pieces itself: the fields of each line of a text.
 
 use super::part::HOLDS;
 use super::{Array, Buf, DType, Data, Shape, Storage, checked_elements, elements};
@@ -30,18 +30,26 @@ pub fn storage(a: &Array) -> Option<&dyn Storage> {
 
 impl Ragged {
     /// The pieces that end at these places, in ascending order, of a ready vector of real numbers
-    /// or characters. None: there is no piece, or the array is no such vector.
+    /// or characters, or of one whose items are pieces. None: there is no piece, or the array is no
+    /// such vector, or has no items for one of the pieces, which would not know what it is empty
+    /// of.
     pub fn new(flat: Array, ends: Vec<u32>) -> Option<Ragged> {
         let own = 0..ends.len();
         Ragged::cut(flat, Arc::new(ends), own, 0)
     }
 
     fn cut(flat: Array, ends: Arc<Vec<u32>>, own: Range<usize>, before: u32) -> Option<Ragged> {
-        let kind = matches!(flat.dtype(), DType::Complex | DType::Nested);
         let last = ends[own.clone()].last();
         let fits = last.is_some_and(|&end| (end - before) as usize == flat.len());
-        let ready = storage(&flat).is_some() && flat.rank() == 1;
-        (fits && ready && !kind).then_some(Ragged { flat, ends, own, before })
+        let ready = match (storage(&flat), flat.pieces()) {
+            (Some(_), _) => !matches!(flat.dtype(), DType::Complex | DType::Nested),
+            (None, Some(_)) => {
+                let mut start = before;
+                ends[own.clone()].iter().all(|&end| std::mem::replace(&mut start, end) < end)
+            }
+            (None, None) => false,
+        };
+        (fits && ready && flat.rank() == 1).then_some(Ragged { flat, ends, own, before })
     }
 
     /// The same cuts of another vector, which holds as much. None as for `new`.
@@ -52,17 +60,16 @@ impl Ragged {
     /// The pieces of a ready vector that lie in these ranges, which ascend. None as for `new`.
     /// Errors: WS FULL.
     pub fn of(y: &Array, parts: &[Range<usize>], budget: &Budget) -> Result<Option<Ragged>> {
-        let Some(held) = storage(y).filter(|_| y.rank() == 1 && u32::try_from(y.len()).is_ok())
-        else {
+        if y.rank() != 1 || u32::try_from(y.len()).is_err() {
             return Ok(None);
-        };
+        }
         let (Some(first), Some(last)) = (parts.first(), parts.last()) else { return Ok(None) };
         let total: usize = parts.iter().map(ExactSizeIterator::len).sum();
         if first.start == 0 && last.end == y.len() && total == y.len() {
             let ends = budget.each(parts.iter().map(|part| part.end as u32))?;
             return Ok(Ragged::new(y.clone(), ends));
         }
-        Ragged::of_ranges(held, parts.len(), || parts.iter().cloned(), budget)
+        ranges_of(y, parts.len(), || parts.iter().cloned(), budget)
     }
 
     /// So many ranges of one buffer, whatever their order. None as for `new`. Errors: WS FULL.
@@ -127,9 +134,10 @@ impl Ragged {
         let items = self.range(pieces.start).start..self.range(last).end;
         let before = self.before + items.start as u32;
         let own = self.own.start + pieces.start..self.own.start + pieces.end;
-        let flat = match items.len() == self.flat.len() {
-            true => self.flat.clone(),
-            false => self.flat.buffer_stretch(items)?,
+        let flat = match (items.len() == self.flat.len(), self.flat.pieces()) {
+            (true, _) => self.flat.clone(),
+            (false, None) => self.flat.buffer_stretch(items)?,
+            (false, Some(_)) => self.flat.stretch(items)?,
         };
         Ragged::cut(flat, self.ends.clone(), own, before)
     }
@@ -147,22 +155,61 @@ impl Ragged {
     /// The k-th piece as a vector.
     pub fn item(&self, k: usize) -> Array {
         let range = self.range(k);
-        match storage(&self.flat) {
-            Some(b) => Array::dense([range.len()].as_slice(), Arc::new(Buf::part(b.view(), range))),
-            None => self.flat.clone(),
+        match (storage(&self.flat), self.flat.pieces()) {
+            (Some(b), _) => {
+                Array::dense([range.len()].as_slice(), Arc::new(Buf::part(b.view(), range)))
+            }
+            (None, Some(inner)) => {
+                let n = range.len();
+                match inner.stretch(range.clone()) {
+                    Some(some) => some.items(&[n]),
+                    None => {
+                        Array::items([n].as_slice(), range.map(|k| inner.item(k)).collect(), None)
+                    }
+                }
+            }
+            (None, None) => self.flat.clone(),
         }
+    }
+
+    /// Whether what is cut are pieces again.
+    pub fn is_of_pieces(&self) -> bool {
+        self.flat.pieces().is_some()
+    }
+
+    /// Items of the flat vector as one. None: they hold too much. Errors: WS FULL.
+    pub fn picked(&self, places: &[u32], budget: &Budget) -> Result<Option<Array>> {
+        picked_of(&self.flat, places, budget)
+    }
+
+    /// Ranges of the flat vector as pieces. None as for `new`. Errors: WS FULL.
+    pub fn ranges<I: Iterator<Item = Range<usize>>>(
+        &self,
+        count: usize,
+        ranges: impl Fn() -> I,
+        budget: &Budget,
+    ) -> Result<Option<Ragged>> {
+        ranges_of(&self.flat, count, ranges, budget)
     }
 
     /// The pieces at these places. None: they hold too much. Errors: WS FULL.
     pub fn taken(&self, places: &[u32], budget: &Budget) -> Result<Option<Ragged>> {
-        let Some(held) = storage(&self.flat) else { return Ok(None) };
-        let ranges = || places.iter().map(|&k| self.range(k as usize));
-        Ragged::of_ranges(held, places.len(), ranges, budget)
+        self.ranges(places.len(), || places.iter().map(|&k| self.range(k as usize)), budget)
     }
 
     /// All pieces of several, one behind the other, if their types agree. Errors: WS FULL.
     pub fn joined(all: &[&Ragged], budget: &Budget) -> Result<Option<Ragged>> {
         let mut ends = budget.room(all.iter().map(|r| r.count()).sum())?;
+        let inner: Option<Vec<&Ragged>> = all.iter().map(|r| r.flat.pieces()).collect();
+        if let Some(inner) = inner {
+            let mut before = 0u32;
+            for r in all {
+                ends.extend(r.ends().map(|own| before + own));
+                before = ends.last().map_or(0, |end| *end);
+            }
+            let flat = Ragged::joined(&inner, budget)?.map(|made| made.items(&[before as usize]));
+            return Ok(flat.and_then(|flat| Ragged::new(flat, ends)));
+        }
         let mut wholes = budget.room(all.len())?;
         let mut before = 0u32;
         for r in all {
@@ -189,7 +236,8 @@ impl Ragged {
             kind && a.rank() == 1 && !a.is_empty()
         };
         let items: usize = more.iter().map(Array::len).sum();
-        let short = u32::try_from(self.flat.len().saturating_add(items)).is_ok();
+        let short = u32::try_from(self.flat.len().saturating_add(items)).is_ok()
+            && storage(&self.flat).is_some();
         if !(short && self.own == (0..self.ends.len()) && more.iter().all(fits)) {
             return Ok(false);
         }
@@ -281,6 +329,38 @@ impl Ragged {
         debug_assert_eq!(elements(shape), self.count());
         Array::ragged(shape, self)
     }
+}
+
+/// Items of a vector that has a storage, or pieces, as one. None: it has neither, or they hold too
+/// much. Errors: WS FULL.
+fn picked_of(flat: &Array, places: &[u32], budget: &Budget) -> Result<Option<Array>> {
+    let n = places.len();
+    Ok(match (storage(flat), flat.pieces()) {
+        (Some(held), _) => Buf::picked(held, places, budget)?
+            .map(|made| Array::dense([n].as_slice(), Arc::new(made))),
+        (None, Some(inner)) => inner.taken(places, budget)?.map(|made| made.items(&[n])),
+        (None, None) => None,
+    })
+}
+
+/// So many ranges of such a vector as pieces, whatever their order. None as for `Ragged::new`.
+/// Errors: WS FULL.
+fn ranges_of<I: Iterator<Item = Range<usize>>>(
+    flat: &Array,
+    count: usize,
+    ranges: impl Fn() -> I,
+    budget: &Budget,
+) -> Result<Option<Ragged>> {
+    if let Some(held) = storage(flat) {
+        return Ragged::of_ranges(held, count, ranges, budget);
+    }
+    let mut places = budget.room(ranges().map(|range| range.len()).sum())?;
+    let mut ends = budget.room(count)?;
+    for range in ranges() {
+        places.extend(range.map(|k| k as u32));
+        ends.push(places.len() as u32);
+    }
+    Ok(picked_of(flat, &places, budget)?.and_then(|flat| Ragged::new(flat, ends)))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::eval::value::{Closure, Func, Oper, Operand, Trad, Value};
 use crate::syntax::ast::Sym;
 use crate::table::{self, Does as Means};
 use aplomb_ground::error::{Result, limit, syntax};
-use aplomb_values::array::Array;
+use aplomb_values::array::{Array, Ragged};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -35,6 +35,7 @@ const FEW: usize = 64;
 /// Whether what cells have are nested arrays, by the first.
 fn is_nested(y: &Cells) -> bool {
     match y {
+        Cells::Each(a, _) if a.pieces().is_some_and(Ragged::is_of_pieces) => true,
         Cells::Each(a, _) if a.pieces().is_none() && a.split().is_none() => {
             !a.is_uniform() && !a.is_empty() && !a.item(0).is_uniform()
         }
@@ -199,7 +200,9 @@ impl Flat<'_, '_> {
         }
         let y = self.operand(&y)?;
         let x = x.map(|x| self.operand(&x)).transpose()?;
-        if self.steps == Steps::Flat {
+        // What is pieces of pieces no frame takes either.
+        let is_deep = |a: &Array| a.pieces().is_some_and(Ragged::is_of_pieces);
+        if self.steps == Steps::Flat && !x.iter().chain([&y]).any(is_deep) {
             if let Some(z) = flat_pass(self.ev, f, x.as_ref(), &y)? {
                 return Ok(self.each_of(z));
             }

@@ -8,7 +8,7 @@ use super::{Cells, Flat, list};
 use crate::eval::operators::reduce::finished;
 use crate::eval::value::Func;
 use aplomb_ground::error::Result;
-use aplomb_values::array::{Array, Ragged};
+use aplomb_values::array::{Array, Ragged, Shape};
 use aplomb_values::prim::moves::Move;
 use std::rc::Rc;
 
@@ -52,8 +52,8 @@ impl Flat<'_, '_> {
             flat.array(&made)
         })?;
         let made = self.ev.cx.ready(&made, "each")?;
-        if made.is_plain()
-            && made.rank() == 1
+        if made.rank() == 1
+            && (made.is_plain() || made.pieces().is_some())
             && let Some(pieces) = Ragged::new(made.clone(), ends.clone())
         {
             return Ok(Some(self.each_of(pieces.items(&[n]))));
@@ -104,9 +104,17 @@ impl Flat<'_, '_> {
                     return Ok(None);
                 }
                 let m = a.len();
-                let again = Move::reshape("⍴", a.shape(), &[n * m]);
-                let items = self.ev.cx.apply_move(&a, again)?;
-                let items = self.ev.cx.ready_outer(&items)?;
+                // Items of one shape are one array, which is repeated.
+                let rows = self.ev.cx.as_rows(&a)?.filter(|rows| rows.at == 1);
+                let node = rows.as_ref().map_or(&a, |rows| &rows.node);
+                let mut shape: Shape = node.shape().into();
+                shape[0] = n * m;
+                let again = Move::reshape("⍴", node.shape(), &shape);
+                let items = self.ev.cx.apply_move(node, again)?;
+                let items = match rows {
+                    Some(_) => Array::rows(items, 1),
+                    None => self.ev.cx.ready_outer(&items)?,
+                };
                 let ends = (1..=n).map(|k| (k * m) as u32).collect();
                 return Ok(Some(Inside { items, ends }));
             }

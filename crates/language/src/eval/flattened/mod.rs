@@ -205,7 +205,7 @@ fn room(x: Option<&Array>, y: &Array) -> u64 {
 
 /// Bytes of an array's items as numbers, those of its pieces if it has some.
 fn bytes(a: &Array) -> u64 {
-    a.pieces().map_or(a.len(), |r| r.flat().len()) as u64 * 8
+    a.pieces().map_or(a.len() as u64 * 8, |r| bytes(r.flat()))
 }
 
 impl Eval<'_> {

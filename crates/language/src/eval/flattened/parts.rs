@@ -242,6 +242,20 @@ impl Flat<'_, '_> {
             }
             return Ok(out);
         }
+        if let Some(pieces) = a.pieces().cloned()
+            && (0..pieces.count()).all(|k| pieces.range(k).len() == m)
+        {
+            let io = self.ev.cx.sys.settings.io;
+            let mut all = Vec::new();
+            for k in 0..m {
+                let at = Array::num(k as f64 + io);
+                let made = crate::functions::pieces::at_places(&self.ev.cx, &pieces, &at)?;
+                all.extend(made.map(|list| self.each_of(list)));
+            }
+            if all.len() == m {
+                return Ok(all);
+            }
+        }
         let n = a.len();
         let mut ticks = self.ev.cx.budget().ticks();
         let mut out = vec![Vec::new(); m];
@@ -314,7 +328,7 @@ impl Flat<'_, '_> {
         }
         let n = self.count();
         if let Cells::Same(a) = &base
-            && a.is_uniform()
+            && a.frame().is_none()
             && a.rank() == at.len()
             && let Some(v) = self.indexed_in_one(a, &at)?
         {
@@ -352,7 +366,7 @@ impl Flat<'_, '_> {
             let others = rest.iter().map(|_| None);
             let index: Vec<_> = [Some(i.clone())].into_iter().chain(others).collect();
             let v = select::bracket(&mut self.ev.cx, a, &index)?;
-            return Ok((!v.is_empty()).then(|| self.each_of(Array::rows(v, 1))));
+            return Ok(cells_of(v).map(|v| self.each_of(v)));
         }
         let Some((places, cell)) = self.chosen(a.shape(), at, n)? else { return Ok(None) };
         let a = self.ev.cx.ready_outer(a)?;
@@ -362,11 +376,11 @@ impl Flat<'_, '_> {
         let index = self.ev.cx.vector(index)?;
         let v = select::bracket(&mut self.ev.cx, &flat, &[Some(index)])?;
         if cell.is_empty() {
-            return Ok(Some(self.each_of(v)));
+            return self.scalars_of(v).map(Some);
         }
         let shape: Shape = [n].into_iter().chain(cell.iter().copied()).collect();
         let v = crate::functions::shape::reshaped(&mut self.ev.cx, &v, &shape)?;
-        Ok(Some(self.each_of(Array::rows(v, 1))))
+        Ok(cells_of(v).map(|v| self.each_of(v)))
     }
 
     /// The places in the ravel of an array of that shape which indices choose in each cell, and the
@@ -438,7 +452,7 @@ impl Flat<'_, '_> {
         if i.is_uniform() && i.rank() == 1 {
             let i = self.ev.cx.ready(i, "index")?;
             let made = crate::functions::pieces::one_of_each(&self.ev.cx, &base, &i)?;
-            return Ok(made.map(|made| self.each_of(made)));
+            return made.map(|made| self.scalars_of(made)).transpose();
         }
         let Some(at) = self.vectors(i)? else { return Ok(None) };
         let made = crate::functions::pieces::indexed(&self.ev.cx, &base, &at)?;
@@ -480,8 +494,10 @@ impl Flat<'_, '_> {
             };
         }
         if let Some(pieces) = a.pieces() {
-            let v = crate::functions::pieces::at_places(&self.ev.cx, pieces, i)?;
-            return Ok(v.map(|v| self.each_of(v)));
+            return match crate::functions::pieces::at_places(&self.ev.cx, pieces, i)? {
+                Some(v) if i.rank() == 0 => self.scalars_of(v).map(Some),
+                v => Ok(v.map(|v| self.each_of(v))),
+            };
         }
         let mut items = Vec::new();
         for k in i.in_turn() {
@@ -515,5 +531,14 @@ impl Flat<'_, '_> {
             Cells::Same(a) => Cells::Same(self.ev.cx.ready(&a, "each")?),
             Cells::Each(a, level) => Cells::Each(self.ev.cx.ready(&a, "each")?, level),
         })
+    }
+}
+
+/// The cells behind the first axis of an array, as items. None: there is nothing in them.
+fn cells_of(a: Array) -> Option<Array> {
+    match a.is_uniform() {
+        _ if a.is_empty() => None,
+        true => Some(Array::rows(a, 1)),
+        false => Array::lines_of(&a, 1),
     }
 }

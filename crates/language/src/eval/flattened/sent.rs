@@ -292,7 +292,8 @@ impl Flat<'_, '_> {
         let short = gathered(cx, old)?;
         let parts = |a: &Array| a.pieces().is_some() || a.split().is_some();
         let old = short.as_ref().filter(|short| parts(short)).map_or(old, |short| short);
-        if !parts(old) || !parts(new) {
+        // A few that stand one by one are copied with those that are put behind them.
+        if !parts(new) || !parts(old) && old.len() > new.len() {
             return Ok(None);
         }
         let (Some(a), Some(b)) = (runs(cx, old, 0)?, runs(cx, new, 0)?) else { return Ok(None) };

@@ -35,7 +35,7 @@ const DEEP: usize = 3;
 /// Turns of inner loops in all, at most.
 const MOST: usize = 1 << 22;
 /// Turns that run together for each that the loop has behind it, and at most: a turn that fails
-/// takes those around it with it.
+/// takes those around it with it. A loop whose turns ran together before has as many at once.
 const AHEAD: (usize, usize) = (8, 1 << 14);
 /// Bytes that turns together may take beside what is there: so many, and so many times the arrays
 /// that the loop reads. A turn that needs more has the machine to itself.
@@ -144,7 +144,11 @@ impl Eval<'_> {
         };
         let to = *to;
         let (done, all) = slots[*slot].turns();
-        let n = all.saturating_sub(done).min((AHEAD.0 * done).clamp(4 * LEAST, AHEAD.1));
+        let most = match self.st.programs.runs_together(at.ast, from) {
+            true => AHEAD.1,
+            false => (AHEAD.0 * done).clamp(4 * LEAST, AHEAD.1),
+        };
+        let n = all.saturating_sub(done).min(most);
         let scope = self.cx.sys.scope.is_once_a_cell();
         if n < LEAST || scope || at.frame.is_some() || !self.runs_together(n) {
             return Ok(false);
@@ -188,7 +192,9 @@ impl Eval<'_> {
         drop(lowered);
         self.st.depth = depth;
         self.cx.sys.refused = refused;
-        if made?.is_err() {
+        let made = made?;
+        self.st.programs.keep_together(at.ast, from, made.is_ok());
+        if made.is_err() {
             return Ok(false);
         }
         for (sym, a) in changes {

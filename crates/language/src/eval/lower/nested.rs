@@ -142,7 +142,11 @@ impl Cx<'_> {
     /// running fold, or one fails, which is told where its piece is.
     pub fn scan_pieces(&mut self, op: Op, pieces: &Ragged) -> Result<Option<Ragged>> {
         let flat = pieces.flat();
-        if flat.is_char() || op == Op::Sub || !scan::runs(op, flat.dtype() == DType::Bool) {
+        if !flat.is_uniform()
+            || flat.is_char()
+            || op == Op::Sub
+            || !scan::runs(op, flat.dtype() == DType::Bool)
+        {
             return Ok(None);
         }
         let parts = self.budget().each((0..pieces.count()).map(|k| pieces.range(k)))?;

@@ -59,7 +59,9 @@ impl Cx<'_> {
         let same = match a.pieces() {
             Some(all) => {
                 let size = all.range(0).len();
-                size > 0 && (1..all.count()).all(|k| all.range(k).len() == size)
+                !all.is_of_pieces()
+                    && size > 0
+                    && (1..all.count()).all(|k| all.range(k).len() == size)
             }
             None => {
                 let first = a.item(0);

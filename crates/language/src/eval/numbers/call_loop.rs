@@ -10,7 +10,7 @@
 use super::COPIES;
 use super::form::{Form, Items};
 use super::machine::{End, Machine, Told, Values, Way};
-use super::program::{List, Program};
+use super::program::{Catch, List, Program};
 use super::runs::Left;
 use crate::eval::run::Eval;
 use aplomb_ground::error::Result;
@@ -85,6 +85,8 @@ struct Maker<'a> {
     within: Vec<usize>,
     /// The numbers that the last call gave, where its steps stand here.
     given: Option<Vec<u16>>,
+    /// The error guards among the steps.
+    catches: Vec<Catch>,
 }
 
 /// The place that a function's value goes to.
@@ -144,9 +146,11 @@ fn call_loop(
         out: (gives == Gives::Each).then_some(out),
         within: Vec::new(),
         given: None,
+        catches: Vec::new(),
     };
     maker.turn((gives, end, item, last), right, left)?;
     let (steps, registers) = (maker.steps, maker.registers as usize);
+    let catches = maker.catches;
     // A call within of the first function is one of the function that it was.
     program.code.push(own.clone());
     let behind = u16::try_from(program.code.len() - 1).ok()?;
@@ -160,6 +164,10 @@ fn call_loop(
             *of = behind;
         }
     }
+    for catch in program.catches.iter_mut().filter(|c| c.function == 0) {
+        catch.function = behind.into();
+    }
+    program.catches.extend(catches);
     program.code[0] = Function { steps, registers, lists: 0 };
     let numbers = value.registers().0;
     Some(CallLoop { program, end, last, right, left, out, numbers })
@@ -235,10 +243,11 @@ impl Maker<'_> {
         let passes = own.steps.iter().filter(|step| matches!(step, Do::Pass(_))).count();
         let passed: Vec<u16> = (0..passes).map(|_| self.register()).collect::<Option<_>>()?;
         let (mut starts, mut jumps, mut n) = (Vec::new(), Vec::new(), 0);
-        for step in own.steps.iter().map(|step| step.shifted(base)) {
+        for (at, step) in own.steps.iter().map(|step| step.shifted(base)).enumerate() {
             starts.push(self.steps.len() as u32);
             match step {
-                Do::Unless { .. } => {
+                Do::Jump(to) if to as usize <= at => return None,
+                Do::Unless { .. } | Do::Jump(_) => {
                     jumps.push(self.steps.len());
                     self.steps.push(step);
                 }
@@ -287,17 +296,24 @@ impl Maker<'_> {
                     }
                     None => self.steps.push(step),
                 },
-                Do::PassList(..) | Do::Taken { .. } | Do::List(..) | Do::Jump(_) | Do::Leave(_) => {
-                    return None;
-                }
+                Do::PassList(..) | Do::Taken { .. } | Do::List(..) | Do::Leave(_) => return None,
                 step => self.steps.push(step),
             }
         }
         starts.push(self.steps.len() as u32);
         for at in jumps {
-            if let Do::Unless { then, .. } = &mut self.steps[at] {
+            if let Do::Unless { then, .. } | Do::Jump(then) = &mut self.steps[at] {
                 *then = *starts.get(*then as usize)?;
             }
+        }
+        for catch in self.program.catches.iter().filter(|c| c.function == of) {
+            let at = |k: u32| starts.get(k as usize).copied();
+            self.catches.push(Catch {
+                function: 0,
+                steps: at(catch.steps.start)?..at(catch.steps.end)?,
+                then: at(catch.then)?,
+                events: catch.events.clone(),
+            });
         }
         self.within.pop();
         Some(())
@@ -366,12 +382,14 @@ impl Maker<'_> {
             return None;
         }
         let (steps, registers, within) = (self.steps.len(), self.registers, self.within.len());
+        let catches = self.catches.len();
         let mut to = To::Behind { into, several: Vec::new(), jumps: Vec::new() };
         let done = self.room(of, all).and_then(|base| self.function(of, base, &mut to));
         let (Some(()), To::Behind { several, jumps, .. }) = (done, to) else {
             self.steps.truncate(steps);
             self.registers = registers;
             self.within.truncate(within);
+            self.catches.truncate(catches);
             return None;
         };
         let behind = self.steps.len() as u32;

@@ -65,7 +65,7 @@ impl Maker<'_, '_> {
     }
 
     /// The place of a function's code.
-    fn code_of(&self, k: usize) -> u16 {
+    pub(super) fn code_of(&self, k: usize) -> u16 {
         (self.program.code.len() - self.known.len() + k) as u16
     }
 
@@ -172,6 +172,8 @@ impl Maker<'_, '_> {
         self.statements(&mut body, &frame, &closure.ast.dfn(closure.dfn).stmts)?;
         // Whoever looks outer names up by it finds none of its own.
         frame.locals.borrow_mut().clear();
+        let function = self.code_of(k).into();
+        self.program.tests_before_failures(function, &mut body.of)?;
         body.of.mark_last();
         Some(body.of)
     }

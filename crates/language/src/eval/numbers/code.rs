@@ -9,11 +9,11 @@ use super::Scope;
 use super::ahead::Ahead;
 use super::calls::Known;
 use super::form::{Class, Form, SHORT};
-use super::program::{List, Program};
-use crate::eval::env::Frame;
+use super::program::{Catch, List, Program};
+use crate::eval::env::{Frame, Names};
 use crate::eval::run::Eval;
 use crate::eval::value::{Func, Value};
-use crate::syntax::ast::{Guard, Stmt, Sym};
+use crate::syntax::ast::{Guard, PhraseId, Stmt, Sym};
 use crate::syntax::resolve::{self, Code, FExpr, Gives, Ins, Pattern};
 use aplomb_values::registers::{Arg, Do, Function, OnList};
 
@@ -83,6 +83,16 @@ pub(super) struct Body {
     pub assigns: bool,
     /// An error guard stands: a last call waits below it, as any other does.
     pub is_guarded: bool,
+}
+
+/// An error guard whose statements are being read, and the names as they are where it stands.
+struct Guarded<'f> {
+    from: u32,
+    events: Rc<[i64]>,
+    phrase: PhraseId,
+    alpha: Option<Place>,
+    names: Vec<(Sym, Place)>,
+    classes: Names<'f>,
 }
 
 pub(super) struct Maker<'e, 'h> {
@@ -166,7 +176,33 @@ impl<'e, 'h> Maker<'e, 'h> {
         Some(std::mem::take(&mut self.program))
     }
 
+    /// The statements of a body, and behind them the expressions of its error guards, the last
+    /// guard's first: what fails in one goes to a guard before it.
     pub fn statements(&mut self, body: &mut Body, frame: &Rc<Frame>, stmts: &[Stmt]) -> Option<()> {
+        let mut guards = Vec::new();
+        self.statements_of(body, frame, stmts, &mut guards)?;
+        while let Some(Guarded { from, events, phrase, alpha, names, classes }) = guards.pop() {
+            let then = body.of.steps.len() as u32;
+            (body.alpha, body.names) = (alpha, names);
+            drop(classes);
+            let code = self.resolved(body, phrase)?;
+            self.gives(body, &code.code)?;
+            // A list that the steps before have taken is not there to be read.
+            let lists = |step: &Do| matches!(step, Do::List(..) | Do::PassList(..));
+            (!body.of.steps[then as usize..].iter().any(lists)).then_some(())?;
+            let function = self.code_of(body.function?).into();
+            self.program.catches.push(Catch { function, steps: from..then, then, events });
+        }
+        Some(())
+    }
+
+    fn statements_of<'f>(
+        &mut self,
+        body: &mut Body,
+        frame: &'f Rc<Frame>,
+        stmts: &[Stmt],
+        guards: &mut Vec<Guarded<'f>>,
+    ) -> Option<()> {
         let ast = body.scope.ast.clone();
         let mut last = None;
         for stmt in stmts {
@@ -206,14 +242,30 @@ impl<'e, 'h> Maker<'e, 'h> {
                     let then = body.of.steps.len() as u32;
                     body.of.steps[jump] = Do::Unless { y, then };
                 }
-                // Where nothing fails it has no effect; where something does, the run ends early.
+                Guard::Error(_) if empty => return None,
                 Guard::Error(codes) => {
                     let codes = self.resolved(body, codes)?;
-                    let known = |one: &Ins| {
-                        matches!(one.what, resolve::Do::Const(_) | resolve::Do::Strand(_))
-                    };
-                    codes.code.ins.iter().all(known).then_some(())?;
+                    let mut events = Vec::new();
+                    for one in &codes.code.ins {
+                        match &one.what {
+                            resolve::Do::Const(a) => {
+                                let whole = |k| a.number_at(k).filter(|x| x.fract() == 0.0);
+                                let all = (0..a.len()).map(|k| whole(k).map(|x| x as i64));
+                                events.extend(all.collect::<Option<Vec<i64>>>()?);
+                            }
+                            resolve::Do::Strand(_) => {}
+                            _ => return None,
+                        }
+                    }
                     (self.program.is_guarded, body.is_guarded) = (true, true);
+                    guards.push(Guarded {
+                        from: body.of.steps.len() as u32,
+                        events: events.into(),
+                        phrase: stmt.phrase,
+                        alpha: body.alpha.clone(),
+                        names: body.names.clone(),
+                        classes: frame.names(),
+                    });
                 }
             }
         }

@@ -222,12 +222,17 @@ impl Maker<'_, '_> {
                     return self.part(body, *of, from, Some(n));
                 }
                 let (of, class) = self.items_of(body, y)?;
-                // Of a program's list no more than that is copied.
-                if let Some(Do::List(OnList::Part { into, take, .. }, _)) = body.of.steps.last_mut()
+                // Of a program's list no more than that is copied. Steps between them that make a
+                // number know nothing of it.
+                let makes_number =
+                    |step: &Do| matches!(step, Do::Copy { .. } | Do::One { .. } | Do::Two { .. });
+                if let Some(k) = body.of.steps.iter().rposition(|step| !makes_number(step))
+                    && let Do::List(OnList::Part { into, take, .. }, _) = &mut body.of.steps[k]
                     && take.is_none()
                     && *into == of
                 {
                     *take = Some(n);
+                    body.of.steps[k..].rotate_left(1);
                     return Some(Place::List(of, class));
                 }
                 let fill = class.fill()?;

@@ -5,15 +5,16 @@ use super::Name;
 use super::found::Index;
 use super::loops::Items;
 use super::native::Native;
-use super::program::{List, Program};
+use super::program::{Catch, List, Program};
 use super::whole::{MOST, Memory};
 use crate::eval::cx::Settings;
 use crate::eval::host::Host;
-use aplomb_ground::error::{Kind, Result};
+use crate::eval::steps::catches;
+use aplomb_ground::error::{Error, Kind, Result};
 use aplomb_ground::limits::{Budget, Rounds};
 use aplomb_values::array::Array;
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::scalar::{self, near_integer};
+use aplomb_values::prim::scalar::{self, Fail, near_integer};
 use aplomb_values::prim::short::{one, two};
 use aplomb_values::registers::{Arg, Do, OnList};
 use std::collections::VecDeque;
@@ -97,6 +98,8 @@ pub struct Machine {
     /// The indices of long lists, by the list.
     pub(super) found: Vec<(u16, Option<Index>)>,
     pub(super) memory: Memory,
+    /// Items that are gone from the front of lists, where they still lie.
+    pub(super) cuts: Vec<(u16, usize)>,
     /// The seed of the generator and the numbers that it gave, where the program draws some.
     pub(super) generator: Option<(u64, u64)>,
 }
@@ -119,6 +122,7 @@ impl Machine {
             native: Native::default(),
             found: Vec::new(),
             memory: Memory::default(),
+            cuts: Vec::new(),
             generator: None,
         }
     }
@@ -189,7 +193,9 @@ impl Machine {
         depth: usize,
         about: (&dyn Host, Option<&Way<'_>>),
     ) -> Result<Option<End>> {
-        match self.steps(program, depth, about) {
+        let ended = self.steps(program, depth, about);
+        self.lets_go(None);
+        match ended {
             // A guard may catch it.
             Err(e) if program.is_guarded && e.kind() == Kind::WsFull => Ok(None),
             end => end,
@@ -208,247 +214,310 @@ impl Machine {
         let mut at = self.begins(program, depth, (host, way))?;
         let mut steps = &program.code[function].steps[..];
         loop {
-            let Some(step) = steps.get(at) else { return Ok(None) };
-            at += 1;
-            match *step {
-                Do::One { op, into, y } => {
-                    let y = self.read(base, y);
-                    let Some(z) = one(op, self.ct, y) else { return Ok(None) };
-                    self.registers[base + into as usize] = z;
-                }
-                Do::Two { op, into, x, y } => {
-                    let (x, y) = (self.read(base, x), self.read(base, y));
-                    let Some(z) = two(op, self.ct, x, y) else { return Ok(None) };
-                    self.registers[base + into as usize] = z;
-                }
-                Do::Copy { into, y } => {
-                    self.registers[base + into as usize] = self.read(base, y);
-                }
-                Do::Pick { into, from, n, at: place } => {
-                    let place = self.read(base, place);
-                    let Ok(k) = scalar::place(place, self.io, n as usize, self.ct) else {
-                        return Ok(None);
-                    };
-                    self.registers[base + into as usize] = self.registers[base + from as usize + k];
-                }
-                Do::Unless { y, then } => {
-                    let y = self.read(base, y);
-                    let holds = match y {
-                        0.0 => Some(0),
-                        1.0 => Some(1),
-                        y => near_integer(y, self.ct),
-                    };
-                    match holds {
-                        Some(1) => {}
-                        Some(0) => at = then as usize,
-                        _ => return Ok(None),
-                    }
-                }
-                Do::Call { .. } if self.native.is_due_by_calls() && program.may_begin_again() => {
-                    at = self.begins_again(program, depth, (host, way))?;
-                    (function, base, first) = (0, 0, 0);
-                    steps = &program.code[0].steps;
-                }
-                Do::Call { of, into, x, y } => {
-                    let (x, y) = (x.map(|x| self.read(base, x)), self.read(base, y));
-                    let (function_now, next) = (function as u32, at as u32);
-                    let waits = Waits { function: function_now, next, base, first, into };
-                    if !self.goes_in(waits, depth, (budget, way))? {
-                        return Ok(None);
-                    }
-                    base += program.code[function].registers;
-                    first += program.code[function].lists;
-                    (function, at) = (of as usize, 0);
-                    steps = &program.code[function].steps;
-                    self.enter(program, function, (base, first), (x, y), budget)?;
-                }
-                Do::CallOn { of, into } => {
-                    let (function_now, next) = (function as u32, at as u32);
-                    let waits = Waits { function: function_now, next, base, first, into };
-                    if !self.goes_in(waits, depth, (budget, way))? {
-                        return Ok(None);
-                    }
-                    base += program.code[function].registers;
-                    first += program.code[function].lists;
-                    (function, at) = (of as usize, 0);
-                    steps = &program.code[function].steps;
-                    self.enter_on(program, function, (base, first), budget)?;
-                }
-                Do::AgainOn { of } => {
-                    self.count(budget, way)?;
-                    (function, at) = (of as usize, 0);
-                    steps = &program.code[function].steps;
-                    self.enter_on(program, function, (base, first), budget)?;
-                }
-                Do::Pass(y) => {
-                    let y = self.read(base, y);
-                    self.passed.numbers.push(y);
-                }
-                Do::PassList(of, last) => {
-                    let list = self.list(first, of, last);
-                    self.passed.lists.push(list);
-                }
-                Do::GivePassed => {
-                    let Some(waits) = self.waiting.pop() else { return Ok(Some(End::Passed)) };
-                    (function, at) = (waits.function as usize, waits.next as usize);
-                    steps = &program.code[function].steps;
-                    (base, first) = (waits.base, waits.first);
-                }
-                Do::Taken { into, numbers, list, lists } => {
-                    let from = base + into as usize;
-                    self.registers[from..from + numbers as usize]
-                        .copy_from_slice(&self.passed.numbers);
-                    self.passed.numbers.clear();
-                    let from = first + list as usize;
-                    for (k, list) in self.passed.lists.drain(..lists as usize).enumerate() {
-                        self.own[from + k] = list;
-                    }
-                }
-                Do::List(on, last) => {
-                    if self.on_list(on, last, (base, first), (host, program)).is_none() {
-                        return Ok(None);
-                    }
-                }
-                Do::Find { into, of, y } => {
-                    let (y, ct) = (self.read(base, y), self.ct);
-                    let near = self.lists[of as usize].place_of(y, ct);
-                    let Some(k) = near.or_else(|| self.place_in_long(program, of, y, budget))
-                    else {
-                        return Ok(None);
-                    };
-                    self.registers[base + into as usize] = k as f64;
-                }
-                Do::Cut { of, n, end } => {
-                    let List::Own(items, None) = &mut self.lists[of as usize] else {
-                        return Ok(None);
-                    };
-                    let n = (n as usize).min(items.len());
-                    match end {
-                        true => items.truncate(items.len() - n),
-                        false => drop(items.drain(..n)),
-                    }
-                }
-                Do::Again { of, x, y } => {
-                    let (x, y) = (x.map(|x| self.read(base, x)), self.read(base, y));
-                    self.count(budget, way)?;
-                    (function, at) = (of as usize, 0);
-                    steps = &program.code[function].steps;
-                    self.enter(program, function, (base, first), (x, y), budget)?;
-                }
-                Do::Give(y) => {
-                    let z = self.read(base, y);
-                    let Some(waits) = self.waiting.pop() else {
-                        return Ok(Some(End::Value(z)));
-                    };
-                    (function, at) = (waits.function as usize, waits.next as usize);
-                    steps = &program.code[function].steps;
-                    (base, first) = (waits.base, waits.first);
-                    self.registers[base + waits.into as usize] = z;
-                }
-                Do::Item { into, of, at: place } => {
-                    let place = self.read(base, place);
-                    let list = &self.lists[of as usize];
-                    let k = scalar::place(place, self.io, list.len(), self.ct).ok();
-                    let Some(item) = k.and_then(|k| list.item(k)) else { return Ok(None) };
-                    self.registers[base + into as usize] = item;
-                }
-                Do::Set { slot, y } => self.fixed[slot as usize] = self.read(base, y),
-                Do::SetItem { of, at: place, op, y } => {
-                    let (place, y) = (self.read(base, place), self.read(base, y));
-                    let extent = self.lists[of as usize].len();
-                    let Ok(k) = scalar::place(place, self.io, extent, self.ct) else {
-                        return Ok(None);
-                    };
-                    if !self.change(of, k, op, y) {
-                        return Ok(None);
-                    }
-                }
-                Do::Tally { into, of } => {
-                    let list = &self.lists[of as usize];
-                    self.registers[base + into as usize] = list.tally() as f64;
-                }
-                Do::Columns { into, of } => {
-                    let Some(columns) = self.lists[of as usize].columns() else { return Ok(None) };
-                    self.registers[base + into as usize] = columns as f64;
-                }
-                Do::Append { of, y } => {
-                    let y = self.read(base, y);
-                    let List::Own(items, _) = &mut self.lists[of as usize] else {
-                        return Ok(None);
-                    };
-                    // Without room the evaluator says so.
-                    if budget.widen(items, 1).is_err() {
-                        return Ok(None);
-                    }
-                    items.push(y);
-                }
-                Do::Place { into, of, row, column } => {
-                    let (row, column) = (self.read(base, row), self.read(base, column));
-                    let list = &self.lists[of as usize];
-                    let Some(columns) = list.columns() else { return Ok(None) };
-                    let row = scalar::place(row, self.io, list.tally(), self.ct);
-                    let column = scalar::place(column, self.io, columns, self.ct);
-                    let (Ok(row), Ok(column)) = (row, column) else { return Ok(None) };
-                    self.registers[base + into as usize] = (row * columns + column) as f64;
-                }
-                Do::Known { into, of, at: place } => {
-                    let k = self.registers[base + place as usize] as usize;
-                    let Some(item) = self.lists[of as usize].item(k) else { return Ok(None) };
-                    self.registers[base + into as usize] = item;
-                }
-                Do::SetKnown { of, at: place, op, y } => {
-                    let (k, y) =
-                        (self.registers[base + place as usize] as usize, self.read(base, y));
-                    if !self.change(of, k, op, y) {
-                        return Ok(None);
-                    }
-                }
-                Do::Jump(to) => {
-                    let back = (to as usize) < at;
-                    at = to as usize;
-                    if back {
-                        self.turns += usize::from(to == 0);
-                        self.count(budget, way)?;
-                        if function == 0 && base == 0 && self.native.is_due() {
-                            at = self.natively(program, at, depth, (host, way))?;
+            'run: {
+                loop {
+                    let Some(step) = steps.get(at) else { break 'run };
+                    at += 1;
+                    self.lets_go(Some(step));
+                    match *step {
+                        Do::One { op, into, y } => {
+                            let y = self.read(base, y);
+                            let Some(z) = one(op, self.ct, y) else { break 'run };
+                            self.registers[base + into as usize] = z;
                         }
+                        Do::Two { op, into, x, y } => {
+                            let (x, y) = (self.read(base, x), self.read(base, y));
+                            let Some(z) = two(op, self.ct, x, y) else { break 'run };
+                            self.registers[base + into as usize] = z;
+                        }
+                        Do::Copy { into, y } => {
+                            self.registers[base + into as usize] = self.read(base, y);
+                        }
+                        Do::Pick { into, from, n, at: place } => {
+                            let place = self.read(base, place);
+                            let Ok(k) = scalar::place(place, self.io, n as usize, self.ct) else {
+                                break 'run;
+                            };
+                            self.registers[base + into as usize] =
+                                self.registers[base + from as usize + k];
+                        }
+                        Do::Unless { y, then } => {
+                            let y = self.read(base, y);
+                            let holds = match y {
+                                0.0 => Some(0),
+                                1.0 => Some(1),
+                                y => near_integer(y, self.ct),
+                            };
+                            match holds {
+                                Some(1) => {}
+                                Some(0) => at = then as usize,
+                                _ => break 'run,
+                            }
+                        }
+                        Do::Call { .. }
+                            if self.native.is_due_by_calls() && program.may_begin_again() =>
+                        {
+                            at = self.begins_again(program, depth, (host, way))?;
+                            (function, base, first) = (0, 0, 0);
+                            steps = &program.code[0].steps;
+                        }
+                        Do::Call { of, into, x, y } => {
+                            let (x, y) = (x.map(|x| self.read(base, x)), self.read(base, y));
+                            let (function_now, next) = (function as u32, at as u32);
+                            let waits = Waits { function: function_now, next, base, first, into };
+                            if !self.goes_in(waits, depth, (budget, way))? {
+                                break 'run;
+                            }
+                            base += program.code[function].registers;
+                            first += program.code[function].lists;
+                            (function, at) = (of as usize, 0);
+                            steps = &program.code[function].steps;
+                            self.enter(program, function, (base, first), (x, y), budget)?;
+                        }
+                        Do::CallOn { of, into } => {
+                            let (function_now, next) = (function as u32, at as u32);
+                            let waits = Waits { function: function_now, next, base, first, into };
+                            if !self.goes_in(waits, depth, (budget, way))? {
+                                break 'run;
+                            }
+                            base += program.code[function].registers;
+                            first += program.code[function].lists;
+                            (function, at) = (of as usize, 0);
+                            steps = &program.code[function].steps;
+                            self.enter_on(program, function, (base, first), budget)?;
+                        }
+                        Do::AgainOn { of } => {
+                            self.count(budget, way)?;
+                            (function, at) = (of as usize, 0);
+                            steps = &program.code[function].steps;
+                            self.enter_on(program, function, (base, first), budget)?;
+                        }
+                        Do::Pass(y) => {
+                            let y = self.read(base, y);
+                            self.passed.numbers.push(y);
+                        }
+                        Do::PassList(of, last) => {
+                            let list = self.list(first, of, last);
+                            self.passed.lists.push(list);
+                        }
+                        Do::GivePassed => {
+                            let Some(waits) = self.waiting.pop() else {
+                                return Ok(Some(End::Passed));
+                            };
+                            (function, at) = (waits.function as usize, waits.next as usize);
+                            steps = &program.code[function].steps;
+                            (base, first) = (waits.base, waits.first);
+                        }
+                        Do::Taken { into, numbers, list, lists } => {
+                            let from = base + into as usize;
+                            self.registers[from..from + numbers as usize]
+                                .copy_from_slice(&self.passed.numbers);
+                            self.passed.numbers.clear();
+                            let from = first + list as usize;
+                            for (k, list) in self.passed.lists.drain(..lists as usize).enumerate() {
+                                self.own[from + k] = list;
+                            }
+                        }
+                        Do::List(on, last) => {
+                            if self.on_list(on, last, (base, first), (host, program)).is_none() {
+                                break 'run;
+                            }
+                        }
+                        Do::Find { into, of, y } => {
+                            let (y, ct) = (self.read(base, y), self.ct);
+                            let near = self.lists[of as usize].place_of(y, ct);
+                            let Some(k) =
+                                near.or_else(|| self.place_in_long(program, of, y, budget))
+                            else {
+                                break 'run;
+                            };
+                            self.registers[base + into as usize] = k as f64;
+                        }
+                        Do::Cut { of, n, end } => {
+                            if self.cut(of, n.into(), end).is_none() {
+                                break 'run;
+                            }
+                        }
+                        Do::Again { of, x, y } => {
+                            let (x, y) = (x.map(|x| self.read(base, x)), self.read(base, y));
+                            self.count(budget, way)?;
+                            (function, at) = (of as usize, 0);
+                            steps = &program.code[function].steps;
+                            self.enter(program, function, (base, first), (x, y), budget)?;
+                        }
+                        Do::Give(y) => {
+                            let z = self.read(base, y);
+                            let Some(waits) = self.waiting.pop() else {
+                                return Ok(Some(End::Value(z)));
+                            };
+                            (function, at) = (waits.function as usize, waits.next as usize);
+                            steps = &program.code[function].steps;
+                            (base, first) = (waits.base, waits.first);
+                            self.registers[base + waits.into as usize] = z;
+                        }
+                        Do::Item { into, of, at: place } => {
+                            let place = self.read(base, place);
+                            let (list, gone) = (&self.lists[of as usize], self.cut_off(of));
+                            let k = scalar::place(place, self.io, list.len() - gone, self.ct).ok();
+                            let Some(item) = k.and_then(|k| list.item(gone + k)) else {
+                                break 'run;
+                            };
+                            self.registers[base + into as usize] = item;
+                        }
+                        Do::Set { slot, y } => self.fixed[slot as usize] = self.read(base, y),
+                        Do::SetItem { of, at: place, op, y } => {
+                            let (place, y) = (self.read(base, place), self.read(base, y));
+                            let extent = self.lists[of as usize].len();
+                            let Ok(k) = scalar::place(place, self.io, extent, self.ct) else {
+                                break 'run;
+                            };
+                            if !self.change(of, k, op, y) {
+                                break 'run;
+                            }
+                        }
+                        Do::Tally { into, of } => {
+                            let list = &self.lists[of as usize];
+                            let n = list.tally() - self.cut_off(of);
+                            self.registers[base + into as usize] = n as f64;
+                        }
+                        Do::Columns { into, of } => {
+                            let Some(columns) = self.lists[of as usize].columns() else {
+                                break 'run;
+                            };
+                            self.registers[base + into as usize] = columns as f64;
+                        }
+                        Do::Append { of, y } => {
+                            let y = self.read(base, y);
+                            let List::Own(items, _) = &mut self.lists[of as usize] else {
+                                break 'run;
+                            };
+                            // Without room the evaluator says so.
+                            if budget.widen(items, 1).is_err() {
+                                break 'run;
+                            }
+                            items.push(y);
+                        }
+                        Do::Place { into, of, row, column } => {
+                            let (row, column) = (self.read(base, row), self.read(base, column));
+                            let list = &self.lists[of as usize];
+                            let Some(columns) = list.columns() else { break 'run };
+                            let row = scalar::place(row, self.io, list.tally(), self.ct);
+                            let column = scalar::place(column, self.io, columns, self.ct);
+                            let (Ok(row), Ok(column)) = (row, column) else { break 'run };
+                            self.registers[base + into as usize] = (row * columns + column) as f64;
+                        }
+                        Do::Known { into, of, at: place } => {
+                            let k = self.registers[base + place as usize] as usize;
+                            let Some(item) = self.lists[of as usize].item(k) else { break 'run };
+                            self.registers[base + into as usize] = item;
+                        }
+                        Do::SetKnown { of, at: place, op, y } => {
+                            let (k, y) = (
+                                self.registers[base + place as usize] as usize,
+                                self.read(base, y),
+                            );
+                            if !self.change(of, k, op, y) {
+                                break 'run;
+                            }
+                        }
+                        Do::Jump(to) => {
+                            let back = (to as usize) < at;
+                            at = to as usize;
+                            if back {
+                                self.turns += usize::from(to == 0);
+                                self.count(budget, way)?;
+                                if function == 0 && base == 0 && self.native.is_due() {
+                                    at = self.natively(program, at, depth, (host, way))?;
+                                }
+                            }
+                        }
+                        Do::Over { next } => self.fixed[next as usize] = 0.0,
+                        Do::Count { y, next, end } => {
+                            let y = self.read(base, y);
+                            let Some(n) = near_integer(y, self.ct).filter(|n| *n >= 0) else {
+                                break 'run;
+                            };
+                            (self.fixed[next as usize], self.fixed[end as usize]) = (0.0, n as f64);
+                        }
+                        Do::Next { of, next, slot, done } => {
+                            let (k, list) =
+                                (self.fixed[next as usize] as usize, &self.lists[of as usize]);
+                            if k >= list.len() {
+                                at = done as usize;
+                                continue;
+                            }
+                            let Some(item) = list.item(k) else { break 'run };
+                            self.fixed[slot as usize] = item;
+                            self.fixed[next as usize] += 1.0;
+                        }
+                        Do::CountOn { next, end, slot, done } => {
+                            let k = self.fixed[next as usize];
+                            if k >= self.fixed[end as usize] {
+                                at = done as usize;
+                                continue;
+                            }
+                            self.fixed[slot as usize] = k + self.io;
+                            self.fixed[next as usize] = k + 1.0;
+                        }
+                        Do::All(on) => {
+                            if self.on_all(on, base, host).is_none() {
+                                break 'run;
+                            }
+                        }
+                        Do::Leave(step) => return Ok(Some(End::Step(step))),
                     }
                 }
-                Do::Over { next } => self.fixed[next as usize] = 0.0,
-                Do::Count { y, next, end } => {
-                    let y = self.read(base, y);
-                    let Some(n) = near_integer(y, self.ct).filter(|n| *n >= 0) else {
-                        return Ok(None);
-                    };
-                    (self.fixed[next as usize], self.fixed[end as usize]) = (0.0, n as f64);
-                }
-                Do::Next { of, next, slot, done } => {
-                    let (k, list) = (self.fixed[next as usize] as usize, &self.lists[of as usize]);
-                    if k >= list.len() {
-                        at = done as usize;
-                        continue;
-                    }
-                    let Some(item) = list.item(k) else { return Ok(None) };
-                    self.fixed[slot as usize] = item;
-                    self.fixed[next as usize] += 1.0;
-                }
-                Do::CountOn { next, end, slot, done } => {
-                    let k = self.fixed[next as usize];
-                    if k >= self.fixed[end as usize] {
-                        at = done as usize;
-                        continue;
-                    }
-                    self.fixed[slot as usize] = k + self.io;
-                    self.fixed[next as usize] = k + 1.0;
-                }
-                Do::All(on) => {
-                    if self.on_all(on, base, host).is_none() {
-                        return Ok(None);
-                    }
-                }
-                Do::Leave(step) => return Ok(Some(End::Step(step))),
             }
+            let failed = (function, at.wrapping_sub(1));
+            let Some(to) = self.catches(program, failed, (base, first)) else { return Ok(None) };
+            ((function, at), (base, first)) = to;
+            steps = &program.code[function].steps;
         }
+    }
+
+    /// The place of the expression of the error guard that catches what a step fails with, and the
+    /// first register and list of its call. None: none does.
+    fn catches(
+        &mut self,
+        program: &Program,
+        (mut function, mut at): (usize, usize),
+        (mut base, mut first): (usize, usize),
+    ) -> Option<((usize, usize), (usize, usize))> {
+        if program.catches.is_empty() {
+            return None;
+        }
+        let error = self.error_of(program.code[function].steps.get(at)?, base)?;
+        loop {
+            let is_there = |c: &&Catch| c.function == function && c.steps.contains(&(at as u32));
+            let all = program.catches.iter().filter(is_there);
+            let latest = all.filter(|c| catches(&c.events, &error)).max_by_key(|c| c.place());
+            if let Some(catch) = latest {
+                self.passed = Values::default();
+                return Some(((function, catch.then as usize), (base, first)));
+            }
+            let waits = self.waiting.pop()?;
+            (function, at) = (waits.function as usize, waits.next as usize - 1);
+            (base, first) = (waits.base, waits.first);
+        }
+    }
+
+    /// The error that a step fails with. None: only the evaluator knows.
+    fn error_of(&self, step: &Do, base: usize) -> Option<Error> {
+        let fail = match *step {
+            Do::One { op, y, .. } => scalar::eval(op, self.ct, self.read(base, y), 0.0).err()?,
+            Do::Two { op, x, y, .. } => {
+                scalar::eval(op, self.ct, self.read(base, x), self.read(base, y)).err()?
+            }
+            Do::Item { of, at, .. } => {
+                let n = self.lists[of as usize].len() - self.cut_off(of);
+                scalar::place(self.read(base, at), self.io, n, self.ct).err()?
+            }
+            Do::Pick { n, at, .. } => {
+                scalar::place(self.read(base, at), self.io, n as usize, self.ct).err()?
+            }
+            _ => return None,
+        };
+        (!matches!(fail, Fail::Complex | Fail::Unending | Fail::Bug(_))).then(|| fail.error())
     }
 
     /// `list[k] ← y`, or `op← y`. False: it fails.

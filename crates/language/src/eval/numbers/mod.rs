@@ -20,8 +20,10 @@ mod ahead;
 mod call_loop;
 mod calls;
 mod code;
+mod cuts;
 mod form;
 mod found;
+mod guarded;
 mod lists;
 mod loops;
 mod machine;
@@ -90,6 +92,8 @@ struct KnownLoop {
 pub struct Programs {
     made: Vec<Made>,
     loops: Vec<KnownLoop>,
+    /// Loops whose turns ran together, by their steps.
+    together: Vec<(Rc<Ast>, usize)>,
     /// The number of calls around a run that ended early: those within it are the evaluator's.
     ended: Option<usize>,
 }
@@ -118,9 +122,28 @@ impl Programs {
         self.loops.push(KnownLoop { ast: ast.clone(), steps, made: made.clone() });
     }
 
-    /// True of a loop that ran in registers before.
+    /// True of a loop that ran in registers before, or whose turns ran together.
     pub fn knows_loop(&self, ast: &Rc<Ast>, steps: (usize, usize)) -> bool {
-        self.loop_of(ast, steps).is_some()
+        self.loop_of(ast, steps).is_some() || self.runs_together(ast, steps.0)
+    }
+
+    /// True of a loop whose turns ran together when it went round last; `from` is its first step.
+    pub fn runs_together(&self, ast: &Rc<Ast>, from: usize) -> bool {
+        self.together.iter().any(|(own, at)| *at == from && Rc::ptr_eq(own, ast))
+    }
+
+    /// Keeps whether the turns of a loop run together.
+    pub fn keep_together(&mut self, ast: &Rc<Ast>, from: usize, runs: bool) {
+        if self.runs_together(ast, from) == runs {
+            return;
+        }
+        self.together.retain(|(own, at)| *at != from || !Rc::ptr_eq(own, ast));
+        if runs {
+            if self.together.len() >= KEPT {
+                self.together.remove(0);
+            }
+            self.together.push((ast.clone(), from));
+        }
     }
 
     fn of(&mut self, f: &Rc<Func>, forms: &Forms, effects: bool) -> Option<&mut Made> {

@@ -101,6 +101,7 @@ impl Machine {
         depth: usize,
         (host, way): (&dyn Host, Option<&Way<'_>>),
     ) -> Result<usize> {
+        self.lets_go(None);
         let mut lists: Vec<List<'_>> = self.lists.iter_mut().map(|list| list.seen()).collect();
         let request = Request {
             functions: &program.code,

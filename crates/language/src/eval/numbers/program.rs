@@ -11,13 +11,33 @@ use aplomb_values::prim::op::Op;
 use aplomb_values::prim::short::two;
 use aplomb_values::registers::{self, Compiled, Do, Function, OnList, SEARCHED};
 use std::cell::{OnceCell, RefCell};
+use std::cmp::Reverse;
 use std::ops::Range;
 use std::rc::Rc;
+
+/// The steps of a function that an error guard stands before, and where its expression begins.
+#[derive(Clone)]
+pub struct Catch {
+    pub function: usize,
+    pub steps: Range<u32>,
+    pub then: u32,
+    pub events: Rc<[i64]>,
+}
+
+impl Catch {
+    /// Its place among the guards before a step: the latest is greatest. Their expressions stand in
+    /// turned order, which tells guards apart that have no step between them.
+    pub fn place(&self) -> (u32, Reverse<u32>) {
+        (self.steps.start, Reverse(self.then))
+    }
+}
 
 /// A dfn and what it calls.
 #[derive(Clone, Default)]
 pub struct Program {
     pub code: Vec<Function>,
+    /// The error guards that stand in it.
+    pub catches: Vec<Catch>,
     /// The form of the first function's value.
     pub gives: Option<Form>,
     /// An error guard stands in it.
@@ -85,7 +105,7 @@ impl Program {
     pub fn may_begin_again(&self) -> bool {
         *self.begins_again.get_or_init(|| {
             let mut steps = self.code.iter().flat_map(|f| &f.steps);
-            self.calls() > 0 && steps.all(Do::only_reads)
+            self.catches.is_empty() && self.calls() > 0 && steps.all(Do::only_reads)
         })
     }
 

@@ -9,6 +9,7 @@ use super::code::{Body, Maker, Place};
 use super::form::Class;
 use super::machine::Held;
 use super::program::List;
+use crate::functions::groups::{Groups, groups_of_pieces};
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::Array;
@@ -97,6 +98,21 @@ impl Texts {
         let (mut out, mut ticks) = (budget.room(a.len())?, budget.ticks());
         if a.is_uniform() && !a.is_empty() {
             return Ok(None);
+        }
+        // Of texts that lie side by side each that differs is made once.
+        if let Some(pieces) = a.pieces().filter(|pieces| pieces.flat().is_char())
+            && let Some(Groups { firsts, of }) = groups_of_pieces(pieces, 0.0, budget)?
+        {
+            let mut known = budget.room(firsts.len())?;
+            for k in firsts {
+                ticks.tick()?;
+                match self.number(&pieces.item(k)) {
+                    Some(number) => known.push(number),
+                    None => return Ok(None),
+                }
+            }
+            out.extend(of.iter().map(|&group| known[group as usize]));
+            return Array::numbers([out.len()].as_slice(), out, budget).map(Some);
         }
         for item in a.in_turn() {
             ticks.tick()?;

@@ -51,6 +51,7 @@ impl<'a> Side<'a> {
             Data::Items(items) => match (items.split(), items.pieces()) {
                 (Some(rows), _) if rows.node.is_complex() => return None,
                 (Some(rows), _) => Side::Rows(rows),
+                (None, Some(pieces)) if pieces.is_of_pieces() => return None,
                 (None, Some(pieces)) => Side::Pieces(pieces),
                 (None, None) => {
                     Side::Boxes(items.listed().filter(|all| all.iter().all(Array::is_plain))?)

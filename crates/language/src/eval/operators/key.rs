@@ -10,7 +10,7 @@ use crate::eval::flattened::Steps;
 use crate::eval::run::Eval;
 use crate::eval::value::{Func, Operand};
 use crate::eval::work::why;
-use crate::functions::groups::{Groups, groups};
+use crate::functions::groups::{Groups, gathered, groups};
 use crate::functions::shape::{Axis, reshaped};
 use crate::functions::{cells, of_its_type};
 use aplomb_ground::error::{Result, length};
@@ -135,7 +135,8 @@ pub fn key(
     };
     let pieces = match n {
         0 => None,
-        _ => grouped(&ev.cx, &given, &of, &ends)?.and_then(|flat| Ragged::new(flat, ends.clone())),
+        _ => grouped(&mut ev.cx, &given, &of, &ends)?
+            .and_then(|flat| Ragged::new(flat, ends.clone())),
     };
     let mut all = Vec::new();
     if let Some(pieces) = &pieces
@@ -273,8 +274,17 @@ fn placed<T: Copy>(cx: &Cx<'_>, items: &[T], zero: T, of: &[u32], ends: &[u32]) 
     Ok(out)
 }
 
-/// The values of all groups in one vector. None: they are no vector of real numbers or characters.
-fn grouped(cx: &Cx<'_>, values: &Array, of: &[u32], ends: &[u32]) -> Result<Option<Array>> {
+/// The values of all groups in one vector. None: they are no vector of real numbers or characters,
+/// or of vectors of these.
+fn grouped(cx: &mut Cx<'_>, values: &Array, of: &[u32], ends: &[u32]) -> Result<Option<Array>> {
+    let parts = gathered(cx, values)?;
+    if let Some(pieces) = parts.as_ref().map_or(values, |parts| parts).pieces()
+        && values.rank() == 1
+    {
+        let places = cx.budget().each(0..values.len() as u32)?;
+        let order = placed(cx, &places, 0, of, ends)?;
+        return Ok(pieces.taken(&order, cx.budget())?.map(|all| all.items(&[values.len()])));
+    }
     let Some(held) = storage(values).filter(|_| values.rank() == 1) else { return Ok(None) };
     let budget = cx.budget();
     let made = of_its_type!(held, budget, |v, fill| placed(cx, v, fill, of, ends));

@@ -106,7 +106,7 @@ fn pervade(
     leaf: &dyn Fn(&Cx<'_>, &Array) -> Result<Array>,
 ) -> Result<Array> {
     if let Some(pieces) = a.pieces() {
-        let flat = leaf(cx, pieces.flat())?;
+        let flat = pervade(cx, pieces.flat(), leaf)?;
         if let Some(made) = pieces.with(flat) {
             return Ok(made.items(a.shape()));
         }
