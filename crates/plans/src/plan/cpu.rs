@@ -95,9 +95,9 @@ pub struct Machine {
 
 impl Machine {
     /// The CPU of estimates that have to be the same everywhere: a core with AVX-512.
-    pub const REFERENCE: Machine = Machine { registers: Some(1.0), products: [0.055, 0.028] };
+    pub const REFERENCE: Machine = Machine { registers: Some(1.0), products: [0.04, 0.021] };
     /// One with AVX2.
-    pub const AVX2: Machine = Machine { registers: Some(2.0), products: [0.12, 0.06] };
+    pub const AVX2: Machine = Machine { registers: Some(2.0), products: [0.08, 0.04] };
     /// One of which nothing is known.
     pub const PORTABLE: Machine = Machine { registers: None, products: [0.7, 0.7] };
 
