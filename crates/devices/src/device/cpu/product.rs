@@ -19,7 +19,7 @@ use super::chunk::{CHUNK, Env, Frame};
 use super::convert::{Source, converts};
 use super::program::{Input, Work, lower};
 use super::share::share;
-use super::tiles::{GROUP_BYTES, Tiles, Where, tiles};
+use super::tiles::{GROUP_BYTES, LARGEST, Tiles, Where, tiles};
 use super::walk::Walk;
 use super::{Cpu, DeviceError, RunCtx};
 use crate::pool::PoolBuffer;
@@ -216,7 +216,7 @@ impl Packed {
         // SAFETY: as many that may hold anything; the first chunk fills those of a tile.
         unsafe { parts.set_len(lines) };
         let parts = parts.as_mut_ptr().cast::<u8>();
-        let mut results = vec![0.0; r * c];
+        let mut results = [0.0; LARGEST];
         for chunk in chunks.clone() {
             for (jk, j) in tile_columns.clone().enumerate() {
                 // Of a product with itself turned what is below is what is above.
@@ -246,7 +246,7 @@ impl Packed {
                     // SAFETY: a slot holds the partials of a tile, `out` all results.
                     unsafe {
                         (self.tiles.ends)(parts.add(slot * size * cell), results.as_mut_ptr());
-                        self.put(&results, (i * r, j * c), block, out, again);
+                        self.put(&results[..r * c], (i * r, j * c), block, out, again);
                     }
                 }
             }

@@ -27,6 +27,8 @@ use aplomb_values::prim::reduce::LANES;
 use aplomb_values::prim::scalar::lane::Lane;
 use aplomb_values::prim::scalar::rules::{self, Rule};
 
+/// Results of a tile, at most.
+pub const LARGEST: usize = 24;
 /// The bytes of a group.
 pub const GROUP_BYTES: usize = 64;
 
@@ -234,6 +236,7 @@ where
 }
 
 /// Partials halved: first runs g and g+4, g+2, g+1 of eight, then inside of the one that is left.
+#[allow(clippy::needless_range_loop)]
 #[inline(always)]
 unsafe fn ends<P: Pair, L: Wide, const RESULTS: usize, const SINGLE: bool>(
     part: *const u8,
@@ -305,6 +308,7 @@ macro_rules! instances {
             }
 
             pub fn of<P: Pair>(single: bool) -> Tiles {
+                const { assert!($rows * $columns <= LARGEST) };
                 let (tile, ends): (Tile, Ends) = match single {
                     true => (tile_of_singles::<P>, ends::<P, true>),
                     false => (tile::<P>, ends::<P, false>),

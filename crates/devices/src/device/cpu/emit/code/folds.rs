@@ -141,18 +141,18 @@ impl Loop<'_> {
         let taken = self.taken(op, term, now)?;
         let own = taken.size.register(self.take(false, now)?);
         let there = self.item(self.tape.ins.len() + slot, self.tape.outs[slot].dtype.size())?;
-        self.into_memory(taken, own, there)
+        self.taken_in_memory(taken, own, there)
     }
 
     /// A register's elements into the partial results of this turn.
     pub(super) fn fold(&mut self, slot: usize, op: Bin, term: Term, now: usize) -> Done {
         let taken = self.taken(op, term, now)?;
         if let Some(first) = self.sums[slot] {
-            return self.into(taken, taken.size.register(first + self.turn as u8));
+            return self.taken_by(taken, taken.size.register(first + self.turn as u8));
         }
         let own = taken.size.register(self.take(false, now)?);
         let there = self.partial(slot, term.first(), self.turn)?;
-        self.into_memory(taken, own, there)
+        self.taken_in_memory(taken, own, there)
     }
 
     /// The term of a fold in registers.
@@ -168,17 +168,17 @@ impl Loop<'_> {
         Ok(Taken { code, size, x, y })
     }
 
-    fn into(&mut self, Taken { code, x, y, .. }: Taken, own: Register) -> Done {
+    fn taken_by(&mut self, Taken { code, x, y, .. }: Taken, own: Register) -> Done {
         match y {
             Some(y) => self.three(code, own, x, Last::In(y)),
             None => self.three(code, own, own, Last::In(x)),
         }
     }
 
-    fn into_memory(&mut self, taken: Taken, own: Register, there: MemoryOperand) -> Done {
+    fn taken_in_memory(&mut self, taken: Taken, own: Register, there: MemoryOperand) -> Done {
         let (load, store) = forms::moves(taken.size, self.lanes);
         self.put(Instruction::with2(load, own, there))?;
-        self.into(taken, own)?;
+        self.taken_by(taken, own)?;
         self.put(Instruction::with2(store, there, own))
     }
 }
