@@ -206,9 +206,10 @@ impl Typed {
                 let all = items.map(|k| cut.item(k)).enumerate().all(&mut row);
                 let fine = |(fold, (sums, (_, kind))): (&Fold, (&[Partials], &(Bin, Kind)))| {
                     let Some(end) = fold.end else { return false };
-                    let mut long = [Partials([0.0; PARTIALS]); BUNCH];
+                    let mut long;
                     let sums = match kind {
                         Kind::F32 => {
+                            long = [Partials([0.0; PARTIALS]); BUNCH];
                             long.iter_mut().zip(sums).for_each(|(to, own)| *to = widened(own));
                             &long[..count]
                         }
