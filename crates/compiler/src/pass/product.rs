@@ -8,7 +8,6 @@
 
 use super::schedule::Why;
 use aplomb_values::dag::{Dag, Node, NodeId, Role, kinds};
-use aplomb_values::prim::op::Op;
 use std::collections::BTreeMap;
 
 /// Rows or columns below which blocks do not pay.
@@ -36,11 +35,7 @@ pub fn is_product(dag: &Dag, keep: &BTreeMap<NodeId, Why>, at: NodeId) -> bool {
             && many(&others[at..])
             && at > 0
     };
-    let swaps = matches!(
-        op,
-        Op::Mul | Op::Dot | Op::Add | Op::Max | Op::Min | Op::Gcd | Op::Lcm | Op::Eq | Op::Ne
-    );
-    split(masks[0], masks[1]) || swaps && split(masks[1], masks[0])
+    split(masks[0], masks[1]) || op.is_commutative() && split(masks[1], masks[0])
 }
 
 struct Axes<'a> {
@@ -85,6 +80,7 @@ mod tests {
     use super::*;
     use aplomb_values::dag::Read;
     use aplomb_values::dag::ix::Ix;
+    use aplomb_values::prim::op::Op;
 
     /// A fold along the last axis of `rows` rows, 7 columns and 9 items of the product of what
     /// `make` gives for a matrix of rows and one of columns.

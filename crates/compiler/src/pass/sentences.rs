@@ -68,9 +68,9 @@ pub enum Says {
 /// The reason for which a launch is not one with another before it.
 #[derive(Clone, Debug)]
 pub enum Apart {
-    /// It needs this node, which an earlier launch writes.
+    /// This node is needed, which an earlier launch writes.
     Needs(NodeId),
-    /// It has another domain than this launch.
+    /// This launch has another domain.
     Domain(usize),
     /// As one with this launch it would lose something.
     Loss(usize, Loss),
@@ -107,7 +107,7 @@ impl<'a> Final<'a> {
         Final { work, schedule, homes: schedule.homes() }
     }
 
-    /// Whether the launches of a decision are those of the plan.
+    /// True of a decision whose launches are those of the plan.
     pub fn bears(&self, d: &Decision) -> bool {
         let home = self.homes.get(&d.at());
         match d.says() {

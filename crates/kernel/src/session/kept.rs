@@ -234,7 +234,7 @@ impl Kept {
         self.evaluations == 0 && self.parts.is_empty() && self.warnings.is_empty() && !told
     }
 
-    /// Whether something worked: launches, or the evaluator itself.
+    /// True where something worked: launches, or the evaluator itself.
     pub fn is_work(&self) -> bool {
         !self.parts.is_empty() || self.warnings.iter().any(|w| w.ms.is_some())
     }

@@ -106,7 +106,7 @@ struct Older {
 }
 
 impl Last {
-    /// Whether all that it forced can run again by itself.
+    /// True where all that it forced can run again by itself.
     fn is_whole(&self) -> bool {
         self.forced.iter().all(|forced| forced.is_whole)
     }

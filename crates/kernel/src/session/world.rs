@@ -269,7 +269,7 @@ pub struct World<'a> {
     pub(super) core: &'a mut Core,
     pub(super) sink: Option<&'a mut dyn Sink>,
     silent: bool,
-    /// Whether a statement has begun: what is in the core before that is another text's.
+    /// A statement has begun: what is in the core before that is another text's.
     begun: bool,
     gave: bool,
     dry: bool,
@@ -291,7 +291,7 @@ impl<'a> World<'a> {
         World { dry: true, ..self }
     }
 
-    /// Whether the text that ran is one to tell: it gave a value, or had work done for a name.
+    /// True of a text that is one to tell: it gave a value, or had work done for a name.
     pub fn has_story(&mut self) -> bool {
         self.core.idle = None;
         let worked = self.worked();
@@ -307,8 +307,8 @@ impl<'a> World<'a> {
         self.begun && (!forced.is_empty() || interpreted.iter().any(Interpreted::is_work))
     }
 
-    /// Whether the story is that of the statement under way. Where it is still that of an earlier
-    /// one, it ends here if there is `work` to tell, or each statement is told.
+    /// True where the story is that of the statement under way. Where it is still that of an
+    /// earlier one, it ends here if there is `work` to tell, or each statement is told.
     fn is_told(&mut self, work: bool) -> bool {
         if (work || self.core.mode.tracing)
             && let Some(place) = self.core.idle.take()

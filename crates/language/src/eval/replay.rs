@@ -17,7 +17,7 @@ pub fn takes_complex(cell: &Cell) -> bool {
 }
 
 /// The factors of products that a sum takes unrounded: real ones, as others are rounded.
-fn products(cell: &Cell) -> Option<[Array; 2]> {
+pub(super) fn products(cell: &Cell) -> Option<[Array; 2]> {
     let node = cell.node()?;
     let [x, y] = node.inputs() else { return None };
     if node.facts().operation() != Some(Op::Dot) {

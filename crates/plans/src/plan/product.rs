@@ -64,11 +64,8 @@ impl Factors {
             let apart = at > 0 && others[at..].iter().all(|axis| of(left) >> axis & 1 == 0);
             apart.then_some((left, right, at))
         };
-        let swaps = matches!(
-            op,
-            Op::Mul | Op::Dot | Op::Add | Op::Max | Op::Min | Op::Gcd | Op::Lcm | Op::Eq | Op::Ne
-        );
-        let (left, right, at) = split(x, y).or_else(|| split(y, x).filter(|_| swaps))?;
+        let (left, right, at) =
+            split(x, y).or_else(|| split(y, x).filter(|_| op.is_commutative()))?;
         let (lefts, rights) = (made_of(launch, left), made_of(launch, right));
         // A step beside them is there because it may fail.
         let all = |v: &ValueId| *v == reduction.value || lefts.contains(v) || rights.contains(v);

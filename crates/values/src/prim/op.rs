@@ -414,6 +414,12 @@ impl Op {
         matches!(self, Op::Add | Op::Mul | Op::Max | Op::Min | Op::Lcm | Op::Gcd)
     }
 
+    /// Gives the same with its arguments exchanged.
+    pub fn is_commutative(self) -> bool {
+        use Op::{Add, Dot, Eq, Gcd, Lcm, Max, Min, Mul, Ne};
+        matches!(self, Mul | Dot | Add | Max | Min | Gcd | Lcm | Eq | Ne)
+    }
+
     /// The value of `f/` of an empty axis.
     pub fn identity(self) -> Option<f64> {
         Some(match self {

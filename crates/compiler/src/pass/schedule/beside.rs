@@ -18,13 +18,14 @@ use super::flips::Way;
 use super::policy::{Policies, Policy};
 use super::{Group, Keep, Why, is_small, legal, together};
 use crate::pass::fault::Fault;
+use crate::pass::hash::Mix;
 use crate::pass::need;
 use aplomb_ground::error::Result;
 use aplomb_plans::plan::Kind;
 use aplomb_values::array::{DType, Shape};
 use aplomb_values::dag::{Dag, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{DefaultHasher, Hasher};
+use std::hash::Hasher;
 use std::mem::take;
 
 /// Launches that share nothing with another and gain nothing by it, after which no more are asked.
@@ -43,7 +44,7 @@ struct Parts {
 #[derive(PartialEq)]
 struct Own {
     name: &'static str,
-    /// Of what tells it from others of its kind.
+    /// The hash of what tells it from others of its kind.
     hash: u64,
     shape: Shape,
     dtype: DType,
@@ -51,7 +52,7 @@ struct Own {
 
 impl Own {
     fn of(dag: &Dag, at: NodeId) -> Own {
-        let (facts, mut hash) = (dag.node(at).facts(), DefaultHasher::new());
+        let (facts, mut hash) = (dag.node(at).facts(), Mix::default());
         facts.hash(&mut hash);
         let (name, hash, shape) = (facts.name(), hash.finish(), dag.shape(at).into());
         Own { name, hash, shape, dtype: dag.dtype(at) }
@@ -79,7 +80,7 @@ struct Likeness<'a> {
     inputs: usize,
     terms: usize,
     shares: bool,
-    /// It is asked for, so nothing is lost.
+    /// A flip asks for it, so nothing is lost.
     asked: bool,
 }
 

@@ -3,7 +3,7 @@
 use super::isa::Isa;
 use super::loops::{Loops, Trees, dots, loops, plain, trees};
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::reduce::{BLOCK, LANES};
+use aplomb_values::prim::reduce::BLOCK;
 use aplomb_values::prim::scalar::Src;
 use aplomb_values::prim::scalar::{eval, small_exponent};
 
@@ -76,12 +76,10 @@ pub fn dot(isa: Isa, x: Src, y: Src, size: usize, out: &mut [f64]) -> bool {
     let fits = (1..=BLOCK).contains(&size) && x.len() == n && y.len() == n;
     let Some(sums) = trees(isa, Op::Add).filter(|_| fits) else { return false };
     out.iter_mut().enumerate().all(|(row, out)| {
-        let mut part = [0.0; LANES];
         // SAFETY: the arguments have so many rows of so many items.
         unsafe {
             let [x, y] = [x, y].map(|of| of.as_ptr().add(row * size));
-            (dots.gather)(part.as_mut_ptr(), x, y, size, true);
-            (sums.rows)(out, part.as_ptr(), 1, LANES.min(size))
+            dots.sum(sums, out, (x, y), size)
         }
     })
 }

@@ -1,7 +1,7 @@
 //! The parts of a fold: its domain cut into items, and one reduction that is ready to run.
 
 use super::Fault;
-use super::chunk::CHUNK;
+use super::chunk::{CHUNK, Env, Frame};
 use super::isa::Isa;
 use super::loops::{Dots, Trees, dots};
 use aplomb_plans::plan::{Reduction, Step, ValueId, What};
@@ -149,14 +149,27 @@ impl Fold<'_> {
         self.or_fault(value, result, fault)
     }
 
-    /// `sum` and the product of x and y, which is not rounded before.
-    pub fn take(
+    /// The loops and factors of a chunk that has run, where it takes products unrounded.
+    pub fn factors(&self, frame: &Frame, env: &Env) -> Option<(Dots, [*const f64; 2])> {
+        self.dot.map(|dot| (dot.loops, [dot.x, dot.y].map(|k| frame.kept(env, k))))
+    }
+
+    /// The sum with one more item, or with the product of one more pair, with care.
+    pub fn next(
         &self,
-        (x, y): (f64, f64),
+        item: f64,
+        pair: Option<(f64, f64)>,
         sum: f64,
-        result: usize,
-        fault: &mut Option<Fault>,
+        (result, fault): (usize, &mut Option<Fault>),
     ) -> f64 {
+        match pair {
+            Some(pair) => self.take(pair, sum, result, fault),
+            None => self.step(sum, item, result, fault),
+        }
+    }
+
+    /// `sum` and the product of x and y, which is not rounded before.
+    fn take(&self, (x, y): (f64, f64), sum: f64, result: usize, fault: &mut Option<Fault>) -> f64 {
         let single = is_single(self.of.op, self.of.dtype);
         let fused = fused(single, x, y, sum);
         if fused.is_finite() {

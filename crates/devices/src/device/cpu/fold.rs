@@ -20,7 +20,7 @@ use super::convert::{Converts, Sink, converts};
 use super::cut::{ALONE_NS, CT, Cut, Dot, Fold, Item};
 use super::emit;
 use super::kept::Made;
-use super::loops::{Trees, trees, trees_of_singles};
+use super::loops::{Dots, Trees, trees, trees_of_singles};
 use super::map::Outputs;
 use super::product::Packed;
 use super::program::{Input, Work, lower};
@@ -265,8 +265,8 @@ impl Pass<'_> {
         while row < items.end {
             let rows = most.min(items.end - row);
             frame.run(env, row * extent, rows * extent);
-            let fast = |(k, f): (usize, &Fold)| match (f.fast, f.dot) {
-                (Some(_), Some(dot)) => self.rows_of_products(frame, env, (f, dot), row, rows),
+            let fast = |(k, f): (usize, &Fold)| match (f.fast, f.factors(frame, env)) {
+                (Some(_), Some(of)) => self.rows_of_products(f, of, row, rows),
                 (Some(fast), None) => self.rows(frame.kept(env, k), fast, f, row, rows),
                 (None, _) => true,
             };
@@ -290,21 +290,18 @@ impl Pass<'_> {
     /// The same of products that are not rounded before.
     fn rows_of_products(
         &self,
-        frame: &Frame,
-        env: &Env,
-        (fold, dot): (&Fold, Dot),
+        fold: &Fold,
+        (loops, of): (Dots, [*const f64; 2]),
         row: usize,
         rows: usize,
     ) -> bool {
-        let (extent, [x, y]) = (self.cut.extent, [dot.x, dot.y].map(|k| frame.kept(env, k)));
+        let extent = self.cut.extent;
         let Some(end) = fold.end else { return false };
         (0..rows).all(|r| {
-            let mut part = [0.0; LANES];
             // SAFETY: the chunk holds rows × extent values; the partials are these items'.
             unsafe {
-                let (x, y) = (x.add(r * extent), y.add(r * extent));
-                (dot.loops.gather)(part.as_mut_ptr(), x, y, extent, true);
-                (end.rows)(fold.out.add(row + r), part.as_ptr(), 1, LANES.min(extent))
+                let [x, y] = of.map(|own| own.add(r * extent));
+                loops.sum(end, &mut *fold.out.add(row + r), (x, y), extent)
             }
         })
     }
@@ -320,7 +317,7 @@ impl Pass<'_> {
         let extent = self.cut.extent;
         for (k, fold) in folds.iter().enumerate() {
             let values = frame.kept(env, k);
-            let factors = fold.dot.map(|dot| [dot.x, dot.y].map(|k| frame.kept(env, k)));
+            let factors = fold.factors(frame, env);
             for r in 0..rows {
                 // SAFETY: the chunk holds rows × extent values; the partial is this item's.
                 unsafe {
@@ -330,14 +327,10 @@ impl Pass<'_> {
                     let long = items.len().min(LANES);
                     part[..long].copy_from_slice(&items[..long]);
                     for (j, &item) in items.iter().enumerate().skip(LANES) {
-                        let (sum, fault) = (&mut part[j % LANES], &mut frame.fault);
-                        *sum = match factors {
-                            Some(of) => {
-                                let [x, y] = of.map(|own| *own.add(r * extent + j));
-                                fold.take((x, y), *sum, row + r, fault)
-                            }
-                            None => fold.step(*sum, item, row + r, fault),
-                        };
+                        let at = r * extent + j;
+                        let pair = factors.map(|(_, [x, y])| (*x.add(at), *y.add(at)));
+                        let sum = &mut part[j % LANES];
+                        *sum = fold.next(item, pair, *sum, (row + r, &mut frame.fault));
                     }
                     let join = |x, y| Ok(fold.join(x, y, row + r, &mut ends));
                     let Ok(()) = halve::<_, Infallible>(&mut part[..long], join);
@@ -362,27 +355,25 @@ impl Pass<'_> {
                 frame.run_with(env, item.base + item.first + at, n, careful);
                 for (k, fold) in folds.iter().enumerate() {
                     let values = frame.kept(env, k);
-                    let factors = fold.dot.map(|dot| [dot.x, dot.y].map(|k| frame.kept(env, k)));
+                    let factors = fold.factors(frame, env);
                     let fast = fold.fast.filter(|_| !careful && (at > 0 || n >= LANES));
                     let (own, fresh) = (part[k].as_mut_ptr(), at == 0);
                     // SAFETY: the chunk holds n values, the first one of a block at least 64.
-                    match (fast, fold.dot.zip(factors)) {
-                        (Some(_), Some((dot, [x, y]))) => unsafe {
-                            (dot.loops.gather)(own, x, y, n, fresh)
-                        },
+                    match (fast, factors) {
+                        (Some(_), Some((l, [x, y]))) => unsafe { (l.gather)(own, x, y, n, fresh) },
                         (Some(l), None) => unsafe { (l.gather)(own, values, n, fresh) },
-                        (None, dot) => {
+                        (None, _) => {
                             for j in 0..n {
                                 let (x, sum) = (unsafe { *values.add(j) }, part[k][j % LANES]);
-                                let fault = &mut frame.fault;
-                                let sum = match dot {
-                                    _ if at + j < LANES => x,
-                                    Some((_, of)) => {
-                                        // SAFETY: the chunk holds n of each.
-                                        let [x, y] = of.map(|own| unsafe { *own.add(j) });
-                                        fold.take((x, y), sum, item.result, fault)
+                                // SAFETY: the chunk holds n of each.
+                                let pair =
+                                    factors.map(|(_, [x, y])| unsafe { (*x.add(j), *y.add(j)) });
+                                let sum = match at + j < LANES {
+                                    true => x,
+                                    false => {
+                                        let to = (item.result, &mut frame.fault);
+                                        fold.next(x, pair, sum, to)
                                     }
-                                    None => fold.step(sum, x, item.result, fault),
                                 };
                                 part[k][j % LANES] = sum;
                             }

@@ -61,6 +61,25 @@ pub struct Dots {
     pub onto: unsafe fn(sums: *mut f64, x: *const f64, y: *const f64, n: usize),
 }
 
+impl Dots {
+    /// The sum of one block's products, whose partials `end` halves; whether it is finite. Safety:
+    /// n pairs, and the instruction set is there.
+    pub unsafe fn sum(
+        self,
+        end: Trees,
+        out: &mut f64,
+        (x, y): (*const f64, *const f64),
+        n: usize,
+    ) -> bool {
+        let mut part = [0.0; LANES];
+        // SAFETY: the caller's.
+        unsafe {
+            (self.gather)(part.as_mut_ptr(), x, y, n, true);
+            (end.rows)(out, part.as_ptr(), 1, LANES.min(n))
+        }
+    }
+}
+
 #[inline(always)]
 unsafe fn take<L: Wide, const ONE: bool>(from: *const f64, at: usize, one: L) -> L {
     if ONE { one } else { unsafe { L::load(from.add(at)) } }

@@ -55,9 +55,9 @@ impl Straight {
 
 /// The reads of a segment along rows.
 pub struct Strides {
-    /// Of each feed that has one its input, whose items lie one after the other.
+    /// The input of each feed that has one, whose items lie one after the other.
     pub feeds: Vec<Option<(usize, Straight)>>,
-    /// Of each number of a row.
+    /// The read of each number of a row.
     pub numbers: Vec<Straight>,
 }
 

@@ -168,15 +168,15 @@ impl Turned {
                 frame.run(&env, start, n);
                 for (k, ((l, _), fold)) in fast.iter().zip(folds).enumerate() {
                     let values = frame.kept(&env, k);
-                    let factors = fold.dot.map(|dot| [dot.x, dot.y].map(|k| frame.kept(&env, k)));
+                    let factors = fold.factors(frame, &env);
                     // SAFETY: the chunk holds n values, and there are rows of partials from this
                     // one on.
                     unsafe {
                         let sums = sums.as_mut_ptr().add(k * size + lane * columns);
                         if at < LANES {
                             std::ptr::copy_nonoverlapping(values, sums, n);
-                        } else if let Some((dot, [x, y])) = fold.dot.zip(factors) {
-                            (dot.loops.onto)(sums, x, y, n);
+                        } else if let Some((loops, [x, y])) = factors {
+                            (loops.onto)(sums, x, y, n);
                         } else {
                             (l.both)(sums, sums, values, CT, n);
                         }

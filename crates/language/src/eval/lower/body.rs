@@ -5,6 +5,7 @@
 //! numbers): then each item of a cell is a value of its own, moves and catenations say which, and a
 //! fold of a cell is its steps.
 
+use crate::eval::replay::products;
 use aplomb_ground::error::{Result, internal, untraced};
 use aplomb_values::array::{Array, DType, Shape};
 use aplomb_values::body::{Step, ValueId, What};
@@ -99,9 +100,7 @@ impl<'a> Reader<'a> {
             Some(Node::Reduce(kinds::Reduce { op, axis, src }))
                 if axis as usize >= lead && !op.row().tolerant =>
             {
-                if src.pending().and_then(|c| c.node().and_then(|n| n.facts().operation()))
-                    == Some(Op::Dot)
-                {
+                if src.pending().is_some_and(|cell| products(cell).is_some()) {
                     return Err(untraced("a round that adds many products"));
                 }
                 let (n, last) = (src.shape()[axis as usize], axis as usize + 1 == src.rank());

@@ -134,22 +134,23 @@ impl Cx<'_> {
         self.dot_host(x, y, dtype)
     }
 
-    /// Whether a sum of n products takes them unrounded: of at most `LANES` it has none to take,
-    /// and complex numbers have no such product. A product of f32 is one of numbers that f32 holds.
+    /// True of a sum of n products that takes them unrounded: of at most `LANES` it has none to
+    /// take, and complex numbers have no such product. A product of f32 is one of numbers that f32
+    /// holds.
     fn fuses(&self, x: &Array, y: &Array, n: usize) -> bool {
         let real = |a: &Array| !a.is_complex() && !a.is_char();
-        let short = |a: &Array| {
-            let (dtype, _) = super::known(a);
-            a.rank() == 0 || matches!(dtype, DType::F32 | DType::Bool | DType::I8 | DType::I16)
-        };
-        let single = [x, y].into_iter().any(|a| super::known(a).0 == DType::F32);
-        let double = [x, y].into_iter().any(|a| super::known(a).0 == DType::F64 && a.rank() > 0);
+        let facts = [x, y].map(|a| (super::known(a).0, a.rank() == 0));
+        let single = facts.iter().any(|(dtype, _)| *dtype == DType::F32);
+        let double = facts.contains(&(DType::F64, false));
+        let short = facts.iter().all(|(dtype, number)| {
+            *number || matches!(dtype, DType::F32 | DType::Bool | DType::I8 | DType::I16)
+        });
         n > LANES
             && real(x)
             && real(y)
             // Under ⎕FR a product of f64 is rounded before it is added.
             && (!self.sys.settings.single || single && !double)
-            && (!single || double || short(x) && short(y))
+            && (!single || double || short)
     }
 
     /// `dot` on the host, to a sum of that type.

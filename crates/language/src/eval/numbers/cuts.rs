@@ -1,7 +1,7 @@
 //! Items that are dropped from the front of a list, which go when many are gone: a queue that is
 //! read item by item would else be moved once for each.
 //!
-//! How many are gone is known by list; most programs have no such list. The steps that a queue is
+//! Their number is known by list; most programs have no such list. The steps that a queue is
 //! made of count with it (`≢`, an item, `,←`, a further cut); before any other step that mentions
 //! the list, and where a run ends, the items go.
 

@@ -25,8 +25,8 @@ pub struct Catch {
 }
 
 impl Catch {
-    /// Its place among the guards before a step: the latest is greatest. Their expressions stand in
-    /// turned order, which tells guards apart that have no step between them.
+    /// The guard's place among those before a step: the latest is greatest. Their expressions stand
+    /// in turned order, which tells guards apart that have no step between them.
     pub fn place(&self) -> (u32, Reverse<u32>) {
         (self.steps.start, Reverse(self.then))
     }
