@@ -5,15 +5,16 @@
 //! | grade of whole numbers and characters | 4 bytes of key and 4 of place: as a sort of 8 bytes with AVX-512, else by the digits of the key | 20 ms |
 //! | grade of other numbers | 8 bytes of key and 8 of place, the same way | 75 ms |
 //! | grade of cells of several numbers | 8 bytes of the first number's key and 8 of place, compared | – |
-//! | sort of whole numbers and characters | keys of 4 bytes, in parts (`parted`) | 14 ms |
-//! | sort of other numbers | keys of 8 bytes, in parts; with NaN or ¯0, whose keys tell less than they do, by grade | 30 ms |
+//! | sort of whole numbers, characters and f32 | keys of 4 bytes, in parts (`parted`) | 14 ms |
+//! | sort of f64 | keys of 8 bytes, in parts | 30 ms |
+//! | sort with NaN or ¯0, whose keys tell less than they do | by grade | – |
 //! | a few neighbours of a sort | see `select`; else as all | 5 ms |
 //! | search | see `lookup` | |
 
 use super::convert::{Source, with_type};
 use super::lookup::NOWHERE;
-use super::share::{Ran, STRETCH, each_unit, stretch};
-use super::sorting::{Bits, COMPARED, Keyed, RUN, by_digits, sorted};
+use super::share::Ran;
+use super::sorting::{Arranges, Bits, COMPARED, Keyed, RUN, by_digits, sorted};
 use super::{Cpu, DeviceError, Isa, RunCtx, lookup, parted, select};
 use crate::pool::PoolBuffer;
 use aplomb_values::array::{DType, elements};
@@ -21,22 +22,12 @@ use aplomb_values::dag::Lib;
 use aplomb_values::prim::library::{Cell, Grading, found_place, order_key, ordered, shares_key};
 use aplomb_values::prim::whole::Given;
 use std::ops::Range;
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::Ordering::Relaxed;
 
 /// A function that puts a number at a place of the result.
 type Put<'a> = &'a (dyn Fn(usize, f64) + Sync);
 
-/// A function that gives `put`, of all items in order, those at the places that are wanted.
-fn among<T>(wanted: &Range<usize>, put: &(impl Fn(usize, &T) + Sync)) -> impl Fn(usize, &T) + Sync {
-    |k, item| {
-        if wanted.contains(&k) {
-            put(k - wanted.start, item);
-        }
-    }
-}
-
-/// The results of a search for the first places in a list, in a type that holds them.
+/// The results of a grade, or of a search for the first places in a list, in a type that holds
+/// them.
 pub struct Places {
     of: Lib,
     /// Items of the list.
@@ -64,13 +55,19 @@ impl Places {
         Ok((Places { of, among, origin, dtype, at }, room))
     }
 
+    /// So many results from one on. Safety: they are of this type, there is room for them, and
+    /// nobody else has them.
+    #[allow(clippy::mut_from_ref)]
+    unsafe fn room<T>(&self, from: usize, many: usize) -> &mut [T] {
+        // SAFETY: the caller's.
+        unsafe { std::slice::from_raw_parts_mut(self.at.cast::<T>().add(from), many) }
+    }
+
     /// The results from one on. Safety: there is room for them, and nobody else writes them.
     pub unsafe fn put(&self, from: usize, firsts: &[usize]) {
         with_type!(self.dtype, T => {
             // SAFETY: the caller's.
-            let out = unsafe {
-                std::slice::from_raw_parts_mut(self.at.cast::<T>().add(from), firsts.len())
-            };
+            let out = unsafe { self.room::<T>(from, firsts.len()) };
             match self.of {
                 Lib::Member => out.iter_mut().zip(firsts).for_each(|(out, first)| {
                     *out = u8::from(*first != NOWHERE) as T;
@@ -84,77 +81,204 @@ impl Places {
     }
 }
 
-/// Keys in order at the places that are wanted: few of them are looked for, else all are sorted.
-fn keys_at<T: Bits>(
-    cpu: &mut Cpu,
-    ctx: &RunCtx,
-    (n, wanted): (usize, &Range<usize>),
-    key: &(impl Fn(usize) -> T + Sync),
-    put: &(impl Fn(usize, &T) + Sync),
-) -> Ran {
-    match select::few(cpu, ctx, (n, wanted), key, put)? {
-        Some(threads) => Ok(threads),
-        None => parted::in_order(cpu, ctx, n, key, &among(wanted, put)),
-    }
-}
+/// A number, or a character, whose place in an order a key tells.
+trait Ordered: Copy + Send + Sync {
+    type Key: Bits;
 
-/// Grades and sorts of operands as they lie in memory, a sort's items at the places that are wanted
-/// of it. None: it takes numbers.
-pub fn narrow(
-    cpu: &mut Cpu,
-    ctx: &RunCtx,
-    of: Lib,
-    given: &[Source],
-    wanted: Range<usize>,
-    put: Put,
-) -> Option<Ran> {
-    let n = wanted.len();
-    match (of, given) {
-        (Lib::GradeUp | Lib::GradeDown | Lib::SortUp | Lib::SortDown, &[all])
-            if (all.len == n || of.is_sort() && wanted.end <= all.len)
-                && u32::try_from(all.len).is_ok()
-                && (all.dtype.is_integer() || all.dtype == DType::Char) =>
-        {
-            let n = all.len;
-            let (all, flip) = (Whole(all), if of.is_down() { u32::MAX } else { 0 });
-            let key = |k: usize| all.key(k) ^ flip;
-            Some(if of.is_sort() {
-                let put = |k, key: &u32| put(k, f64::from((key ^ flip ^ SIGN) as i32));
-                keys_at(cpu, ctx, (n, &wanted), &key, &put)
-            } else {
-                let cell = |k: usize| u64::from(key(k)) << 32 | k as u64;
-                let put = |k, cell: &u64| put(k, f64::from(*cell as u32));
-                if cpu.isa == Isa::Avx512 {
-                    parted::in_order(cpu, ctx, n, &cell, &put)
-                } else {
-                    let (cell, put) = (|k| Placed(cell(k)), |k, cell: &Placed| put(k, &cell.0));
-                    sorted(cpu, ctx, (n, RUN), &cell, &by_digits, &Placed::cmp, &put)
-                }
-            })
-        }
-        _ => None,
-    }
+    fn key(self) -> Self::Key;
+    /// The item of a key; of those that have one key, 0 and a NaN.
+    fn of(key: Self::Key) -> Self;
+    /// Whether it is another than its key says.
+    fn hides(self) -> bool;
 }
 
 /// The bit that makes an order of unsigned numbers one of signed ones.
 const SIGN: u32 = 1 << 31;
 
-/// Whole numbers or characters in memory.
-struct Whole(Source);
+macro_rules! whole {
+    ($($t:ty),*) => {
+        $(impl Ordered for $t {
+            type Key = u32;
 
-// SAFETY: nobody writes it while a launch holds it.
-unsafe impl Sync for Whole {}
+            #[inline(always)]
+            fn key(self) -> u32 {
+                self as u32 ^ SIGN
+            }
+            #[inline(always)]
+            fn of(key: u32) -> $t {
+                (key ^ SIGN) as $t
+            }
+            #[inline(always)]
+            fn hides(self) -> bool {
+                false
+            }
+        })*
+    };
+}
+whole!(u8, i8, i16, i32, u32);
 
-impl Whole {
-    /// An unsigned number in the order of the items.
-    #[inline]
-    fn key(&self, k: usize) -> u32 {
-        let Source { at, dtype, len } = self.0;
-        assert!(k < len);
-        // SAFETY: k is below its length.
-        let item = with_type!(dtype, T => unsafe { *at.cast::<T>().add(k) } as i64);
-        item as u32 ^ SIGN
+impl Ordered for f64 {
+    type Key = u64;
+
+    #[inline(always)]
+    fn key(self) -> u64 {
+        order_key(self)
     }
+    #[inline(always)]
+    fn of(key: u64) -> f64 {
+        ordered(key)
+    }
+    #[inline(always)]
+    fn hides(self) -> bool {
+        shares_key(&self)
+    }
+}
+
+/// As f64 have them, in half as many bits.
+impl Ordered for f32 {
+    type Key = u32;
+
+    #[inline(always)]
+    fn key(self) -> u32 {
+        let bits = (self + 0.0).to_bits();
+        let turned = (bits as i32 >> 31) as u32 | SIGN;
+        if self.is_nan() { u32::MAX } else { bits ^ turned }
+    }
+    #[inline(always)]
+    fn of(key: u32) -> f32 {
+        f32::from_bits(if key & SIGN != 0 { key ^ SIGN } else { !key })
+    }
+    #[inline(always)]
+    fn hides(self) -> bool {
+        self.is_nan() | (self.to_bits() == SIGN)
+    }
+}
+
+/// A sort of items where they lie; the results at the places that are wanted go to `to`.
+/// Descending, all keys are turned around.
+struct Sorting<'a, X> {
+    items: &'a [X],
+    down: bool,
+    wanted: Range<usize>,
+    to: *mut X,
+}
+
+// SAFETY: each result is written by the thread that has found it.
+unsafe impl<X: Sync> Sync for Sorting<'_, X> {}
+
+impl<X: Ordered> Arranges<X::Key> for Sorting<'_, X> {
+    #[inline(always)]
+    fn keys(&self, first: usize, keys: &mut [X::Key]) -> bool {
+        let flip = if self.down { X::Key::MOST } else { X::Key::LEAST };
+        let items = &self.items[first..first + keys.len()];
+        keys.iter_mut().zip(items).for_each(|(key, x)| *key = x.key() ^ flip);
+        !items.iter().fold(false, |some, x| some | x.hides())
+    }
+
+    #[inline(always)]
+    fn put(&self, first: usize, keys: &[X::Key]) {
+        let flip = if self.down { X::Key::MOST } else { X::Key::LEAST };
+        let (from, end) = (self.wanted.start.max(first), self.wanted.end.min(first + keys.len()));
+        for k in from..end {
+            // SAFETY: there is room for what is wanted.
+            unsafe { *self.to.add(k - self.wanted.start) = X::of(keys[k - first] ^ flip) };
+        }
+    }
+}
+
+/// A grade of whole numbers or characters: the key stands above the place, which is the result.
+/// Descending, keys are turned around, places are not.
+struct Grades<'a, X> {
+    items: &'a [X],
+    down: bool,
+    to: &'a Places,
+}
+
+impl<X: Ordered<Key = u32>> Grades<'_, X> {
+    #[inline(always)]
+    fn cell(&self, k: usize) -> u64 {
+        let flip = if self.down { u32::MAX } else { 0 };
+        u64::from(self.items[k].key() ^ flip) << 32 | k as u64
+    }
+}
+
+impl<X: Ordered<Key = u32>> Arranges<u64> for Grades<'_, X> {
+    #[inline(always)]
+    fn keys(&self, first: usize, keys: &mut [u64]) -> bool {
+        keys.iter_mut().enumerate().for_each(|(k, key)| *key = self.cell(first + k));
+        true
+    }
+
+    #[inline(always)]
+    fn put(&self, first: usize, keys: &[u64]) {
+        with_type!(self.to.dtype, T => {
+            // SAFETY: there is room for as many as there are items.
+            let to = unsafe { self.to.room::<T>(first, keys.len()) };
+            to.iter_mut().zip(keys).for_each(|(to, key)| {
+                *to = (*key as u32 as usize + self.to.origin) as T;
+            });
+        });
+    }
+}
+
+/// Grades and sorts of operands as they lie in memory, a sort's items at the places that are wanted
+/// of it: the results in a type of their own, and the threads that took part. None: it takes
+/// numbers.
+pub fn narrow(
+    cpu: &mut Cpu,
+    ctx: &RunCtx,
+    (of, origin): (Lib, f64),
+    all: Source,
+    wanted: Range<usize>,
+) -> Result<Option<(PoolBuffer, usize)>, DeviceError> {
+    let whole = all.dtype.is_integer() || all.dtype == DType::Char;
+    if of.is_sort() {
+        if wanted.end > all.len || (whole && u32::try_from(all.len).is_err()) {
+            return Ok(None);
+        }
+        let mut room =
+            cpu.pool.buffer(all.dtype, wanted.len(), ctx.budget).map_err(DeviceError::Oom)?;
+        let ran = with_type!(all.dtype, X => {
+            // SAFETY: nobody writes the source while a launch holds it.
+            let items = unsafe { std::slice::from_raw_parts(all.at.cast::<X>(), all.len) };
+            let to = room.as_mut_ptr().cast::<X>();
+            let sorting = Sorting { items, down: of.is_down(), wanted: wanted.clone(), to };
+            match select::few(cpu, ctx, (all.len, &wanted), &sorting)? {
+                None => parted::in_order(cpu, ctx, all.len, &sorting)?,
+                found => found,
+            }
+        });
+        return Ok(ran.map(|threads| (room, threads)));
+    }
+    if !whole || wanted.len() != all.len || u32::try_from(all.len).is_err() {
+        return Ok(None);
+    }
+    let (to, room) = Places::new(cpu, ctx, (of, origin), (all.len, all.len))?;
+    macro_rules! graded {
+        ($($dtype:ident: $t:ty),*) => {
+            match all.dtype {
+                $(DType::$dtype => {
+                    // SAFETY: nobody writes the source while a launch holds it.
+                    let items = unsafe { std::slice::from_raw_parts(all.at.cast::<$t>(), all.len) };
+                    grade(cpu, ctx, &Grades { items, down: of.is_down(), to: &to })?
+                })*
+                _ => return Ok(None),
+            }
+        };
+    }
+    let ran = graded!(Bool: u8, I8: i8, I16: i16, I32: i32, Char: u32);
+    Ok(Some((room, ran)))
+}
+
+/// A grade by cells of a key and a place.
+fn grade<X: Ordered<Key = u32>>(cpu: &mut Cpu, ctx: &RunCtx, of: &Grades<X>) -> Ran {
+    let n = of.items.len();
+    if cpu.isa == Isa::Avx512 {
+        let ran = parted::in_order(cpu, ctx, n, of)?;
+        return ran.ok_or_else(|| DeviceError::Broken("a place hides what it is".into()));
+    }
+    let (cell, put) = (|k| Placed(of.cell(k)), |k, cell: &Placed| of.put(k, &[cell.0]));
+    sorted(cpu, ctx, (n, RUN), &cell, &by_digits, &Placed::cmp, &put)
 }
 
 /// A key above, a place below.
@@ -179,32 +303,8 @@ impl Keyed for Cell {
     }
 }
 
-/// Numbers in order whose keys tell all of them.
-fn sort(
-    cpu: &mut Cpu,
-    ctx: &RunCtx,
-    (items, wanted): (&[f64], &Range<usize>),
-    down: bool,
-    put: Put,
-) -> Ran {
-    let flip = if down { u64::MAX } else { 0 };
-    let key = |k: usize| order_key(items[k]) ^ flip;
-    let put = |k, key: &u64| put(k, ordered(key ^ flip));
-    keys_at(cpu, ctx, (items.len(), wanted), &key, &put)
-}
-
-/// True where a number is another than its key says.
-fn some_share_a_key(cpu: &mut Cpu, ctx: &RunCtx, items: &[f64]) -> Result<bool, DeviceError> {
-    let (n, some) = (items.len(), AtomicBool::new(false));
-    each_unit(&mut cpu.threads, n.div_ceil(STRETCH), n > STRETCH, ctx, &|k, _| {
-        if items[stretch(k, n)].iter().fold(false, |some, x| some | shares_key(x)) {
-            some.store(true, Relaxed);
-        }
-    })?;
-    Ok(some.into_inner())
-}
-
-/// The results at the places that are wanted: all, or some of a sort.
+/// The results at the places that are wanted: all, or some of a sort, of items that keys do not
+/// tell whole.
 pub fn run(
     cpu: &mut Cpu,
     ctx: &RunCtx,
@@ -236,13 +336,14 @@ pub fn run(
             }
         }
         (Lib::SortUp | Lib::SortDown, [all]) if wanted.end <= all.items.len() => {
-            if !some_share_a_key(cpu, ctx, all.items)? {
-                return sort(cpu, ctx, (all.items, &wanted), of.is_down(), put);
-            }
             let grading = Grading::new(*all, of.is_down());
-            let put = |k, cell: &Cell| put(k, all.items[cell.at()]);
+            let put = |k: usize, cell: &Cell| {
+                if wanted.contains(&k) {
+                    put(k - wanted.start, all.items[cell.at()]);
+                }
+            };
             let (of, cell) = ((all.items.len(), RUN), |k| grading.cell(k));
-            sorted(cpu, ctx, of, &cell, &by_digits, &Cell::cmp, &among(&wanted, &put))
+            sorted(cpu, ctx, of, &cell, &by_digits, &Cell::cmp, &put)
         }
         (Lib::IndexOf | Lib::Member, [have, want]) if want.items.len() == n => {
             lookup::by_hash(cpu, ctx, have.items, want.items, ct, &|from, firsts| {
@@ -281,8 +382,76 @@ mod tests {
     ) -> Result<Vec<f64>, DeviceError> {
         let out: Vec<Mutex<f64>> = (0..n).map(|_| Mutex::new(f64::NAN)).collect();
         let mut cpu = Cpu::with(Isa::best(), threads);
+        if let [all] = given
+            && all.shape == [all.items.len()]
+        {
+            let (at, len) = (all.items.as_ptr().cast(), all.items.len());
+            let all = Source { at, dtype: DType::F64, len };
+            if let Some((room, _)) = narrow(&mut cpu, ctx, (of, 0.0), all, 0..n)? {
+                return Ok(numbers(&room));
+            }
+        }
         run(&mut cpu, ctx, of, ct, given, 0..n, &|k, x| *out[k].lock().unwrap() = x)?;
         Ok(out.into_iter().map(|x| x.into_inner().unwrap()).collect())
+    }
+
+    fn numbers(room: &PoolBuffer) -> Vec<f64> {
+        let of = |k| super::super::program::one(Source::own(room), k as i64).unwrap();
+        (0..Source::own(room).len).map(of).collect()
+    }
+
+    #[test]
+    fn every_type_is_sorted_and_graded_as_its_numbers_are() {
+        use DType::{Bool, Char, F32, F64, I8, I16, I32};
+        let interrupt = Interrupt::default();
+        let budget = Budget::new(1 << 32);
+        let (libraries, timed) = (false, false);
+        let ctx = RunCtx { interrupt: &interrupt, budget: &budget, timed, libraries };
+        let mut dice = Dice(13);
+        let ends = [f64::MIN_POSITIVE, -1e300, f64::INFINITY, f64::NEG_INFINITY];
+        for (dtype, least, values) in [
+            (Bool, 0, 2),
+            (I8, -128, 256),
+            (I16, -32_768, 65_536),
+            (I32, i64::from(i32::MIN), 1 << 32),
+            (Char, 0, 0x11_0000),
+            (F32, -700, 1400),
+            (F64, -1 << 50, 1 << 51),
+        ] {
+            for n in [0, 1, 127, 128, STRETCH + 3, 5 * STRETCH] {
+                let mut items: Vec<f64> =
+                    (0..n).map(|_| (least + dice.roll(values) as i64) as f64).collect();
+                if matches!(dtype, F32 | F64) {
+                    items.iter_mut().for_each(|x| *x = f64::from((*x / 7.0) as f32));
+                    items.iter_mut().zip(ends).for_each(|(x, end)| *x = f64::from(end as f32));
+                    // What a key hides is another's work.
+                    items.iter_mut().for_each(|x| *x += 0.0);
+                }
+                let mut cpu = Cpu::with(Isa::available().nth(dice.roll(9) % 3).unwrap(), 2);
+                let mut source = cpu.pool.buffer(dtype, n, &budget).unwrap();
+                with_type!(dtype, T => {
+                    let to = source.as_mut_ptr().cast::<T>();
+                    // SAFETY: there is room for n.
+                    items.iter().enumerate().for_each(|(k, x)| unsafe { *to.add(k) = *x as T });
+                });
+                let shape = [n];
+                let given = [Given { items: &items, shape: &shape }];
+                for of in [Lib::SortUp, Lib::SortDown, Lib::GradeUp, Lib::GradeDown] {
+                    let what = Whole::Lib { of, origin: 1.0, ct: 0.0, rows: false, first: 0 };
+                    let all = whole::run(&what, &given, &shape, F64, &mut |_, _| ());
+                    let parts = [0..n, 0..n / 40, n / 2..n / 2 + n.min(2), n..n];
+                    for wanted in parts.into_iter().take(if of.is_sort() { 4 } else { 1 }) {
+                        let own = Source::own(&source);
+                        let own = narrow(&mut cpu, &ctx, (of, 1.0), own, wanted.clone()).unwrap();
+                        let Some((room, _)) = own else {
+                            assert!(matches!(dtype, F32 | F64) && !of.is_sort(), "{dtype:?}");
+                            continue;
+                        };
+                        assert!(numbers(&room) == all[wanted.clone()], "{of:?} {dtype:?} {n}");
+                    }
+                }
+            }
+        }
     }
 
     fn check(of: Lib, ct: f64, given: &[Given]) {

@@ -10,9 +10,10 @@
 //! Splitters come from a sample, so parts are about as long. A key that many items have may make
 //! one part long: it is sorted soon, as equal keys are.
 
-use super::share::{Ran, STRETCH, each_unit, stretch};
-use super::sorting::{Bits, Room};
+use super::share::{STRETCH, each_unit, stretch};
+use super::sorting::{Arranges, Bits, Room, keys_on, put_on};
 use super::{Cpu, DeviceError, Isa, RunCtx};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Keys of a part, about.
 const PART: usize = 2 * STRETCH;
@@ -23,32 +24,37 @@ const MOST: usize = 128;
 /// Keys of the sample for each part.
 const SAMPLE: usize = 64;
 
-/// The keys 0…n in order, each given to `put` with its place.
+/// The n items in order; on how many threads. None: some are others than their keys say.
 pub fn in_order<T: Bits>(
     cpu: &mut Cpu,
     ctx: &RunCtx,
     n: usize,
-    key: &(impl Fn(usize) -> T + Sync),
-    put: &(impl Fn(usize, &T) + Sync),
-) -> Ran {
+    of: &impl Arranges<T>,
+) -> Result<Option<usize>, DeviceError> {
     let (isa, stretches, together) = (cpu.isa, n.div_ceil(STRETCH), n > STRETCH);
     let many = (n / PART).min(MOST).max(EACH * cpu.threads.count());
     let parts = if together { many.next_power_of_two() } else { 1 };
-    let splitters = splitters(isa, (n, parts), key);
+    let (splitters, told) = (splitters(isa, (n, parts), of), AtomicBool::new(true));
     let (from, to) = (Room::new(cpu, n, ctx)?, Room::new(cpu, n, ctx)?);
     let counts = Room::<usize>::new(cpu, stretches * parts, ctx)?;
-    let of = |k: usize| k * parts..(k + 1) * parts;
+    let row = |k: usize| k * parts..(k + 1) * parts;
     each_unit(&mut cpu.threads, stretches, together, ctx, &|k, _| {
         let own = stretch(k, n);
         // SAFETY: stretches are disjoint, and so are their counts.
         let (keys, other, counts) =
-            unsafe { (from.part(own.clone()), to.part(own.clone()), counts.part(of(k))) };
+            unsafe { (from.part(own.clone()), to.part(own.clone()), counts.part(row(k))) };
         // Each splitter's level changes sides.
         let even = parts.ilog2().is_multiple_of(2);
         let (keys, other) = if even { (keys, other) } else { (other, keys) };
-        keys.iter_mut().zip(own).for_each(|(to, k)| *to = key(k));
-        apart(isa, keys, other, &splitters, counts);
+        if keys_on(isa, of, own.start, keys) {
+            apart(isa, keys, other, &splitters, counts);
+        } else {
+            told.store(false, Relaxed);
+        }
     })?;
+    if !told.into_inner() {
+        return Ok(None);
+    }
     // SAFETY: nobody writes them any more.
     let counts = unsafe { counts.all(0..stretches * parts) };
     // Where each stretch's keys of each part go, and where the parts end.
@@ -64,7 +70,7 @@ pub fn in_order<T: Bits>(
     }
     each_unit(&mut cpu.threads, stretches, together, ctx, &|k, _| {
         let mut first = stretch(k, n).start;
-        for (&place, &count) in places[of(k)].iter().zip(&counts[of(k)]) {
+        for (&place, &count) in places[row(k)].iter().zip(&counts[row(k)]) {
             // SAFETY: nobody writes `from` meanwhile, and these places are this stretch's alone.
             unsafe {
                 to.part(place..place + count).copy_from_slice(from.all(first..first + count));
@@ -72,26 +78,29 @@ pub fn in_order<T: Bits>(
             first += count;
         }
     })?;
-    each_unit(&mut cpu.threads, parts, together, ctx, &|part, _| {
+    let threads = each_unit(&mut cpu.threads, parts, together, ctx, &|part, _| {
         let own = part.checked_sub(1).map_or(0, |before| ends[before])..ends[part];
         // SAFETY: parts are disjoint, and nobody reads `from` any more.
         let (keys, spare) = unsafe { (to.part(own.clone()), from.part(own.clone())) };
         let stops = || ctx.interrupt.is_set();
         T::in_order(isa, keys, spare, &stops);
         for (k, keys) in keys.chunks(STRETCH).enumerate().take_while(|_| !stops()) {
-            let first = own.start + k * STRETCH;
-            keys.iter().enumerate().for_each(|(k, key)| put(first + k, key));
+            put_on(isa, of, own.start + k * STRETCH, keys);
         }
-    })
+    })?;
+    Ok(Some(threads))
 }
 
 /// The least keys of all parts but the first.
-fn splitters<T: Bits>(isa: Isa, (n, parts): (usize, usize), key: &impl Fn(usize) -> T) -> Vec<T> {
+fn splitters<T: Bits>(isa: Isa, (n, parts): (usize, usize), of: &impl Arranges<T>) -> Vec<T> {
     if parts == 1 {
         return Vec::new();
     }
-    let many = SAMPLE * parts;
-    let mut sample: Vec<T> = (0..many).map(|k| key(k * n / many)).collect();
+    let mut sample = vec![T::LEAST; SAMPLE * parts];
+    let many = sample.len();
+    for (k, key) in sample.iter_mut().enumerate() {
+        of.keys(k * n / many, std::slice::from_mut(key));
+    }
     let mut spare = sample.clone();
     T::in_order(isa, &mut sample, &mut spare, &|| false);
     sample.into_iter().step_by(SAMPLE).skip(1).collect()
@@ -125,7 +134,23 @@ mod tests {
     use super::*;
     use aplomb_ground::limits::{Budget, Interrupt};
     use std::sync::atomic::AtomicU64;
-    use std::sync::atomic::Ordering::Relaxed;
+
+    /// Items that are their keys; 7 tells nothing.
+    struct Own<'a> {
+        keys: &'a [u64],
+        out: &'a [AtomicU64],
+    }
+
+    impl Arranges<u64> for Own<'_> {
+        fn keys(&self, first: usize, keys: &mut [u64]) -> bool {
+            keys.copy_from_slice(&self.keys[first..first + keys.len()]);
+            !keys.contains(&7)
+        }
+
+        fn put(&self, first: usize, keys: &[u64]) {
+            keys.iter().zip(&self.out[first..]).for_each(|(key, out)| out.store(*key, Relaxed));
+        }
+    }
 
     fn is_in_order(isa: Isa, threads: usize, keys: &[u64]) {
         let ctx = RunCtx {
@@ -136,8 +161,7 @@ mod tests {
         };
         let out: Vec<AtomicU64> = keys.iter().map(|_| AtomicU64::new(u64::MAX)).collect();
         let mut cpu = Cpu::with(isa, threads);
-        let put = |k: usize, key: &u64| out[k].store(*key, Relaxed);
-        in_order(&mut cpu, &ctx, keys.len(), &|k| keys[k], &put).unwrap();
+        in_order(&mut cpu, &ctx, keys.len(), &Own { keys, out: &out }).unwrap();
         assert_eq!(ctx.budget.used(), 0);
         let mut sorted = keys.to_vec();
         sorted.sort_unstable();

@@ -3,8 +3,7 @@
 //! | step | shared out by |
 //! |---|---|
 //! | two bounds, from a sample of the keys | – |
-//! | keys below, at and between the bounds are counted | stretches |
-//! | those between are copied | stretches |
+//! | keys below, at and between the bounds are counted, those between are copied | stretches |
 //! | among them it is looked for where the others stand before and behind | – |
 //!
 //! Why it is right: the counts tell which places of the order the keys at and between the bounds
@@ -14,9 +13,11 @@
 //! whose copies are counted, not sorted.
 
 use super::share::{STRETCH, each_unit, stretch};
-use super::sorting::{Bits, Room};
+use super::sorting::{Arranges, Bits};
 use super::{Cpu, DeviceError, Isa, RunCtx};
 use crate::pool::lock;
+use aplomb_ground::error::Result;
+use aplomb_ground::limits::Budget;
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -42,13 +43,14 @@ struct Counts {
 const ABREAST: usize = 512;
 
 #[inline(always)]
-fn blocks<T: Bits>(keys: Range<usize>, key: impl Fn(usize) -> T, mut each: impl FnMut(&[T])) {
-    let mut some = [T::LEAST; ABREAST];
+fn blocks<T: Bits>(keys: Range<usize>, of: &impl Arranges<T>, mut each: impl FnMut(&[T])) -> bool {
+    let (mut some, mut told) = ([T::LEAST; ABREAST], true);
     for first in keys.clone().step_by(ABREAST) {
         let some = &mut some[..ABREAST.min(keys.end - first)];
-        some.iter_mut().enumerate().for_each(|(k, own)| *own = key(first + k));
+        told &= of.keys(first, some);
         each(some);
     }
+    told
 }
 
 /// The same for an instruction set: what is called within is part of each, and so is compiled for
@@ -59,31 +61,31 @@ macro_rules! blocks {
         #[target_feature(enable = $feature)]
         unsafe fn $name<T: Bits>(
             keys: Range<usize>,
-            key: impl Fn(usize) -> T,
+            of: &impl Arranges<T>,
             each: impl FnMut(&[T]),
-        ) {
-            blocks(keys, key, each)
+        ) -> bool {
+            blocks(keys, of, each)
         }
     };
 }
 blocks!(blocks_avx2, "avx2");
 blocks!(blocks_avx512, "avx512f,avx512dq,avx512vl,avx512bw");
 
-/// Keys block by block, by the instructions of a machine.
+/// Keys block by block, by the instructions of a machine. False: they do not tell all of each item.
 fn blocks_on<T: Bits>(
     isa: Isa,
     keys: Range<usize>,
-    key: impl Fn(usize) -> T,
+    of: &impl Arranges<T>,
     each: impl FnMut(&[T]),
-) {
+) -> bool {
     match isa {
         // SAFETY: it is the machine's instruction set.
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { blocks_avx512(keys, key, each) },
+        Isa::Avx512 => unsafe { blocks_avx512(keys, of, each) },
         // SAFETY: as above.
         #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { blocks_avx2(keys, key, each) },
-        _ => blocks(keys, key, each),
+        Isa::Avx2 => unsafe { blocks_avx2(keys, of, each) },
+        _ => blocks(keys, of, each),
     }
 }
 
@@ -93,14 +95,15 @@ fn count<T>(keys: &[T], is: impl Fn(&T) -> bool) -> usize {
 }
 
 impl Counts {
+    /// None: some keys do not tell all of their items.
     fn of<T: Bits>(
         isa: Isa,
         keys: Range<usize>,
-        key: impl Fn(usize) -> T,
+        of: &impl Arranges<T>,
         (low, high): (T, T),
-    ) -> Counts {
+    ) -> Option<Counts> {
         let (mut below, mut to_low, mut to_high, mut all_high) = (0, 0, 0, 0);
-        blocks_on(isa, keys, key, |some| {
+        let told = blocks_on(isa, keys, of, |some| {
             below += count(some, |key| *key < low);
             to_low += count(some, |key| *key <= low);
             to_high += count(some, |key| *key < high);
@@ -108,67 +111,58 @@ impl Counts {
         });
         // One bound is both.
         let to_high = to_high.max(to_low);
-        Counts { below, low: to_low - below, between: to_high - to_low, high: all_high - to_high }
+        let (low, between, high) = (to_low - below, to_high - to_low, all_high - to_high);
+        told.then_some(Counts { below, low, between, high })
     }
 }
 
-/// The keys of n at the places of their order that are wanted: `put` gets each with its place
-/// among them. None: they are too many for that, or were not found.
+/// Those of n items whose places in their order are wanted, each put at its place among these.
+/// None: they are too many for that, or were not found, or some are others than their keys say.
 pub fn few<T: Bits>(
     cpu: &mut Cpu,
     ctx: &RunCtx,
     (n, wanted): (usize, &Range<usize>),
-    key: &(impl Fn(usize) -> T + Sync),
-    put: &(impl Fn(usize, &T) + Sync),
-) -> Result<Option<usize>, DeviceError> {
+    of: &impl Arranges<T>,
+) -> std::result::Result<Option<usize>, DeviceError> {
     if n < LEAST || wanted.len() * FEW > n || wanted.is_empty() {
         return Ok(None);
     }
-    let ((low, high), isa) = (bounds((n, wanted), key), cpu.isa);
-    let stretches = n.div_ceil(STRETCH);
-    let counts = ctx.budget.filled(Counts::default(), stretches).map_err(DeviceError::Oom)?;
-    let counts = Mutex::new(counts);
-    let threads = each_unit(&mut cpu.threads, stretches, true, ctx, &|k, _| {
-        let own = Counts::of(isa, stretch(k, n), key, (low, high));
-        lock(&counts)[k] = own;
+    let ((low, high), isa) = (bounds((n, wanted), of), cpu.isa);
+    let found = Mutex::new(Ok(Found::default()));
+    let threads = each_unit(&mut cpu.threads, n.div_ceil(STRETCH), true, ctx, &|k, _| {
+        let keys = stretch(k, n);
+        let counts = Counts::of(isa, keys.clone(), of, (low, high));
+        // The keys are still near.
+        let between = counts.filter(|counts| counts.between > 0);
+        let copied = between.map(|c| copied(isa, (keys, c.between), of, (low, high), ctx.budget));
+        let mut found = lock(&found);
+        let added = match &mut *found {
+            Ok(found) => found.add(counts, copied.transpose(), n, ctx.budget),
+            Err(_) => return,
+        };
+        if let Err(full) = added {
+            *found = Err(full);
+        }
     })?;
-    let counts = lock(&counts);
-    let sum = |of: fn(&Counts) -> usize| counts.iter().map(of).sum::<usize>();
+    let found = std::mem::replace(&mut *lock(&found), Ok(Found::default()));
+    let Found { counts: Some(counts), between: mut some } = found.map_err(DeviceError::Oom)? else {
+        return Ok(None);
+    };
     // The places in the order at which each kind begins.
-    let lows = sum(|c| c.below);
-    let betweens = lows + sum(|c| c.low);
-    let highs = betweens + sum(|c| c.between);
-    let end = highs + sum(|c| c.high);
-    if wanted.start < lows || wanted.end > end || (highs - betweens) * 2 > n {
+    let lows = counts.below;
+    let betweens = lows + counts.low;
+    let highs = betweens + counts.between;
+    let end = highs + counts.high;
+    if wanted.start < lows || wanted.end > end || some.len() != counts.between {
         return Ok(None);
     }
     for k in wanted.clone().filter(|k| !(betweens..highs).contains(k)) {
-        put(k - wanted.start, if k < betweens { &low } else { &high });
+        of.put(k, &[if k < betweens { low } else { high }]);
     }
     let (first, end) = (wanted.start.max(betweens), wanted.end.min(highs));
     if first >= end {
         return Ok(Some(threads));
     }
-    let some = Room::new(cpu, highs - betweens, ctx)?;
-    let next = |sum: &mut usize, c: &Counts| {
-        *sum += c.between;
-        Some(*sum - c.between)
-    };
-    let places: Vec<usize> = counts.iter().scan(0, next).collect();
-    each_unit(&mut cpu.threads, stretches, true, ctx, &|k, _| {
-        // SAFETY: each stretch has places of its own.
-        let to = unsafe { some.part(places[k]..places[k] + counts[k].between) };
-        let mut at = 0;
-        blocks_on(isa, stretch(k, n), key, |some| {
-            // Both at once: nothing could predict on which side of a bound a key lies.
-            for key in some.iter().filter(|key| (low < **key) & (**key < high)) {
-                to[at] = *key;
-                at += 1;
-            }
-        });
-    })?;
-    // SAFETY: nobody else reads or writes it any more.
-    let some = unsafe { some.part(0..highs - betweens) };
     // Those before the first that is wanted, then those behind the last, go out of the way.
     let (first, end) = (first - betweens, end - betweens);
     some.select_nth_unstable(first);
@@ -178,14 +172,75 @@ pub fn few<T: Bits>(
     }
     let some = &mut some[..end - first];
     some.sort_unstable();
-    let at = betweens + first - wanted.start;
-    some.iter().enumerate().for_each(|(k, key)| put(at + k, key));
+    of.put(betweens + first, some);
     Ok(Some(threads))
 }
 
+/// The keys of a stretch between the bounds, of which there are so many.
+fn copied<T: Bits>(
+    isa: Isa,
+    (keys, many): (Range<usize>, usize),
+    of: &impl Arranges<T>,
+    (low, high): (T, T),
+    budget: &Budget,
+) -> Result<Vec<T>> {
+    let mut copied = budget.room(many)?;
+    blocks_on(isa, keys, of, |some| {
+        // Each is written, and stays if it lies between: nothing could predict whether it does.
+        let (mut own, mut at) = ([T::LEAST; ABREAST], 0);
+        for key in some {
+            own[at] = *key;
+            at += usize::from((low < *key) & (*key < high));
+        }
+        copied.extend_from_slice(&own[..at]);
+    });
+    Ok(copied)
+}
+
+/// The keys of all stretches beside two bounds.
+struct Found<T> {
+    /// None: some keys do not tell all of their items.
+    counts: Option<Counts>,
+    /// Those between, while they are at most half of all.
+    between: Vec<T>,
+}
+
+impl<T> Default for Found<T> {
+    fn default() -> Self {
+        Found { counts: Some(Counts::default()), between: Vec::new() }
+    }
+}
+
+impl<T: Bits> Found<T> {
+    /// Adds those of a stretch of n keys. Errors: WS FULL.
+    fn add(
+        &mut self,
+        counts: Option<Counts>,
+        copied: Result<Option<Vec<T>>>,
+        n: usize,
+        budget: &Budget,
+    ) -> Result<()> {
+        self.counts = self.counts.zip(counts).map(|(all, own)| Counts {
+            below: all.below + own.below,
+            low: all.low + own.low,
+            between: all.between + own.between,
+            high: all.high + own.high,
+        });
+        let copied = copied?.unwrap_or_default();
+        if 2 * (self.between.len() + copied.len()) <= n {
+            budget.widen(&mut self.between, copied.len())?;
+            self.between.extend(copied);
+        }
+        Ok(())
+    }
+}
+
 /// Two keys between which those that are wanted are likely to be.
-fn bounds<T: Bits>((n, wanted): (usize, &Range<usize>), key: &impl Fn(usize) -> T) -> (T, T) {
-    let mut sample: Vec<T> = (0..SAMPLE).map(|k| key(k * n / SAMPLE)).collect();
+fn bounds<T: Bits>((n, wanted): (usize, &Range<usize>), of: &impl Arranges<T>) -> (T, T) {
+    let mut sample = vec![T::LEAST; SAMPLE];
+    for (k, key) in sample.iter_mut().enumerate() {
+        of.keys(k * n / SAMPLE, std::slice::from_mut(key));
+    }
     sample.sort_unstable();
     let place = |k: usize| k * SAMPLE / n;
     let low = place(wanted.start).saturating_sub(ASIDE);
@@ -199,7 +254,7 @@ fn bounds<T: Bits>((n, wanted): (usize, &Range<usize>), key: &impl Fn(usize) -> 
 mod tests {
     use super::super::tests::Dice;
     use super::*;
-    use aplomb_ground::limits::{Budget, Interrupt};
+    use aplomb_ground::limits::Interrupt;
 
     /// The keys at those places, or that they were not found.
     fn found(keys: &[u64], wanted: &Range<usize>) -> Option<Vec<u64>> {
@@ -209,13 +264,34 @@ mod tests {
             timed: false,
             libraries: false,
         };
-        let out = Mutex::new(vec![None; wanted.len()]);
+        let own = Own { keys, out: Mutex::new(vec![None; keys.len()]) };
         let mut cpu = Cpu::with(Isa::best(), 2);
-        let put = |k: usize, key: &u64| lock(&out)[k] = Some(*key);
-        let ran = few(&mut cpu, &ctx, (keys.len(), wanted), &|k| keys[k], &put).unwrap();
+        let ran = few(&mut cpu, &ctx, (keys.len(), wanted), &own).unwrap();
         assert_eq!(ctx.budget.used(), 0);
-        let out = out.into_inner().unwrap();
-        ran.map(|_| out.into_iter().map(|key| key.expect("every place that is wanted")).collect())
+        let out = own.out.into_inner().unwrap();
+        let wanted = || out[wanted.clone()].iter();
+        ran.map(|_| wanted().map(|key| key.expect("every place that is wanted")).collect())
+    }
+
+    /// Items that are their keys, but for one that hides something.
+    struct Own<'a> {
+        keys: &'a [u64],
+        out: Mutex<Vec<Option<u64>>>,
+    }
+
+    const HIDES: u64 = u64::MAX - 1;
+
+    impl Arranges<u64> for Own<'_> {
+        fn keys(&self, first: usize, keys: &mut [u64]) -> bool {
+            keys.copy_from_slice(&self.keys[first..first + keys.len()]);
+            !keys.contains(&HIDES)
+        }
+
+        fn put(&self, first: usize, keys: &[u64]) {
+            for (out, key) in lock(&self.out)[first..].iter_mut().zip(keys) {
+                *out = Some(*key);
+            }
+        }
     }
 
     #[test]
@@ -247,5 +323,9 @@ mod tests {
         assert_eq!(found(&keys, &(n / 2..n / 2 + 1)), None);
         assert_eq!(found(&keys, &(0..n / 15)), None, "as many as are sorted soon");
         assert_eq!(found(&keys[..LEAST - 1], &(5..6)), None, "few keys");
+        let mut keys: Vec<u64> = (0..n as u64).collect();
+        assert!(found(&keys, &(5..6)).is_some());
+        keys[n - 3] = HIDES;
+        assert_eq!(found(&keys, &(5..6)), None, "a key that does not tell all of its item");
     }
 }

@@ -18,7 +18,7 @@ use crate::pool::PoolBuffer;
 use aplomb_values::array::DType;
 use std::cmp::Ordering;
 use std::marker::PhantomData;
-use std::ops::Range;
+use std::ops::{BitXor, Range};
 
 /// Items of a run, so that sorting one takes 30 ms.
 pub const RUN: usize = 64 * STRETCH;
@@ -37,7 +37,7 @@ pub trait Keyed: Copy + Ord + Send + Sync {
 }
 
 /// A key of bits alone.
-pub trait Bits: Keyed {
+pub trait Bits: Keyed + BitXor<Output = Self> {
     const LEAST: Self;
     const MOST: Self;
 
@@ -48,6 +48,61 @@ pub trait Bits: Keyed {
     /// Keys of `from` below the pivot to the front of `to`, all others to its back; how many are
     /// below. Both are as long.
     fn part(isa: Isa, from: &[Self], to: &mut [Self], pivot: Self) -> usize;
+}
+
+/// Items that are put in order by keys, each step for a block of them. Both steps are inlined into
+/// loops for each instruction set.
+pub trait Arranges<T>: Sync {
+    /// The keys of the items from one on. False: some item is another than its key says.
+    fn keys(&self, first: usize, keys: &mut [T]) -> bool;
+
+    /// The keys at places of the order from one on.
+    fn put(&self, first: usize, keys: &[T]);
+}
+
+/// Both steps by the machine's instructions.
+macro_rules! blocks {
+    ($keys:ident, $put:ident, $feature:literal) => {
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $feature)]
+        unsafe fn $keys<T>(of: &impl Arranges<T>, first: usize, keys: &mut [T]) -> bool {
+            of.keys(first, keys)
+        }
+
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = $feature)]
+        unsafe fn $put<T>(of: &impl Arranges<T>, first: usize, keys: &[T]) {
+            of.put(first, keys)
+        }
+    };
+}
+blocks!(keys_avx2, put_avx2, "avx2");
+blocks!(keys_avx512, put_avx512, "avx512f,avx512dq,avx512vl,avx512bw");
+
+/// `Arranges::keys`.
+pub fn keys_on<T>(isa: Isa, of: &impl Arranges<T>, first: usize, keys: &mut [T]) -> bool {
+    match isa {
+        // SAFETY: it is the machine's instruction set.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => unsafe { keys_avx512(of, first, keys) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => unsafe { keys_avx2(of, first, keys) },
+        _ => of.keys(first, keys),
+    }
+}
+
+/// `Arranges::put`.
+pub fn put_on<T>(isa: Isa, of: &impl Arranges<T>, first: usize, keys: &[T]) {
+    match isa {
+        // SAFETY: it is the machine's instruction set.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx512 => unsafe { put_avx512(of, first, keys) },
+        // SAFETY: as above.
+        #[cfg(target_arch = "x86_64")]
+        Isa::Avx2 => unsafe { put_avx2(of, first, keys) },
+        _ => of.put(first, keys),
+    }
 }
 
 macro_rules! keyed {

@@ -20,7 +20,7 @@ use super::{Cpu, DeviceError, Fault, Held, Isa, RunCtx, library, lookup, rows, s
 use crate::pool::{PoolBuffer, lock};
 use aplomb_plans::plan::{Finish, Launch, Plan, ValueId, What};
 use aplomb_values::array::{DType, around, elements};
-use aplomb_values::dag::{Lib, Whole};
+use aplomb_values::dag::Whole;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::{self, is_single};
 use aplomb_values::prim::scalar::Fail;
@@ -82,22 +82,11 @@ pub fn run(
     }
     let mut result = make(cpu, elements(&finish.shape))?;
     let to = result.as_mut_ptr().cast::<f64>();
-    if let Whole::Lib { of, origin, rows, first, .. } = finish.what {
-        let sources: Vec<Source> = operands.iter().map(|o| o.source).collect();
-        let n = elements(&finish.shape);
-        let to = Numbers(to);
-        // SAFETY: the result holds n, and each is written once.
-        let put =
-            |k: usize, x: f64| unsafe { *to.at(k) = if of.is_sort() { x } else { x + origin } };
+    if let Whole::Lib { of, origin, rows, .. } = finish.what {
         if let (true, [operand]) = (rows, operands.as_slice()) {
             let row = operand.shape.last().map_or(1, |n| *n);
             // SAFETY: the result holds as many as its operand.
-            let ran = unsafe { rows::run(cpu, ctx, (of, origin), operand.source, row, to.0) };
-            tally.threads = ran?.max(tally.threads);
-            return Ok(Finals { values: vec![result], tally });
-        }
-        let wanted = first..first + n;
-        if let Some(ran) = library::narrow(cpu, ctx, of, &sources, wanted, &put) {
+            let ran = unsafe { rows::run(cpu, ctx, (of, origin), operand.source, row, to) };
             tally.threads = ran?.max(tally.threads);
             return Ok(Finals { values: vec![result], tally });
         }
@@ -172,29 +161,32 @@ impl Operand {
     }
 }
 
-/// The results of a search of operands as they lie in memory, in their own type. None: it takes
-/// numbers, or it is something else.
+/// The results of a search, a grade or a sort of operands as they lie in memory, in a type of their
+/// own. None: it takes numbers, or it is something else.
 fn found(
     cpu: &mut Cpu,
     finish: &Finish,
     operands: &[Operand],
     ctx: &RunCtx,
 ) -> Result<Option<(PoolBuffer, usize)>, DeviceError> {
-    let n = elements(&finish.shape);
-    let (Whole::Lib { of: of @ (Lib::IndexOf | Lib::Member), origin, ct, .. }, [have, want]) =
-        (&finish.what, operands)
-    else {
+    let Whole::Lib { of, origin, ct, rows: false, first, .. } = finish.what else {
         return Ok(None);
     };
-    let (have, want) = (have.source, want.source);
-    if want.len != n {
-        return Ok(None);
+    let n = elements(&finish.shape);
+    match operands {
+        [all] if elements(&all.shape) == all.source.len && all.shape.len() == 1 => {
+            library::narrow(cpu, ctx, (of, origin), all.source, first..first + n)
+        }
+        [have, want] if want.source.len == n => {
+            let (have, want) = (have.source, want.source);
+            let (places, room) = library::Places::new(cpu, ctx, (of, origin), (have.len, n))?;
+            // SAFETY: there is room for n, as many as are looked up, each once.
+            let put = |from: usize, firsts: &[usize]| unsafe { places.put(from, firsts) };
+            let ran = lookup::narrow(cpu, ctx, (have, want), ct, &put).transpose()?;
+            Ok(ran.map(|threads| (room, threads)))
+        }
+        _ => Ok(None),
     }
-    let (places, room) = library::Places::new(cpu, ctx, (*of, *origin), (have.len, n))?;
-    // SAFETY: there is room for n, as many as are looked up, each once.
-    let put = |from: usize, firsts: &[usize]| unsafe { places.put(from, firsts) };
-    let ran = lookup::narrow(cpu, ctx, (have, want), *ct, &put).transpose()?;
-    Ok(ran.map(|threads| (room, threads)))
 }
 
 /// `x[I]+←n` of a vector and one number, by counting places that lie in memory as whole numbers.
