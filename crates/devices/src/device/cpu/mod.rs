@@ -29,6 +29,7 @@ mod loops;
 mod machine;
 mod map;
 mod narrow;
+mod packing;
 mod parted;
 #[cfg(target_arch = "x86_64")]
 mod partition;

@@ -102,22 +102,29 @@ fn lanes<T: Copy, A: Copy, const N: usize>(x: &[T], start: A, f: impl Fn(A, T) -
 
 #[inline(always)]
 fn truths(x: &[u8]) -> u64 {
-    // Lanes of eight bits hold 255 truths.
-    let one = |part: &[u8]| {
+    // Lanes of eight bits hold 255 truths. Loops, because what an iterator calls may be compiled
+    // apart, for any machine.
+    let mut count = 0;
+    for part in x.chunks(255 * 64) {
         let sums: [u8; 64] = lanes(part, 0u8, |sum: u8, x| sum.wrapping_add(x));
-        sums.iter().map(|s| u64::from(*s)).sum::<u64>()
-    };
-    x.chunks(255 * 64).map(one).sum()
+        for sum in sums {
+            count += u64::from(sum);
+        }
+    }
+    count
 }
 
 #[inline(always)]
 fn small(x: &[i8]) -> i64 {
     // Lanes of sixteen bits hold 256 of them.
-    let one = |part: &[i8]| {
+    let mut total = 0;
+    for part in x.chunks(256 * 64) {
         let sums: [i16; 64] = lanes(part, 0, |sum: i16, x| sum.wrapping_add(i16::from(x)));
-        sums.iter().map(|s| i64::from(*s)).sum::<i64>()
-    };
-    x.chunks(256 * 64).map(one).sum()
+        for sum in sums {
+            total += i64::from(sum);
+        }
+    }
+    total
 }
 
 macro_rules! fold_of {

@@ -2,7 +2,7 @@
 //!
 //! | part | shared out by |
 //! |---|---|
-//! | each operand computed or read into its packed form, f64 or f32 | panels (as many lines as a tile has) |
+//! | each operand packed (`packing`) | panels (as many lines as a tile has); of few lines that are long, by each unit for itself |
 //! | results | blocks of tiles × blocks along the fold |
 //!
 //! A run of the right operand (`tiles`) stays in L1 while a unit's rows go over it. 1024 × 1024 of
@@ -14,37 +14,37 @@
 //! operand fails or there is no room to pack. Not here: batches of products; an operand's part for
 //! a block alone, so that packing needs less room.
 
-use super::across::{GROUP, Panels, turns};
-use super::chunk::{CHUNK, Env, Frame};
-use super::convert::{Source, converts};
-use super::program::{Input, Work, lower};
-use super::share::share;
+use super::packing::{DEEP, Layout, Operand, Out, Shape, Straight, steps};
+use super::program::Input;
 use super::tiles::{GROUP_BYTES, LARGEST, Tiles, Where, tiles};
-use super::walk::Walk;
-use super::{Cpu, DeviceError, RunCtx};
+use super::{Cpu, DeviceError, Isa, RunCtx};
 use crate::pool::PoolBuffer;
 use aplomb_plans::plan::cpu::{FEW, LEAST};
 use aplomb_plans::plan::product::Factors;
 use aplomb_plans::plan::{Launch, Step, ValueId, What};
 use aplomb_values::array::DType;
-use aplomb_values::dag::ix::{Ix, linear};
 use aplomb_values::prim::reduce::{BLOCK, LANES, SINGLES, is_single};
-use std::collections::BTreeMap;
 use std::mem::MaybeUninit;
-use std::sync::Arc;
+use std::ops::Range;
 
-/// Along the fold: what a tile goes over at a time, so that its operands' parts stay in L1.
-const DEEP: usize = 2048;
 /// Tiles to a unit, each way.
 const SIDE: usize = 8;
-/// Panels to a unit when lines lie side by side in memory.
-const PANELS: usize = 8;
+/// Units of one stretch along the fold, of which each packs for itself what it needs, at most.
+const PLANE: usize = 4;
 
-/// Both operands, packed.
+/// Both operands.
+enum Operands {
+    Packed([PoolBuffer; 2]),
+    /// As they lie: each unit packs what it needs, chunk by chunk, so that it stays in the second
+    /// cache.
+    Straight([Straight; 2]),
+}
+
+/// A product of two operands, block by block.
 pub struct Packed {
     tiles: Tiles,
-    left: PoolBuffer,
-    right: PoolBuffer,
+    isa: Isa,
+    operands: Operands,
     rows: usize,
     columns: usize,
     deep: usize,
@@ -58,7 +58,7 @@ pub struct Packed {
 
 /// The factors of a launch that is a product of blocks; None: it is no such product, or a small
 /// one.
-pub fn factors(launch: &Launch, isa: super::Isa) -> Option<(Factors, Tiles)> {
+pub fn factors(launch: &Launch, isa: Isa) -> Option<(Factors, Tiles)> {
     let factors = Factors::of(launch).filter(|f| f.folded + 1 == launch.domain.len())?;
     let [rows, columns, deep] = factors.extents(launch);
     // A step of i32 may hold more than an i32, until it is stored.
@@ -89,57 +89,6 @@ pub fn factors(launch: &Launch, isa: super::Isa) -> Option<(Factors, Tiles)> {
     (rows >= FEW && columns >= FEW && deep >= LEAST).then_some((factors, tiles))
 }
 
-/// One operand and how it is packed.
-struct Operand<'a> {
-    launch: &'a Launch,
-    inputs: &'a [Input],
-    value: ValueId,
-    made_of: &'a [ValueId],
-    axes: &'a [usize],
-    /// Lines, and lines to a panel.
-    lines: usize,
-    wide: usize,
-    deep: usize,
-    fill: f64,
-    tiles: Tiles,
-}
-
-// SAFETY: sources are not written while a launch runs.
-unsafe impl Sync for Operand<'_> {}
-
-/// Items of a line in packed form.
-fn padded(deep: usize) -> usize {
-    deep.next_multiple_of(LANES)
-}
-
-/// The step at which a part of a panel begins, and its steps.
-fn part(panel: usize, chunk: usize, wide: usize, deep: usize) -> (usize, usize) {
-    let steps = DEEP.min(deep - chunk * DEEP).div_ceil(LANES);
-    ((panel * padded(deep) + chunk * DEEP) * wide, steps)
-}
-
-/// Memory that is packed, as f64 or f32.
-struct Out {
-    at: *mut u8,
-    single: bool,
-}
-
-impl Out {
-    /// Safety: the memory holds more than `k` items.
-    unsafe fn put(&self, k: usize, x: f64) {
-        // SAFETY: as the caller says.
-        unsafe {
-            match self.single {
-                true => *self.at.cast::<f32>().add(k) = x as f32,
-                false => *self.at.cast::<f64>().add(k) = x,
-            }
-        }
-    }
-}
-
-// SAFETY: units write disjoint parts.
-unsafe impl Sync for Out {}
-
 impl Packed {
     /// None: the launch is not one, or its operands fail, or there is no room.
     pub fn of(
@@ -155,22 +104,10 @@ impl Packed {
                 0 => (factors.left, &factors.lefts, &factors.rows, rows, tiles.rows),
                 _ => (factors.right, &factors.rights, &factors.columns, columns, tiles.columns),
             };
-            Operand {
-                launch,
-                inputs,
-                value,
-                made_of,
-                axes,
-                lines,
-                wide,
-                deep,
-                fill: tiles.fill[of],
-                tiles,
-            }
+            let shape = Shape { lines, wide, deep, fill: tiles.fill[of], tiles };
+            Operand { launch, inputs, value, made_of, axes, shape }
         };
         let mirrored = factors.is_mirrored(launch);
-        let Some(left) = operand(0).pack(cpu, ctx)? else { return Ok(None) };
-        let Some(right) = operand(1).pack(cpu, ctx)? else { return Ok(None) };
         let (down, across) = (rows.div_ceil(tiles.rows), columns.div_ceil(tiles.columns));
         let mut sides = [SIDE, SIDE];
         let block = if tiles.single { SINGLES } else { BLOCK };
@@ -181,7 +118,21 @@ impl Packed {
                 sides[k] /= 2;
             }
         }
-        Ok(Some(Packed { tiles, left, right, rows, columns, deep, block, sides, mirrored }))
+        let plane = down.div_ceil(sides[0]) * across.div_ceil(sides[1]);
+        let straight = match (operand(0).straight(), operand(1).straight()) {
+            (Some(left), Some(right)) if plane <= PLANE && deep > DEEP => Some([left, right]),
+            _ => None,
+        };
+        let operands = match straight {
+            Some(both) => Operands::Straight(both),
+            None => {
+                let Some(left) = operand(0).pack(cpu, ctx)? else { return Ok(None) };
+                let Some(right) = operand(1).pack(cpu, ctx)? else { return Ok(None) };
+                Operands::Packed([left, right])
+            }
+        };
+        let isa = cpu.isa;
+        Ok(Some(Packed { tiles, isa, operands, rows, columns, deep, block, sides, mirrored }))
     }
 
     /// Units across, down and along the fold.
@@ -217,24 +168,26 @@ impl Packed {
         unsafe { parts.set_len(lines) };
         let parts = parts.as_mut_ptr().cast::<u8>();
         let mut results = [0.0; LARGEST];
+        let mut own = [Vec::new(), Vec::new()];
         for chunk in chunks.clone() {
+            // SAFETY: this unit's panels.
+            let [x, y] = unsafe { self.chunk([&tile_rows, &tile_columns], chunk, &mut own) };
+            let steps = steps(chunk, self.deep);
             for (jk, j) in tile_columns.clone().enumerate() {
                 // Of a product with itself turned what is below is what is above.
                 let wanted = |i: &usize| !self.mirrored || i * r < (j + 1) * c;
                 let column = if alone { 0 } else { jk * rows };
                 let slots = || (column..).zip(tile_rows.clone().take_while(wanted));
-                let (y, steps) = part(j, chunk, c, self.deep);
                 // A run of the right operand stays in L1 while all rows go over it.
                 for g in 0..self.tiles.groups() {
                     let run = g * steps * GROUP_BYTES;
                     for (slot, i) in slots() {
-                        let (x, _) = part(i, chunk, r, self.deep);
                         // SAFETY: a panel's part holds as many runs of so many steps as a result
                         // has groups, a slot as many of partials.
                         unsafe {
                             (self.tiles.tile)(
-                                self.left.as_ptr().cast::<u8>().add(x * cell + run * r),
-                                self.right.as_ptr().cast::<u8>().add(y * cell + run * c),
+                                x.at.add(x.layout.at(i, chunk, r) * cell + run * r),
+                                y.at.add(y.layout.at(j, chunk, c) * cell + run * c),
                                 steps,
                                 parts.add(slot * size * cell + g * r * c * GROUP_BYTES),
                                 chunk == chunks.start,
@@ -251,6 +204,33 @@ impl Packed {
                 }
             }
         }
+    }
+
+    /// Both operands' panels of a chunk, packed into memory of the unit where they are not yet.
+    /// Safety: the panels are there.
+    unsafe fn chunk(
+        &self,
+        panels: [&Range<usize>; 2],
+        chunk: usize,
+        own: &mut [Vec<MaybeUninit<Line>>; 2],
+    ) -> [Out; 2] {
+        let wide = [self.tiles.rows, self.tiles.columns];
+        let each = |of: usize| match &self.operands {
+            Operands::Packed(both) => {
+                Out { at: both[of].as_ptr().cast_mut(), layout: Layout::all(self.deep) }
+            }
+            Operands::Straight(both) => {
+                let bytes = panels[of].len() * wide[of] * DEEP * self.tiles.dtype().size();
+                let memory = &mut own[of];
+                memory.reserve_exact(bytes / GROUP_BYTES);
+                let at = memory.as_mut_ptr().cast();
+                let out = Out { at, layout: Layout::part(panels[of].start, chunk) };
+                // SAFETY: there is room for a chunk of these panels.
+                unsafe { both[of].pack(self.isa, panels[of].clone(), chunk, &out) };
+                out
+            }
+        };
+        [0, 1].map(each)
     }
 
     /// The results of a tile that begins at a row and a column, of one block of `blocks` each.
@@ -302,227 +282,3 @@ impl Packed {
 #[repr(align(64))]
 #[allow(dead_code)]
 struct Line([u8; GROUP_BYTES]);
-
-impl Operand<'_> {
-    /// None: it fails somewhere, or there is no room.
-    fn pack(&self, cpu: &mut Cpu, ctx: &RunCtx) -> Result<Option<PoolBuffer>, DeviceError> {
-        let panels = self.lines.div_ceil(self.wide);
-        let Some(total) =
-            panels.checked_mul(self.wide).and_then(|n| n.checked_mul(padded(self.deep)))
-        else {
-            return Ok(None);
-        };
-        let Ok(mut buffer) = cpu.pool.buffer(self.tiles.dtype(), total, ctx.budget) else {
-            return Ok(None);
-        };
-        let out = Out { at: buffer.as_mut_ptr().cast(), single: self.tiles.single };
-        let chunks = self.deep.div_ceil(DEEP);
-
-        let own = self.own();
-        let steps = self.steps();
-        let inputs = self.inputs.iter().zip(&self.launch.loads).map(|(input, load)| {
-            let walk = Walk::of_read(&load.read, &input.shape, &own);
-            Input { flat: walk.flat(), walk: Arc::new(walk), ..input.clone() }
-        });
-        let inputs = inputs.collect();
-        let guards = &self.launch.guards;
-        let keep = vec![(steps.len() as ValueId - 1, false)];
-        let (isa, stores, reduced) = (cpu.isa, Vec::new(), Vec::new());
-        let program =
-            lower(Work { isa, domain: &own, steps: &steps, guards, stores, keep, reduced }, inputs);
-        let env = Env::new(cpu.isa, &program, &steps, &[], ctx.interrupt);
-        let (aside, copied) = (self.aside(), self.copied());
-        let panels_each = if aside.is_some() { PANELS } else { 1 };
-        let units = panels.div_ceil(panels_each) * chunks;
-        let tally = share(cpu, &env, units, total > LANES * CHUNK, ctx, &|frame, unit| {
-            let (chunk, first) = (unit % chunks, unit / chunks * panels_each);
-            // SAFETY: a unit writes its own parts of its own panels.
-            unsafe {
-                match (&aside, &copied) {
-                    (Some(at), _) => {
-                        self.columns(isa, at, first..(first + PANELS).min(panels), chunk, &out)
-                    }
-                    (None, Some(from)) => self.copies(from, first, chunk, &out),
-                    (None, None) => self.lines(frame, &env, first, chunk, &out),
-                }
-            }
-        })?;
-        Ok(tally.fault.is_none().then_some(buffer))
-    }
-
-    /// The steps that make the operand, numbered from 0.
-    fn steps(&self) -> Vec<Step> {
-        let places: BTreeMap<ValueId, ValueId> = self.made_of.iter().copied().zip(0..).collect();
-        // It is made of all that its steps read, so each has a place.
-        let new = |old: ValueId| places[&old];
-        let one = |v: &ValueId| {
-            let mut step = self.launch.body[*v as usize].clone();
-            step.what.renumber(new);
-            step
-        };
-        self.made_of.iter().map(one).collect()
-    }
-
-    /// The domain of what the operand knows: its lines, and the axis that is folded.
-    fn own(&self) -> Vec<usize> {
-        let mut own = vec![1; self.launch.domain.len()];
-        for &axis in self.axes.iter().chain(&[self.launch.domain.len() - 1]) {
-            own[axis] = self.launch.domain[axis];
-        }
-        own
-    }
-
-    /// The read of an operand that is only read, all of it inside. None: it is made of more.
-    fn read(&self) -> Option<Aside> {
-        let (What::Load(load), &[axis]) = (&self.launch.body[self.value as usize].what, self.axes)
-        else {
-            return None;
-        };
-        let input = self.inputs.get(*load as usize)?;
-        let read = &self.launch.loads.get(*load as usize)?.read;
-        let own = self.own();
-        let at: Ix = linear(&read.ix, &input.shape, &own);
-        let (line, deep) = (at.coefficient(axis), at.coefficient(own.len() - 1));
-        let inside = read.tests.is_empty() && input.source.holds(&at, &own);
-        inside.then_some(Aside { source: input.source, first: at.c, line, deep })
-    }
-
-    /// One that a copy serves better: its lines lie nearer to each other in memory than the items
-    /// of one.
-    fn aside(&self) -> Option<Aside> {
-        self.read().filter(|read| read.line.unsigned_abs() < read.deep.unsigned_abs())
-    }
-
-    /// One whose lines lie in the type of what is packed, each item behind the one before.
-    fn copied(&self) -> Option<Aside> {
-        self.read().filter(|read| read.deep == 1 && read.source.dtype == self.tiles.dtype())
-    }
-
-    /// One chunk of a panel's lines, copied group by group.
-    unsafe fn copies(&self, from: &Aside, panel: usize, chunk: usize, out: &Out) {
-        let (at, steps) = part(panel, chunk, self.wide, self.deep);
-        let (group, size) = (self.tiles.group(), self.tiles.dtype().size());
-        let (first, end) = (chunk * DEEP, self.deep.min((chunk + 1) * DEEP));
-        for r in 0..self.wide {
-            let line = panel * self.wide + r;
-            let items = if line < self.lines { end - first } else { 0 };
-            let begins = from.first + from.line * line as i64 + first as i64;
-            for k in (0..steps * LANES).step_by(group) {
-                let (t, g) = (k / LANES, k % LANES / group);
-                let to = at + ((g * steps + t) * self.wide + r) * group;
-                let n = group.min(items.saturating_sub(k));
-                // SAFETY: the panel's part holds `steps` × 64 items of each line; `read` has
-                // looked at all corners of the source.
-                unsafe {
-                    let place = (begins + k as i64) as isize * size as isize;
-                    let own = from.source.at.wrapping_offset(place);
-                    std::ptr::copy_nonoverlapping(own, out.at.add(to * size), n * size);
-                    (n..group).for_each(|l| out.put(to + l, self.fill));
-                }
-            }
-        }
-    }
-
-    /// One chunk of a panel's lines, computed.
-    unsafe fn lines(&self, frame: &mut Frame, env: &Env, panel: usize, chunk: usize, out: &Out) {
-        let (at, steps) = part(panel, chunk, self.wide, self.deep);
-        let group = self.tiles.group();
-        let (first, end) = (chunk * DEEP, self.deep.min((chunk + 1) * DEEP));
-        for r in 0..self.wide {
-            let line = panel * self.wide + r;
-            let mut k = first;
-            // SAFETY: the panel's part holds `steps` × 64 items of each line; the chunk holds what
-            // was asked for.
-            let put = |k: usize, items: &[f64]| unsafe {
-                let (t, g) = ((k - first) / LANES, (k - first) % LANES / group);
-                let to = at + ((g * steps + t) * self.wide + r) * group;
-                for l in 0..group {
-                    out.put(to + l, items.get(l).copied().unwrap_or(self.fill));
-                }
-            };
-            while line < self.lines && k < end {
-                let n = CHUNK.min(end - k);
-                frame.run(env, line * self.deep + k, n);
-                // SAFETY: the chunk that has just run holds n.
-                let items = unsafe { std::slice::from_raw_parts(frame.kept(env, 0), n) };
-                items.chunks(group).enumerate().for_each(|(j, items)| put(k + j * group, items));
-                k += n;
-            }
-            let done = first + (k - first).next_multiple_of(group);
-            (done..first + steps * LANES).step_by(group).for_each(|k| put(k, &[]));
-        }
-    }
-
-    /// One chunk of several panels, read across.
-    unsafe fn columns(
-        &self,
-        isa: super::Isa,
-        from: &Aside,
-        panels: std::ops::Range<usize>,
-        chunk: usize,
-        out: &Out,
-    ) {
-        let (load, group) = (converts(isa).load, self.tiles.group());
-        let line = panels.start * self.wide;
-        let lines = (panels.len() * self.wide).min(self.lines - line);
-        let across = panels.len() * self.wide;
-        let mut held = vec![self.fill; LANES * across];
-        let (_, steps) = part(0, chunk, self.wide, self.deep);
-        for t in 0..steps {
-            let first = chunk * DEEP + t * LANES;
-            let items = LANES.min(self.deep - first);
-            let at = from.first + from.line * line as i64 + from.deep * first as i64;
-            let lies = from.line == 1 && from.source.dtype == DType::F64 && items == LANES;
-            let (mut rows, mut apart, mut here) = (held.as_ptr(), across as isize, across);
-            if lies && !out.single {
-                rows = from.source.at.cast::<f64>().wrapping_offset(at as isize);
-                (apart, here) = (from.deep as isize, lines);
-            } else {
-                for k in 0..items {
-                    let (at, to) = (at + from.deep * k as i64, held[k * across..].as_mut_ptr());
-                    // SAFETY: `read` has looked at all corners; `held` has so many rows.
-                    unsafe { load(from.source, at, from.line, lines, to) };
-                }
-                held[items * across..].fill(self.fill);
-            }
-            if !out.single {
-                let (at, _) = part(panels.start, chunk, self.wide, self.deep);
-                let wide = self.wide;
-                for g in 0..self.tiles.groups() {
-                    let first = at + (g * steps + t) * wide * GROUP;
-                    let rows = rows.wrapping_offset((g * GROUP) as isize * apart);
-                    // SAFETY: the panels' parts hold `steps` × 64 items of each line, and rows lie
-                    // in the source, or in `held`.
-                    unsafe {
-                        let at = out.at.cast::<f64>().add(first);
-                        let to = Panels { at, wide, apart: padded(self.deep) * wide };
-                        (turns(isa))(rows, apart, here, to);
-                        (here..across).for_each(|line| to.fill(line, self.fill));
-                    }
-                }
-                continue;
-            }
-            for j in 0..across {
-                let (at, _) = part(panels.start + j / self.wide, chunk, self.wide, self.deep);
-                for g in 0..self.tiles.groups() {
-                    for l in 0..group {
-                        let to = at + ((g * steps + t) * self.wide + j % self.wide) * group + l;
-                        // SAFETY: the panel's part holds `steps` × 64 items of each line.
-                        unsafe { out.put(to, held[(g * group + l) * across + j]) };
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// The read of an operand: where its first item is, and its steps from line to line and along one.
-struct Aside {
-    source: Source,
-    first: i64,
-    line: i64,
-    deep: i64,
-}
-
-// SAFETY: it is read only, and what it points at as well.
-unsafe impl Sync for Aside {}

@@ -80,11 +80,49 @@ pub fn tally(
     // SAFETY: a source holds so many of its type, and is not written while a launch runs.
     unsafe {
         match source.dtype {
-            DType::I8 => tally_of(cpu, ctx, items::<i8>(source), origin, n),
+            DType::I8 => tally_of_bytes(cpu, ctx, items::<u8>(source), origin, n),
             DType::I16 => tally_of(cpu, ctx, items::<i16>(source), origin, n),
             _ => tally_of(cpu, ctx, items::<i32>(source), origin, n),
         }
     }
+}
+
+/// The same of bytes. Each of them has a place in a table of 256, so none is asked whether it has:
+/// what counts say of the others tells that.
+fn tally_of_bytes(
+    cpu: &mut Cpu,
+    ctx: &RunCtx,
+    items: &[u8],
+    origin: i64,
+    n: usize,
+) -> Result<Option<(Vec<u64>, usize)>, DeviceError> {
+    const ALL: usize = 256;
+    let units = items.len().div_ceil(SHARE);
+    let (found, threads) = counts(cpu, ctx, (units, ALL, SIDE), &|unit, table| {
+        let (tables, _) = table.as_chunks_mut::<ALL>();
+        let [a, b, c, d] = tables else { return };
+        let (words, rest) = items[share_of(unit, items.len())].as_chunks::<8>();
+        for word in words {
+            let [p, q, r, s, t, u, v, w] = word.map(usize::from);
+            (a[p], b[q], c[r], d[s]) = (a[p] + 1, b[q] + 1, c[r] + 1, d[s] + 1);
+            (a[t], b[u], c[v], d[w]) = (a[t] + 1, b[u] + 1, c[v] + 1, d[w] + 1);
+        }
+        rest.iter().for_each(|x| a[usize::from(*x)] += 1);
+    })?;
+    let mut counts = ctx.budget.filled(0, n).map_err(DeviceError::Oom)?;
+    for (byte, count) in (0..=u8::MAX).zip(found).filter(|(_, count)| *count > 0) {
+        let place = i64::from(byte as i8).wrapping_sub(origin) as usize;
+        match counts.get_mut(place) {
+            Some(own) => *own = count,
+            None => return Ok(None),
+        }
+    }
+    Ok(Some((counts, threads)))
+}
+
+/// The items of a unit that counts.
+fn share_of(unit: usize, n: usize) -> std::ops::Range<usize> {
+    unit * SHARE..((unit + 1) * SHARE).min(n)
 }
 
 /// A source's items. Safety: it holds items of the type, and nobody writes them.
@@ -104,18 +142,23 @@ fn tally_of<T: Copy + Sync + std::convert::Into<i64>>(
     let units = items.len().div_ceil(SHARE);
     let found = counts(cpu, ctx, (units, n, SIDE), &|unit, table| {
         let mut inside = true;
-        let mut one = |side: usize, x: T| {
-            let place = x.into().wrapping_sub(origin) as usize;
-            match place < n {
-                true => table[side * n + place] += 1,
-                false => inside = false,
-            }
+        let mut sides = table.chunks_exact_mut(n);
+        let [Some(a), Some(b), Some(c), Some(d)] = std::array::from_fn(|_| sides.next()) else {
+            return;
         };
-        let some = items[unit * SHARE..((unit + 1) * SHARE).min(items.len())].chunks_exact(SIDE);
-        some.remainder().iter().for_each(|x| one(0, *x));
-        for part in some {
-            part.iter().enumerate().for_each(|(side, x)| one(side, *x));
+        let mut one =
+            |side: &mut [u32], x: T| match side.get_mut(x.into().wrapping_sub(origin) as usize) {
+                Some(count) => *count += 1,
+                None => inside = false,
+            };
+        let (some, rest) = items[share_of(unit, items.len())].as_chunks::<SIDE>();
+        for [p, q, r, s] in some {
+            one(a, *p);
+            one(b, *q);
+            one(c, *r);
+            one(d, *s);
         }
+        rest.iter().for_each(|x| one(a, *x));
         if !inside {
             fine.store(false, Ordering::Relaxed);
         }

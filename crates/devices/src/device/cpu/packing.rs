@@ -1,0 +1,349 @@
+//! Operands of products in packed form: panels of as many lines as a tile has, each line in groups
+//! that are as long as a register (`tiles`).
+//!
+//! | operand | strategy |
+//! |---|---|
+//! | read only, a line's items one behind the other, in the type that is packed | copied, group by group |
+//! | read only, lines nearer to each other than the items of one | blocks of registers are turned (`across`) |
+//! | any other | computed, chunk by chunk |
+
+use super::across::{GROUP, Panels, turns};
+use super::chunk::{CHUNK, Env, Frame};
+use super::convert::{Source, converts};
+use super::program::{Input, Work, lower};
+use super::share::share;
+use super::tiles::Tiles;
+use super::walk::Walk;
+use super::{Cpu, DeviceError, Isa, RunCtx};
+use crate::pool::PoolBuffer;
+use aplomb_plans::plan::{Launch, Step, ValueId, What};
+use aplomb_values::array::DType;
+use aplomb_values::dag::ix::{Ix, linear};
+use aplomb_values::prim::reduce::LANES;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Along the fold: what a tile goes over at a time, so that its operands' parts stay in L1.
+pub const DEEP: usize = 2048;
+/// Panels to a unit when lines lie side by side in memory.
+const PANELS: usize = 8;
+
+/// Items of a line in packed form.
+fn padded(deep: usize) -> usize {
+    deep.next_multiple_of(LANES)
+}
+
+/// The steps of a chunk along the fold.
+pub fn steps(chunk: usize, deep: usize) -> usize {
+    DEEP.min(deep - chunk * DEEP).div_ceil(LANES)
+}
+
+/// The panels that lie in some memory: the first of them, its first chunk, and items of a line.
+#[derive(Clone, Copy)]
+pub struct Layout {
+    panel: usize,
+    chunk: usize,
+    long: usize,
+}
+
+impl Layout {
+    /// All panels and chunks.
+    pub fn all(deep: usize) -> Layout {
+        Layout { panel: 0, chunk: 0, long: padded(deep) }
+    }
+
+    /// One chunk of the panels from one on.
+    pub fn part(panel: usize, chunk: usize) -> Layout {
+        Layout { panel, chunk, long: DEEP }
+    }
+
+    /// The item at which a chunk of a panel begins.
+    pub fn at(self, panel: usize, chunk: usize, wide: usize) -> usize {
+        ((panel - self.panel) * self.long + (chunk - self.chunk) * DEEP) * wide
+    }
+}
+
+/// Memory that is packed, as f64 or f32.
+pub struct Out {
+    pub at: *mut u8,
+    pub layout: Layout,
+}
+
+// SAFETY: units write disjoint parts.
+unsafe impl Sync for Out {}
+
+/// The lines of an operand and how they are packed.
+#[derive(Clone, Copy)]
+pub struct Shape {
+    pub lines: usize,
+    /// Lines of a panel.
+    pub wide: usize,
+    pub deep: usize,
+    /// The item that changes no result.
+    pub fill: f64,
+    pub tiles: Tiles,
+}
+
+impl Shape {
+    /// Safety: the memory holds more than `k` items.
+    unsafe fn put(&self, out: &Out, k: usize, x: f64) {
+        // SAFETY: as the caller says.
+        unsafe {
+            match self.tiles.single {
+                true => *out.at.cast::<f32>().add(k) = x as f32,
+                false => *out.at.cast::<f64>().add(k) = x,
+            }
+        }
+    }
+
+    /// The place of a group of a step's items, in line `r` of a panel whose chunk begins at `at`.
+    fn place(&self, at: usize, steps: usize, r: usize, (t, g): (usize, usize)) -> usize {
+        at + ((g * steps + t) * self.wide + r) * self.tiles.group()
+    }
+}
+
+/// One operand of a launch.
+pub struct Operand<'a> {
+    pub launch: &'a Launch,
+    pub inputs: &'a [Input],
+    pub value: ValueId,
+    pub made_of: &'a [ValueId],
+    pub axes: &'a [usize],
+    pub shape: Shape,
+}
+
+// SAFETY: sources are not written while a launch runs.
+unsafe impl Sync for Operand<'_> {}
+
+impl Operand<'_> {
+    /// All of it, packed. None: it fails somewhere, or there is no room.
+    pub fn pack(&self, cpu: &mut Cpu, ctx: &RunCtx) -> Result<Option<PoolBuffer>, DeviceError> {
+        let Shape { lines, wide, deep, tiles, .. } = self.shape;
+        let panels = lines.div_ceil(wide);
+        let Some(total) = panels.checked_mul(wide).and_then(|n| n.checked_mul(padded(deep))) else {
+            return Ok(None);
+        };
+        let Ok(mut buffer) = cpu.pool.buffer(tiles.dtype(), total, ctx.budget) else {
+            return Ok(None);
+        };
+        let out = Out { at: buffer.as_mut_ptr().cast(), layout: Layout::all(deep) };
+        let chunks = deep.div_ceil(DEEP);
+
+        let own = self.own();
+        let steps = self.steps();
+        let inputs = self.inputs.iter().zip(&self.launch.loads).map(|(input, load)| {
+            let walk = Walk::of_read(&load.read, &input.shape, &own);
+            Input { flat: walk.flat(), walk: Arc::new(walk), ..input.clone() }
+        });
+        let inputs = inputs.collect();
+        let guards = &self.launch.guards;
+        let keep = vec![(steps.len() as ValueId - 1, false)];
+        let (isa, stores, reduced) = (cpu.isa, Vec::new(), Vec::new());
+        let program =
+            lower(Work { isa, domain: &own, steps: &steps, guards, stores, keep, reduced }, inputs);
+        let env = Env::new(cpu.isa, &program, &steps, &[], ctx.interrupt);
+        let straight = self.straight();
+        let each = if straight.as_ref().is_some_and(|own| own.turned) { PANELS } else { 1 };
+        let units = panels.div_ceil(each) * chunks;
+        let tally = share(cpu, &env, units, total > LANES * CHUNK, ctx, &|frame, unit| {
+            let (chunk, first) = (unit % chunks, unit / chunks * each);
+            // SAFETY: a unit writes its own parts of its own panels.
+            unsafe {
+                match &straight {
+                    Some(own) => own.pack(isa, first..(first + each).min(panels), chunk, &out),
+                    None => self.lines(frame, &env, first, chunk, &out),
+                }
+            }
+        })?;
+        Ok(tally.fault.is_none().then_some(buffer))
+    }
+
+    /// The steps that make the operand, numbered from 0.
+    fn steps(&self) -> Vec<Step> {
+        let places: BTreeMap<ValueId, ValueId> = self.made_of.iter().copied().zip(0..).collect();
+        // It is made of all that its steps read, so each has a place.
+        let new = |old: ValueId| places[&old];
+        let one = |v: &ValueId| {
+            let mut step = self.launch.body[*v as usize].clone();
+            step.what.renumber(new);
+            step
+        };
+        self.made_of.iter().map(one).collect()
+    }
+
+    /// The domain of what the operand knows: its lines, and the axis that is folded.
+    fn own(&self) -> Vec<usize> {
+        let mut own = vec![1; self.launch.domain.len()];
+        for &axis in self.axes.iter().chain(&[self.launch.domain.len() - 1]) {
+            own[axis] = self.launch.domain[axis];
+        }
+        own
+    }
+
+    /// The operand as it lies in memory. None: it is made of more than a read, or some of that is
+    /// not inside, or its items are better computed.
+    pub fn straight(&self) -> Option<Straight> {
+        let (What::Load(load), &[axis]) = (&self.launch.body[self.value as usize].what, self.axes)
+        else {
+            return None;
+        };
+        let input = self.inputs.get(*load as usize)?;
+        let read = &self.launch.loads.get(*load as usize)?.read;
+        let (own, source) = (self.own(), input.source);
+        let at: Ix = linear(&read.ix, &input.shape, &own);
+        let (line, deep) = (at.coefficient(axis), at.coefficient(own.len() - 1));
+        let turned = line.unsigned_abs() < deep.unsigned_abs();
+        let copied = deep == 1 && source.dtype == self.shape.tiles.dtype();
+        let inside = read.tests.is_empty() && source.holds(&at, &own);
+        (inside && (turned || copied)).then_some(Straight {
+            source,
+            first: at.c,
+            line,
+            deep,
+            turned,
+            shape: self.shape,
+        })
+    }
+
+    /// One chunk of a panel's lines, computed.
+    unsafe fn lines(&self, frame: &mut Frame, env: &Env, panel: usize, chunk: usize, out: &Out) {
+        let Shape { lines, wide, deep, fill, tiles } = self.shape;
+        let (at, steps) = (out.layout.at(panel, chunk, wide), steps(chunk, deep));
+        let group = tiles.group();
+        let (first, end) = (chunk * DEEP, deep.min((chunk + 1) * DEEP));
+        for r in 0..wide {
+            let line = panel * wide + r;
+            let mut k = first;
+            // SAFETY: the panel's part holds `steps` × 64 items of each line; the chunk holds what
+            // was asked for.
+            let put = |k: usize, items: &[f64]| unsafe {
+                let (t, g) = ((k - first) / LANES, (k - first) % LANES / group);
+                let to = self.shape.place(at, steps, r, (t, g));
+                for l in 0..group {
+                    self.shape.put(out, to + l, items.get(l).copied().unwrap_or(fill));
+                }
+            };
+            while line < lines && k < end {
+                let n = CHUNK.min(end - k);
+                frame.run(env, line * deep + k, n);
+                // SAFETY: the chunk that has just run holds n.
+                let items = unsafe { std::slice::from_raw_parts(frame.kept(env, 0), n) };
+                items.chunks(group).enumerate().for_each(|(j, items)| put(k + j * group, items));
+                k += n;
+            }
+            let done = first + (k - first).next_multiple_of(group);
+            (done..first + steps * LANES).step_by(group).for_each(|k| put(k, &[]));
+        }
+    }
+}
+
+/// An operand as it lies in memory: where its first item is, and its steps from line to line and
+/// along one.
+pub struct Straight {
+    source: Source,
+    first: i64,
+    line: i64,
+    deep: i64,
+    /// Its lines lie nearer to each other than the items of one.
+    turned: bool,
+    shape: Shape,
+}
+
+// SAFETY: it is read only, and what it points at as well.
+unsafe impl Sync for Straight {}
+
+impl Straight {
+    /// One chunk of some panels. Safety: the memory holds them, and nobody else writes there.
+    pub unsafe fn pack(&self, isa: Isa, panels: Range<usize>, chunk: usize, out: &Out) {
+        // SAFETY: the caller's.
+        unsafe {
+            match self.turned {
+                true => self.columns(isa, panels, chunk, out),
+                false => panels.for_each(|panel| self.copies(panel, chunk, out)),
+            }
+        }
+    }
+
+    /// One chunk of a panel's lines, copied group by group.
+    unsafe fn copies(&self, panel: usize, chunk: usize, out: &Out) {
+        let Shape { lines, wide, deep, fill, tiles } = self.shape;
+        let (at, steps) = (out.layout.at(panel, chunk, wide), steps(chunk, deep));
+        let (group, size) = (tiles.group(), tiles.dtype().size());
+        let (first, end) = (chunk * DEEP, deep.min((chunk + 1) * DEEP));
+        for r in 0..wide {
+            let line = panel * wide + r;
+            let items = if line < lines { end - first } else { 0 };
+            let begins = self.first + self.line * line as i64 + first as i64;
+            let groups = (0..steps).flat_map(|t| (0..tiles.groups()).map(move |g| (t, g)));
+            for (t, g) in groups {
+                let (k, to) = (t * LANES + g * group, self.shape.place(at, steps, r, (t, g)));
+                let n = group.min(items.saturating_sub(k));
+                // SAFETY: the panel's part holds `steps` × 64 items of each line; `straight` has
+                // looked at all corners of the source.
+                unsafe {
+                    let place = (begins + k as i64) as isize * size as isize;
+                    let own = self.source.at.wrapping_offset(place);
+                    std::ptr::copy_nonoverlapping(own, out.at.add(to * size), n * size);
+                    (n..group).for_each(|l| self.shape.put(out, to + l, fill));
+                }
+            }
+        }
+    }
+
+    /// One chunk of several panels, read across.
+    unsafe fn columns(&self, isa: Isa, panels: Range<usize>, chunk: usize, out: &Out) {
+        let Shape { lines, wide, deep, fill, tiles } = self.shape;
+        let load = converts(isa).load;
+        let line = panels.start * wide;
+        let across = panels.len() * wide;
+        let lines = across.min(lines - line);
+        let mut held = vec![fill; LANES * across];
+        let steps = steps(chunk, deep);
+        for t in 0..steps {
+            let first = chunk * DEEP + t * LANES;
+            let items = LANES.min(deep - first);
+            let at = self.first + self.line * line as i64 + self.deep * first as i64;
+            let lies = self.line == 1 && self.source.dtype == DType::F64 && items == LANES;
+            let (mut rows, mut apart, mut here) = (held.as_ptr(), across as isize, across);
+            if lies && !tiles.single {
+                rows = self.source.at.cast::<f64>().wrapping_offset(at as isize);
+                (apart, here) = (self.deep as isize, lines);
+            } else {
+                for k in 0..items {
+                    let (at, to) = (at + self.deep * k as i64, held[k * across..].as_mut_ptr());
+                    // SAFETY: `straight` has looked at all corners; `held` has so many rows.
+                    unsafe { load(self.source, at, self.line, lines, to) };
+                }
+                held[items * across..].fill(fill);
+            }
+            if !tiles.single {
+                for g in 0..tiles.groups() {
+                    let at = out.layout.at(panels.start, chunk, wide);
+                    let first = self.shape.place(at, steps, 0, (t, g));
+                    let rows = rows.wrapping_offset((g * GROUP) as isize * apart);
+                    // SAFETY: the panels' parts hold `steps` × 64 items of each line, and rows lie
+                    // in the source, or in `held`.
+                    unsafe {
+                        let at = out.at.cast::<f64>().add(first);
+                        let to = Panels { at, wide, apart: out.layout.long * wide };
+                        (turns(isa))(rows, apart, here, to);
+                        (here..across).for_each(|line| to.fill(line, fill));
+                    }
+                }
+                continue;
+            }
+            for j in 0..across {
+                let at = out.layout.at(panels.start + j / wide, chunk, wide);
+                for g in 0..tiles.groups() {
+                    let to = self.shape.place(at, steps, j % wide, (t, g));
+                    for l in 0..tiles.group() {
+                        let item = held[(g * tiles.group() + l) * across + j];
+                        // SAFETY: the panel's part holds `steps` × 64 items of each line.
+                        unsafe { self.shape.put(out, to + l, item) };
+                    }
+                }
+            }
+        }
+    }
+}
