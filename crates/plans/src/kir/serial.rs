@@ -377,6 +377,11 @@ impl Lowering<'_> {
         Ok(Stmt::Halve { name: "half".into(), from: half, body })
     }
 
+    /// True of a sum that takes products unrounded.
+    fn is_unrounded(&self, r: &Reduction) -> bool {
+        matches!(self.launch.body[r.value as usize].what, What::Op { op: Op::Dot, .. })
+    }
+
     /// A product that a sum takes unrounded, with the sum so far.
     fn fused(&self, r: &Reduction, sum: &str, body: &Body) -> Option<Expr> {
         let What::Op { op: Op::Dot, args, .. } = &self.launch.body[r.value as usize].what else {
@@ -397,27 +402,35 @@ impl Lowering<'_> {
         (along, extent): (&str, &str),
         (stores, block): (bool, usize),
     ) -> Result<Vec<Stmt>> {
-        let lanes = reduce::LANES;
+        let (all, dots) = (reduce::LANES, reduce::DOTS);
+        let unrounded = |(_, r): &(usize, &Reduction)| self.is_unrounded(r);
+        let (some, each) = (folds.iter().any(unrounded), folds.iter().all(unrounded));
+        // Lines that are short round their products, each in a partial of its own.
+        let lanes = if each { "lanes".to_string() } else { all.to_string() };
         let mut out = Vec::new();
         let mut one = vec![
             let_("b", Type::I64, format!("g + k * {block}")),
             let_("end", Type::I64, format!("{extent} - b < {block} ? {extent} - b : {block}")),
         ];
+        if some {
+            one.push(let_("lanes", Type::I64, format!("{extent} > {all} ? {dots} : {all}")));
+        }
         let mut items = vec![let_(along, Type::I64, "b + r + l".into())];
         let mut body = self.at_point(axes, stores)?;
         items.append(&mut body.out);
         for (k, r) in folds {
-            let (name, count) = (format!("q{k}"), lanes as u32);
+            let (name, count) = (format!("q{k}"), all as u32);
             one.push(Stmt::Local { name, of: Type::F64, count });
             // Told to be something: a compiler does not see that the first turn fills them.
             one.push(store(&format!("q{k}"), "0", "0.0"));
             let mut found = Body::new("i");
             (found.values, found.loose) = (body.values.clone(), body.loose.clone());
             let item = self.folded(r, &found)?;
-            let to = format!("q{k}[l]");
+            let own = if self.is_unrounded(r) && !each { "l % lanes" } else { "l" };
+            let to = format!("q{k}[{own}]");
             match self.fused(r, &to, &body) {
                 Some(is) => items.push(Stmt::Set {
-                    is: format!("r == 0 ? {item} : {is}"),
+                    is: format!("r + l < lanes ? {item} : {is}"),
                     name: to,
                     node: Some(r.node),
                 }),
@@ -428,10 +441,13 @@ impl Lowering<'_> {
             let_("w", Type::I64, format!("end - r < {lanes} ? end - r : {lanes}")),
             span("l", "w", "1", items),
         ];
-        one.push(span("r", "end", &lanes.to_string(), lane));
+        one.push(span("r", "end", &lanes, lane));
         for (k, r) in folds {
-            let half = (lanes / 2) as u32;
-            one.push(self.halved(*k, r, half, "end")?);
+            let there = match self.is_unrounded(r) {
+                true => "(end < lanes ? end : lanes)",
+                false => "end",
+            };
+            one.push(self.halved(*k, r, (all / 2) as u32, there)?);
             one.push(store(&format!("z{k}"), "k", &format!("q{k}[0]")));
         }
         let mut group: Vec<Stmt> = folds

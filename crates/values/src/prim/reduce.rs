@@ -13,10 +13,13 @@
 //!   up, in f64, and the sum is rounded once. So at most 64 elements, or 256 rows, are added in f32
 //!   before f64 takes over (`sums_of_singles_are_near`).
 //!
-//! Sums of products, `X+.×Y` of more than `LANES` places (`Op::Dot`): a partial starts as its first
-//! product and takes every other one unrounded, by a fused multiply-add of f64, or of f32 where f32
-//! is added. Processors and GPUs do twice as much so as by a product and a sum, and a sum is
-//! nearer. Of at most `LANES` places each partial is one product, so there is nothing to fuse.
+//! Sums of products, `X+.×Y` of more than `LANES` places (`Op::Dot`): element i of a block goes into
+//! partial i mod `DOTS`, which starts as its first product and takes every other one unrounded, by a
+//! fused multiply-add of f64, or of f32 where f32 is added. Processors and GPUs do twice as much so
+//! as by a product and a sum, and a sum is nearer. A product of matrices keeps the partials of many
+//! results in registers, so the fewer they are, the longer it goes on between two loads of them: of
+//! 1024 places 64 steps, not 16. Of at most `LANES` places the products are rounded, one in each of
+//! so many partials, and there is nothing to fuse.
 //!
 //! All others are folded right to left, as APL says. Of an extent of 1 the item itself, of 0 the
 //! identity.
@@ -34,6 +37,8 @@ pub const BLOCK: usize = 65_536;
 pub const SINGLES: usize = 4_096;
 /// Partial results of a block along the last axis.
 pub const LANES: usize = 64;
+/// The same of a sum that takes products unrounded.
+pub const DOTS: usize = 16;
 /// Places of a block along any other axis.
 pub const ROWS: usize = 256;
 
@@ -130,14 +135,15 @@ pub fn dot(
     let short = if single { DType::F32 } else { DType::F64 };
     let end = |x, y| eval(Op::Add, 0.0, x, y).map_err(|fail| (None, fail));
     let size = if single { SINGLES } else { BLOCK };
+    let lanes = if n > LANES { DOTS } else { LANES };
     if n == 0 {
         return Ok(0.0);
     }
     let of_block = |first: usize| {
         let places = first..n.min(first + size);
-        let (mut part, wide) = ([-0.0; LANES], places.len().min(LANES));
+        let (mut part, wide) = ([-0.0; LANES], places.len().min(lanes));
         for i in places {
-            let ((x, y), sum) = (pair(i), &mut part[(i - first) % LANES]);
+            let ((x, y), sum) = (pair(i), &mut part[(i - first) % lanes]);
             let fused = fused(single, x, y, *sum);
             *sum = match fused.is_finite() {
                 true => fused,
@@ -345,12 +351,12 @@ mod tests {
         let tiny = f64::EPSILON / 2.0;
         let pairs = |k: usize| match k {
             0 => (1.0 + 2.0 * tiny, 1.0 + 2.0 * tiny),
-            LANES => (-1.0, 1.0 + 4.0 * tiny),
+            DOTS => (-1.0, 1.0 + 4.0 * tiny),
             _ => (0.0, 1.0),
         };
         // The first product is rounded, as it starts a partial.
         assert_eq!(dot(pairs, LANES + 1, DType::F64), Ok(0.0));
-        let turned = |k: usize| pairs(if k == 0 || k == LANES { LANES - k } else { k });
+        let turned = |k: usize| pairs(if k == 0 || k == DOTS { DOTS - k } else { k });
         assert_eq!(dot(turned, LANES + 1, DType::F64), Ok(4.0 * tiny * tiny));
         let few = |k: usize| (f64::from(k as u32) / 3.0, 0.1);
         let items: Vec<f64> = (0..LANES).map(|k| few(k).0 * few(k).1).collect();

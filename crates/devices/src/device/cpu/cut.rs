@@ -7,7 +7,7 @@ use super::loops::{Dots, Trees, dots};
 use aplomb_plans::plan::{Reduction, Step, ValueId, What};
 use aplomb_values::array::DType;
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::reduce::{ROWS, fused, is_single};
+use aplomb_values::prim::reduce::{DOTS, LANES, ROWS, fused, is_single};
 use aplomb_values::prim::scalar::{Fail, eval, eval_as};
 
 /// Work below this is not worth a hand-off, nanoseconds.
@@ -152,6 +152,11 @@ impl Fold<'_> {
     /// The loops and factors of a chunk that has run, where it takes products unrounded.
     pub fn factors(&self, frame: &Frame, env: &Env) -> Option<(Dots, [*const f64; 2])> {
         self.dot.map(|dot| (dot.loops, [dot.x, dot.y].map(|k| frame.kept(env, k))))
+    }
+
+    /// The partial results of a block along the last axis.
+    pub fn partials(&self) -> usize {
+        if self.dot.is_some() { DOTS } else { LANES }
     }
 
     /// The sum with one more item, or with the product of one more pair, with care.

@@ -504,7 +504,7 @@ fn folded(
         return suspect == 0;
     }
     // What fills no register is folded into a copy, of which its lanes are taken.
-    let (rest, first) = (n - whole, whole % PARTIALS);
+    let (rest, first) = (n - whole, whole % tape.partials().unwrap_or(PARTIALS));
     if aside.rest.len() < tape.ins.len() {
         aside.rest.extend(repeat_n(Line::EMPTY, tape.ins.len() - aside.rest.len()));
     }

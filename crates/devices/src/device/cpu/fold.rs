@@ -3,7 +3,7 @@
 //! | axis | item | strategy |
 //! |---|---|---|
 //! | last, extent ≤ 1 024 | a row | as many rows to a chunk as fit, the tree of each from L1 |
-//! | last, longer | a block of 65 536, or 4 096 where f32 are added | chunks into 64 partials in registers |
+//! | last, longer | a block of 65 536, or 4 096 where f32 are added | chunks into 64 partials in registers, products that are taken unrounded into 16 |
 //! | other | 256 places of a tile of up to 4 096 columns | rows added into the tile |
 //! | last, of a function of all pairs | see `product` | |
 //! | last, of few products of two operands | see `batch` | |
@@ -323,13 +323,13 @@ impl Pass<'_> {
                 unsafe {
                     let items = std::slice::from_raw_parts(values.add(r * extent), extent);
                     let mut ends = None;
-                    let mut part = [0.0; LANES];
-                    let long = items.len().min(LANES);
+                    let (mut part, lanes) = ([0.0; LANES], fold.partials());
+                    let long = items.len().min(lanes);
                     part[..long].copy_from_slice(&items[..long]);
-                    for (j, &item) in items.iter().enumerate().skip(LANES) {
+                    for (j, &item) in items.iter().enumerate().skip(lanes) {
                         let at = r * extent + j;
                         let pair = factors.map(|(_, [x, y])| (*x.add(at), *y.add(at)));
-                        let sum = &mut part[j % LANES];
+                        let sum = &mut part[j % lanes];
                         *sum = fold.next(item, pair, *sum, (row + r, &mut frame.fault));
                     }
                     let join = |x, y| Ok(fold.join(x, y, row + r, &mut ends));
@@ -357,25 +357,25 @@ impl Pass<'_> {
                     let values = frame.kept(env, k);
                     let factors = fold.factors(frame, env);
                     let fast = fold.fast.filter(|_| !careful && (at > 0 || n >= LANES));
-                    let (own, fresh) = (part[k].as_mut_ptr(), at == 0);
+                    let (own, fresh, lanes) = (part[k].as_mut_ptr(), at == 0, fold.partials());
                     // SAFETY: the chunk holds n values, the first one of a block at least 64.
                     match (fast, factors) {
                         (Some(_), Some((l, [x, y]))) => unsafe { (l.gather)(own, x, y, n, fresh) },
                         (Some(l), None) => unsafe { (l.gather)(own, values, n, fresh) },
                         (None, _) => {
                             for j in 0..n {
-                                let (x, sum) = (unsafe { *values.add(j) }, part[k][j % LANES]);
+                                let (x, sum) = (unsafe { *values.add(j) }, part[k][j % lanes]);
                                 // SAFETY: the chunk holds n of each.
                                 let pair =
                                     factors.map(|(_, [x, y])| unsafe { (*x.add(j), *y.add(j)) });
-                                let sum = match at + j < LANES {
+                                let sum = match at + j < lanes {
                                     true => x,
                                     false => {
                                         let to = (item.result, &mut frame.fault);
                                         fold.next(x, pair, sum, to)
                                     }
                                 };
-                                part[k][j % LANES] = sum;
+                                part[k][j % lanes] = sum;
                             }
                         }
                     }
@@ -384,7 +384,7 @@ impl Pass<'_> {
             }
             let mut again = false;
             for (k, fold) in folds.iter().enumerate() {
-                let held = &mut part[k][..LANES.min(item.places)];
+                let held = &mut part[k][..fold.partials().min(item.places)];
                 let result = match fold.end.filter(|_| !careful) {
                     // What is not finite is folded again with care.
                     // SAFETY: so many partials.

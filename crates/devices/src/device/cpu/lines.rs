@@ -3,7 +3,7 @@
 //!
 //! | lines | strategy | measured |
 //! |---|---|---|
-//! | those that go into one row of partials, 64 lines from each other | four at a time into registers | 4000 × 4000: 4.9 ms, one at a time 8.6 |
+//! | those that go into one row of partials, 64 or 16 lines from each other | four at a time into registers | 4000 × 4000: 4.9 ms, one at a time 8.6 |
 //!
 //! A row of partials is read and written once for four lines instead of once for each: it lies in
 //! the second cache, and would take longer than the lines do. A partial gets its lines in their
@@ -19,7 +19,7 @@ use super::strides::Straight;
 use aplomb_plans::plan::{Launch, Step, What};
 use aplomb_values::array::DType;
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::reduce::LANES;
+use aplomb_values::prim::reduce::{DOTS, LANES};
 
 /// Lines of one row of partials that are taken together.
 const TOGETHER: usize = 4;
@@ -30,6 +30,8 @@ pub struct Lines {
     factor: Option<Items>,
     /// Products are taken unrounded (`Op::Dot`).
     fused: bool,
+    /// Rows of partials.
+    pub partials: usize,
 }
 
 /// The items of lines of f64.
@@ -65,7 +67,7 @@ impl Lines {
         let straight = |load, step| Items::of(launch, inputs, load, step);
         match launch.body.as_slice() {
             [Step { what: What::Load(x), .. }] => {
-                Some(Lines { items: straight(*x, 1)?, factor: None, fused: false })
+                Some(Lines { items: straight(*x, 1)?, factor: None, fused: false, partials: LANES })
             }
             [
                 Step { what: What::Load(x), .. },
@@ -76,19 +78,22 @@ impl Lines {
                     Some(items) => (items, straight(*y, 0)?),
                     None => (straight(*y, 1)?, straight(*x, 0)?),
                 };
-                Some(Lines { items, factor: Some(factor), fused: *op == Op::Dot })
+                let fused = *op == Op::Dot;
+                let partials = if fused { DOTS } else { LANES };
+                Some(Lines { items, factor: Some(factor), fused, partials })
             }
             _ => None,
         }
     }
 
     /// Adds the items from `column` on of lines `first` to `end`-1 to rows of partials of so many,
-    /// the k-th line to row k mod 64; `first` is a multiple of 64 lines from where these begin.
+    /// the k-th line to row k mod `partials`; `first` is a multiple of as many lines from where these
+    /// begin.
     pub fn add(&self, isa: Isa, (first, end): (usize, usize), column: usize, sums: &mut [f64]) {
-        let columns = sums.len() / LANES.min(end - first);
+        let columns = sums.len() / self.partials.min(end - first);
         for (row, sums) in sums.chunks_exact_mut(columns).enumerate() {
             let mut lines = [(std::ptr::null(), 0.0); TOGETHER];
-            let own = (first + row..end).step_by(LANES);
+            let own = (first + row..end).step_by(self.partials);
             for (line, k) in lines.iter_mut().zip(own.clone()) {
                 // SAFETY: the factor of a line is inside of its source.
                 let factor = self.factor.as_ref().map_or(1.0, |f| unsafe { *f.line(k) });
@@ -103,7 +108,9 @@ impl Lines {
     }
 
     /// Lines that `add` takes at a time.
-    pub const MOST: usize = LANES * TOGETHER;
+    pub fn most(&self) -> usize {
+        self.partials * TOGETHER
+    }
 }
 
 /// Lines and their factors into a row of sums. Safety: lines have as many items as the row.

@@ -16,7 +16,7 @@ use super::lanes::Wide;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{V4, V8};
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::reduce::{LANES, halve};
+use aplomb_values::prim::reduce::{DOTS, LANES, halve};
 use aplomb_values::prim::scalar::lane::Lane;
 use aplomb_values::prim::scalar::rules::{self, Rule, Visit};
 use aplomb_values::prim::scalar::small_power;
@@ -55,7 +55,7 @@ pub struct Trees {
 /// The loops of a sum that takes products unrounded.
 #[derive(Clone, Copy)]
 pub struct Dots {
-    /// The products of n pairs into 64 partials, as `Gather` does; `fresh`: these are empty.
+    /// The products of n pairs into partials (`DOTS`), as `Gather` does; `fresh`: these are empty.
     pub gather: unsafe fn(part: *mut f64, x: *const f64, y: *const f64, n: usize, fresh: bool),
     /// The products of n pairs onto as many sums.
     pub onto: unsafe fn(sums: *mut f64, x: *const f64, y: *const f64, n: usize),
@@ -71,11 +71,16 @@ impl Dots {
         (x, y): (*const f64, *const f64),
         n: usize,
     ) -> bool {
-        let mut part = [0.0; LANES];
+        // What changes no sum.
+        let mut part = [-0.0; LANES];
         // SAFETY: the caller's.
         unsafe {
-            (self.gather)(part.as_mut_ptr(), x, y, n, true);
-            (end.rows)(out, part.as_ptr(), 1, LANES.min(n))
+            if n > LANES {
+                (self.gather)(part.as_mut_ptr(), x, y, n, true);
+            } else {
+                (self.onto)(part.as_mut_ptr(), x, y, n);
+            }
+            (end.rows)(out, part.as_ptr(), 1, if n > LANES { DOTS } else { n })
         }
     }
 }
@@ -231,26 +236,23 @@ unsafe fn gather_products<L: Wide, const SINGLE: bool>(
     n: usize,
     fresh: bool,
 ) {
-    // SAFETY: 64 partials, n pairs.
+    // SAFETY: so many partials, n pairs.
     unsafe {
-        let whole = n / LANES * LANES;
-        let mut at = 0;
-        while at < LANES {
-            // What changes no sum.
-            let mut sums = [L::splat(-0.0); 8];
-            for (k, sum) in sums.iter_mut().enumerate().filter(|_| !fresh) {
-                *sum = L::load(part.add(at + k * L::N));
+        let whole = n / DOTS * DOTS;
+        // What changes no sum.
+        let mut all = [L::splat(-0.0); DOTS];
+        let sums = &mut all[..DOTS / L::N];
+        for (k, sum) in sums.iter_mut().enumerate().filter(|_| !fresh) {
+            *sum = L::load(part.add(k * L::N));
+        }
+        for i in (0..whole).step_by(DOTS) {
+            for (k, sum) in sums.iter_mut().enumerate() {
+                let to = i + k * L::N;
+                *sum = fused::<L, SINGLE>(L::load(x.add(to)), L::load(y.add(to)), *sum);
             }
-            for i in (0..whole).step_by(LANES) {
-                for (k, sum) in sums.iter_mut().enumerate() {
-                    let to = i + at + k * L::N;
-                    *sum = fused::<L, SINGLE>(L::load(x.add(to)), L::load(y.add(to)), *sum);
-                }
-            }
-            for (k, sum) in sums.iter().enumerate() {
-                sum.store(part.add(at + k * L::N));
-            }
-            at += 8 * L::N;
+        }
+        for (k, sum) in sums.iter().enumerate() {
+            sum.store(part.add(k * L::N));
         }
         products_onto::<L, SINGLE>(part, x.add(whole), y.add(whole), n - whole);
     }

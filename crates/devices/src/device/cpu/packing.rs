@@ -19,24 +19,23 @@ use crate::pool::PoolBuffer;
 use aplomb_plans::plan::{Launch, Step, ValueId, What};
 use aplomb_values::array::DType;
 use aplomb_values::dag::ix::{Ix, linear};
-use aplomb_values::prim::reduce::LANES;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Along the fold: what a tile goes over at a time, so that its operands' parts stay in L1.
-pub const DEEP: usize = 2048;
+/// Items that are packed by one thread.
+const ALONE: usize = 64 * CHUNK;
 /// Panels to a unit when lines lie side by side in memory.
 const PANELS: usize = 8;
 
 /// Items of a line in packed form.
-fn padded(deep: usize) -> usize {
-    deep.next_multiple_of(LANES)
+fn padded(deep: usize, tiles: &Tiles) -> usize {
+    deep.next_multiple_of(tiles.partials)
 }
 
 /// The steps of a chunk along the fold.
-pub fn steps(chunk: usize, deep: usize) -> usize {
-    DEEP.min(deep - chunk * DEEP).div_ceil(LANES)
+pub fn steps(chunk: usize, deep: usize, tiles: &Tiles) -> usize {
+    tiles.deep().min(deep - chunk * tiles.deep()).div_ceil(tiles.partials)
 }
 
 /// The panels that lie in some memory: the first of them, its first chunk, and items of a line.
@@ -45,22 +44,24 @@ pub struct Layout {
     panel: usize,
     chunk: usize,
     long: usize,
+    /// Items of a line in a chunk.
+    each: usize,
 }
 
 impl Layout {
     /// All panels and chunks.
-    pub fn all(deep: usize) -> Layout {
-        Layout { panel: 0, chunk: 0, long: padded(deep) }
+    pub fn all(deep: usize, tiles: &Tiles) -> Layout {
+        Layout { panel: 0, chunk: 0, long: padded(deep, tiles), each: tiles.deep() }
     }
 
     /// One chunk of the panels from one on.
-    pub fn part(panel: usize, chunk: usize) -> Layout {
-        Layout { panel, chunk, long: DEEP }
+    pub fn part(panel: usize, chunk: usize, tiles: &Tiles) -> Layout {
+        Layout { panel, chunk, long: tiles.deep(), each: tiles.deep() }
     }
 
     /// The item at which a chunk of a panel begins.
     pub fn at(self, panel: usize, chunk: usize, wide: usize) -> usize {
-        ((panel - self.panel) * self.long + (chunk - self.chunk) * DEEP) * wide
+        ((panel - self.panel) * self.long + (chunk - self.chunk) * self.each) * wide
     }
 }
 
@@ -121,14 +122,16 @@ impl Operand<'_> {
     pub fn pack(&self, cpu: &mut Cpu, ctx: &RunCtx) -> Result<Option<PoolBuffer>, DeviceError> {
         let Shape { lines, wide, deep, tiles, .. } = self.shape;
         let panels = lines.div_ceil(wide);
-        let Some(total) = panels.checked_mul(wide).and_then(|n| n.checked_mul(padded(deep))) else {
+        let Some(total) =
+            panels.checked_mul(wide).and_then(|n| n.checked_mul(padded(deep, &tiles)))
+        else {
             return Ok(None);
         };
         let Ok(mut buffer) = cpu.pool.buffer(tiles.dtype(), total, ctx.budget) else {
             return Ok(None);
         };
-        let out = Out { at: buffer.as_mut_ptr().cast(), layout: Layout::all(deep) };
-        let chunks = deep.div_ceil(DEEP);
+        let out = Out { at: buffer.as_mut_ptr().cast(), layout: Layout::all(deep, &tiles) };
+        let chunks = deep.div_ceil(tiles.deep());
 
         let own = self.own();
         let steps = self.steps();
@@ -146,7 +149,7 @@ impl Operand<'_> {
         let straight = self.straight();
         let each = if straight.as_ref().is_some_and(|own| own.turned) { PANELS } else { 1 };
         let units = panels.div_ceil(each) * chunks;
-        let tally = share(cpu, &env, units, total > LANES * CHUNK, ctx, &|frame, unit| {
+        let tally = share(cpu, &env, units, total > ALONE, ctx, &|frame, unit| {
             let (chunk, first) = (unit % chunks, unit / chunks * each);
             // SAFETY: a unit writes its own parts of its own panels.
             unsafe {
@@ -209,16 +212,16 @@ impl Operand<'_> {
     /// One chunk of a panel's lines, computed.
     unsafe fn lines(&self, frame: &mut Frame, env: &Env, panel: usize, chunk: usize, out: &Out) {
         let Shape { lines, wide, deep, fill, tiles } = self.shape;
-        let (at, steps) = (out.layout.at(panel, chunk, wide), steps(chunk, deep));
-        let group = tiles.group();
-        let (first, end) = (chunk * DEEP, deep.min((chunk + 1) * DEEP));
+        let (at, steps) = (out.layout.at(panel, chunk, wide), steps(chunk, deep, &tiles));
+        let (group, lanes) = (tiles.group(), tiles.partials);
+        let (first, end) = (chunk * tiles.deep(), deep.min((chunk + 1) * tiles.deep()));
         for r in 0..wide {
             let line = panel * wide + r;
             let mut k = first;
-            // SAFETY: the panel's part holds `steps` × 64 items of each line; the chunk holds what
+            // SAFETY: the panel's part holds `steps` × `partials` items of each line; the chunk holds what
             // was asked for.
             let put = |k: usize, items: &[f64]| unsafe {
-                let (t, g) = ((k - first) / LANES, (k - first) % LANES / group);
+                let (t, g) = ((k - first) / lanes, (k - first) % lanes / group);
                 let to = self.shape.place(at, steps, r, (t, g));
                 for l in 0..group {
                     self.shape.put(out, to + l, items.get(l).copied().unwrap_or(fill));
@@ -233,7 +236,7 @@ impl Operand<'_> {
                 k += n;
             }
             let done = first + (k - first).next_multiple_of(group);
-            (done..first + steps * LANES).step_by(group).for_each(|k| put(k, &[]));
+            (done..first + steps * lanes).step_by(group).for_each(|k| put(k, &[]));
         }
     }
 }
@@ -268,18 +271,19 @@ impl Straight {
     /// One chunk of a panel's lines, copied group by group.
     unsafe fn copies(&self, panel: usize, chunk: usize, out: &Out) {
         let Shape { lines, wide, deep, fill, tiles } = self.shape;
-        let (at, steps) = (out.layout.at(panel, chunk, wide), steps(chunk, deep));
+        let (at, steps) = (out.layout.at(panel, chunk, wide), steps(chunk, deep, &tiles));
         let (group, size) = (tiles.group(), tiles.dtype().size());
-        let (first, end) = (chunk * DEEP, deep.min((chunk + 1) * DEEP));
+        let (first, end) = (chunk * tiles.deep(), deep.min((chunk + 1) * tiles.deep()));
         for r in 0..wide {
             let line = panel * wide + r;
             let items = if line < lines { end - first } else { 0 };
             let begins = self.first + self.line * line as i64 + first as i64;
             let groups = (0..steps).flat_map(|t| (0..tiles.groups()).map(move |g| (t, g)));
             for (t, g) in groups {
-                let (k, to) = (t * LANES + g * group, self.shape.place(at, steps, r, (t, g)));
+                let (k, to) =
+                    (t * tiles.partials + g * group, self.shape.place(at, steps, r, (t, g)));
                 let n = group.min(items.saturating_sub(k));
-                // SAFETY: the panel's part holds `steps` × 64 items of each line; `straight` has
+                // SAFETY: the panel's part holds `steps` × `partials` items of each line; `straight` has
                 // looked at all corners of the source.
                 unsafe {
                     let place = (begins + k as i64) as isize * size as isize;
@@ -298,13 +302,14 @@ impl Straight {
         let line = panels.start * wide;
         let across = panels.len() * wide;
         let lines = across.min(lines - line);
-        let mut held = vec![fill; LANES * across];
-        let steps = steps(chunk, deep);
+        let lanes = tiles.partials;
+        let mut held = vec![fill; lanes * across];
+        let steps = steps(chunk, deep, &tiles);
         for t in 0..steps {
-            let first = chunk * DEEP + t * LANES;
-            let items = LANES.min(deep - first);
+            let first = chunk * tiles.deep() + t * lanes;
+            let items = lanes.min(deep - first);
             let at = self.first + self.line * line as i64 + self.deep * first as i64;
-            let lies = self.line == 1 && self.source.dtype == DType::F64 && items == LANES;
+            let lies = self.line == 1 && self.source.dtype == DType::F64 && items == lanes;
             let (mut rows, mut apart, mut here) = (held.as_ptr(), across as isize, across);
             if lies && !tiles.single {
                 rows = self.source.at.cast::<f64>().wrapping_offset(at as isize);
@@ -322,7 +327,7 @@ impl Straight {
                     let at = out.layout.at(panels.start, chunk, wide);
                     let first = self.shape.place(at, steps, 0, (t, g));
                     let rows = rows.wrapping_offset((g * GROUP) as isize * apart);
-                    // SAFETY: the panels' parts hold `steps` × 64 items of each line, and rows lie
+                    // SAFETY: the panels' parts hold `steps` × `partials` items of each line, and rows lie
                     // in the source, or in `held`.
                     unsafe {
                         let at = out.at.cast::<f64>().add(first);
@@ -339,7 +344,7 @@ impl Straight {
                     let to = self.shape.place(at, steps, j % wide, (t, g));
                     for l in 0..tiles.group() {
                         let item = held[(g * tiles.group() + l) * across + j];
-                        // SAFETY: the panel's part holds `steps` × 64 items of each line.
+                        // SAFETY: the panel's part holds `steps` × `partials` items of each line.
                         unsafe { self.shape.put(out, to + l, item) };
                     }
                 }

@@ -5,16 +5,17 @@
 //! | each operand packed (`packing`) | panels (as many lines as a tile has); of few lines that are long, by each unit for itself |
 //! | results | blocks of tiles × blocks along the fold |
 //!
-//! A run of the right operand (`tiles`) stays in L1 while a unit's rows go over it. 1024 × 1024 of
-//! f64 take 19 ms on two threads, of f32 11, where OpenBLAS takes 12 and 6; with runs of the left
-//! one in L1 as well, and the partials of 64 tiles beyond it, f64 took 31.
+//! A run of the right operand (`tiles`) stays in L1 while a unit's rows go over it, the left one
+//! comes from the second cache. 1024 × 1024 of f64 take 1.3 times as long as OpenBLAS on a thread,
+//! of f32 1.5 times; with 64 partials to a result, of which tiles of 16 steps came and went, they
+//! took 1.5 and 2.
 //!
 //! Values and their order are those of a fold (`tiles` says why), so this is only where the
 //! operands lie. A result that shows ∞ or NaN is left to the fold; so is everything where an
 //! operand fails or there is no room to pack. Not here: batches of products; an operand's part for
 //! a block alone, so that packing needs less room.
 
-use super::packing::{DEEP, Layout, Operand, Out, Shape, Straight, steps};
+use super::packing::{Layout, Operand, Out, Shape, Straight, steps};
 use super::program::Input;
 use super::tiles::{GROUP_BYTES, LARGEST, Tiles, Where, tiles};
 use super::{Cpu, DeviceError, Isa, RunCtx};
@@ -23,7 +24,7 @@ use aplomb_plans::plan::cpu::{FEW, LEAST};
 use aplomb_plans::plan::product::Factors;
 use aplomb_plans::plan::{Launch, Step, ValueId, What};
 use aplomb_values::array::DType;
-use aplomb_values::prim::reduce::{BLOCK, LANES, SINGLES, is_single};
+use aplomb_values::prim::reduce::{BLOCK, SINGLES, is_single};
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
@@ -120,7 +121,9 @@ impl Packed {
         }
         let plane = down.div_ceil(sides[0]) * across.div_ceil(sides[1]);
         let straight = match (operand(0).straight(), operand(1).straight()) {
-            (Some(left), Some(right)) if plane <= PLANE && deep > DEEP => Some([left, right]),
+            (Some(left), Some(right)) if plane <= PLANE && deep > tiles.deep() => {
+                Some([left, right])
+            }
             _ => None,
         };
         let operands = match straight {
@@ -156,8 +159,9 @@ impl Packed {
         let tile_columns =
             column * self.sides[1]..((column + 1) * self.sides[1]).min(self.columns.div_ceil(c));
         let end = ((block + 1) * self.block).min(self.deep);
-        let chunks = block * (self.block / DEEP)..end.div_ceil(DEEP);
-        let size = r * c * LANES;
+        let each = self.tiles.deep();
+        let chunks = block * (self.block / each)..end.div_ceil(each);
+        let size = r * c * self.tiles.partials;
         let (group, cell) = (self.tiles.group(), self.tiles.dtype().size());
         // Of a product with itself turned what is below is what is above.
         // With one chunk a column's partials are done with before the next column.
@@ -172,7 +176,7 @@ impl Packed {
         for chunk in chunks.clone() {
             // SAFETY: this unit's panels.
             let [x, y] = unsafe { self.chunk([&tile_rows, &tile_columns], chunk, &mut own) };
-            let steps = steps(chunk, self.deep);
+            let steps = steps(chunk, self.deep, &self.tiles);
             for (jk, j) in tile_columns.clone().enumerate() {
                 // Of a product with itself turned what is below is what is above.
                 let wanted = |i: &usize| !self.mirrored || i * r < (j + 1) * c;
@@ -216,15 +220,17 @@ impl Packed {
     ) -> [Out; 2] {
         let wide = [self.tiles.rows, self.tiles.columns];
         let each = |of: usize| match &self.operands {
-            Operands::Packed(both) => {
-                Out { at: both[of].as_ptr().cast_mut(), layout: Layout::all(self.deep) }
-            }
+            Operands::Packed(both) => Out {
+                at: both[of].as_ptr().cast_mut(),
+                layout: Layout::all(self.deep, &self.tiles),
+            },
             Operands::Straight(both) => {
-                let bytes = panels[of].len() * wide[of] * DEEP * self.tiles.dtype().size();
+                let items = panels[of].len() * wide[of] * self.tiles.deep();
+                let bytes = items * self.tiles.dtype().size();
                 let memory = &mut own[of];
                 memory.reserve_exact(bytes / GROUP_BYTES);
                 let at = memory.as_mut_ptr().cast();
-                let out = Out { at, layout: Layout::part(panels[of].start, chunk) };
+                let out = Out { at, layout: Layout::part(panels[of].start, chunk, &self.tiles) };
                 // SAFETY: there is room for a chunk of these panels.
                 unsafe { both[of].pack(self.isa, panels[of].clone(), chunk, &out) };
                 out

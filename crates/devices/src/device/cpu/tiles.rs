@@ -7,7 +7,7 @@
 //! | AVX2 | 2 × 3, two registers each | 12 of 16 |
 //! | portable | 1 × 2, eight partials each, or sixteen of f32 | 8 of 16, where the compiler pairs them |
 //!
-//! A result has 64 partials, of f64, or of f32 where f32 is added. A *group* is as many as fill 64
+//! A result has 64 partials, or 16 (`DOTS`), of f64, or of f32 where f32 is added. A *group* is as many as fill 64
 //! bytes: 8, or 16. A tile goes over its operands once for each group; packed operands hold what
 //! one of these goes over in one run: for step t, line r and partial l of the group the item at
 //! `((g × steps + t) × lines + r) × group + l`. A partial starts as what changes nothing (¯0.0 for
@@ -23,12 +23,15 @@ use super::singles::Cells;
 use super::singles::{S8, S16};
 use aplomb_values::array::DType;
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::reduce::LANES;
+use aplomb_values::prim::reduce::{DOTS, LANES};
 use aplomb_values::prim::scalar::lane::Lane;
 use aplomb_values::prim::scalar::rules::{self, Rule};
 
 /// Results of a tile, at most.
 pub const LARGEST: usize = 24;
+/// Steps of a run that stays in L1, and how many of them the left operand is asked for ahead.
+const STEPS: usize = 64;
+const AHEAD: usize = 4;
 /// The bytes of a group.
 pub const GROUP_BYTES: usize = 64;
 
@@ -48,6 +51,8 @@ pub struct Tiles {
     pub fill: [f64; 2],
     /// Operands are packed as f32, which is what partials are of.
     pub single: bool,
+    /// The partials of a result.
+    pub partials: usize,
     pub tile: Tile,
     pub ends: Ends,
 }
@@ -65,7 +70,12 @@ impl Tiles {
 
     /// Groups of a result.
     pub fn groups(&self) -> usize {
-        LANES / self.group()
+        self.partials / self.group()
+    }
+
+    /// Items of a line that a tile goes over at a time, so that its operands' parts stay in L1.
+    pub fn deep(&self) -> usize {
+        STEPS * self.partials
     }
 }
 
@@ -75,6 +85,7 @@ trait Pair {
     type Times: Rule;
     const START: f64;
     const FILL: [f64; 2];
+    const PARTIALS: usize = LANES;
 
     /// A partial and one more pair.
     #[inline(always)]
@@ -91,6 +102,7 @@ impl Pair for Dot {
     type Times = rules::Mul;
     const START: f64 = Product::START;
     const FILL: [f64; 2] = Product::FILL;
+    const PARTIALS: usize = DOTS;
 
     #[inline(always)]
     fn take<L: Lane>(sum: L, x: L, y: L) -> L {
@@ -188,6 +200,12 @@ unsafe fn tile<P: Pair, L: Cells, const R: usize, const C: usize, const H: usize
         }
         for t in 0..steps {
             let (left, right) = (left.add(t * R * group), right.add(t * C * group));
+            // The left operand comes from the second cache.
+            #[cfg(target_arch = "x86_64")]
+            for r in 0..R {
+                use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+                _mm_prefetch::<_MM_HINT_T0>(left.wrapping_add((AHEAD * R + r) * group).cast());
+            }
             for h in 0..H {
                 let mut xs = [zero; R];
                 for (r, x) in xs.iter_mut().enumerate() {
@@ -211,7 +229,7 @@ unsafe fn tile<P: Pair, L: Cells, const R: usize, const C: usize, const H: usize
     }
 }
 
-/// Eight partials from the `first` on, as f64: of results × 64, group by group.
+/// Eight partials from the `first` on, as f64: of all of the results, group by group.
 #[inline(always)]
 unsafe fn eight<L: Wide, const SINGLE: bool>(
     part: *const u8,
@@ -235,7 +253,8 @@ where
     }
 }
 
-/// Partials halved: first runs g and g+4, g+2, g+1 of eight, then inside of the one that is left.
+/// Partials halved: first runs g and g+4, g+2, g+1 of eight, of which there are eight or two, then
+/// inside of the one that is left.
 #[allow(clippy::needless_range_loop)]
 #[inline(always)]
 unsafe fn ends<P: Pair, L: Wide, const RESULTS: usize, const SINGLE: bool>(
@@ -256,6 +275,10 @@ unsafe fn ends<P: Pair, L: Wide, const RESULTS: usize, const SINGLE: bool>(
             for k in 0..count {
                 for h in 0..8 / L::N {
                     let run = |g: usize| eight::<L, SINGLE>(part, (RESULTS, first + k), 8 * g, h);
+                    if P::PARTIALS == DOTS {
+                        held[h][k] = add(run(0), run(1));
+                        continue;
+                    }
                     let even = add(add(run(0), run(4)), add(run(2), run(6)));
                     let odd = add(add(run(1), run(5)), add(run(3), run(7)));
                     held[h][k] = add(even, odd);
@@ -313,7 +336,8 @@ macro_rules! instances {
                     true => (tile_of_singles::<P>, ends::<P, true>),
                     false => (tile::<P>, ends::<P, false>),
                 };
-                Tiles { rows: $rows, columns: $columns, fill: P::FILL, single, tile, ends }
+                let (rows, columns, partials) = ($rows, $columns, P::PARTIALS);
+                Tiles { rows, columns, fill: P::FILL, single, partials, tile, ends }
             }
         }
     };

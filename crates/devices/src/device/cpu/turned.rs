@@ -2,12 +2,12 @@
 //!
 //! | operand | strategy |
 //! |---|---|
-//! | items of the axis before lie side by side | rows of that axis into 64 rows of partials; by one emitted loop, where the body is one, which computes and adds |
+//! | items of the axis before lie side by side | rows of that axis into as many rows of partials as a fold has (`Fold::partials`); by one emitted loop, where the body is one, which computes and adds |
 //! | they are only read, and multiplied by a number each row | four such rows at a time (`lines`) |
 //!
-//! Its order is that of `prim::reduce`: element i of a block goes into partial i mod 64, and
+//! Its order is that of `prim::reduce`: element i of a block goes into partial i mod 64, or 16, and
 //! partials are halved. Which elements one partial gets, and in which order, does not hang on when
-//! the partials of another result get theirs. So a block of 64 partials is kept for each of several
+//! the partials of another result get theirs. So a block of partials is kept for each of several
 //! results side by side, the body runs over the domain with its last two axes exchanged, and memory
 //! is read along its rows; the bits are those of `fold`. What fails, or shows ∞ or NaN, is left to
 //! `fold`, which counts places in the launch's own domain.
@@ -89,6 +89,10 @@ impl Turned {
         let (extent, inner) = (*extent, *inner);
         let fast: Option<Vec<_>> = folds.iter().map(|f| f.fast.zip(f.end)).collect();
         let Some(fast) = fast else { return Ok(None) };
+        let rows = folds.first().map_or(LANES, Fold::partials);
+        if folds.iter().any(|fold| fold.partials() != rows) {
+            return Ok(None);
+        }
         let own = |(input, load): (&Input, &Load)| {
             let walk = match load.read.is_anywhere() {
                 true => Walk::clone(&input.walk),
@@ -128,7 +132,7 @@ impl Turned {
             let (column, first) = (tile * wide, part * block);
             let columns = wide.min(inner - column);
             let places = block.min(extent - first);
-            let lanes = LANES.min(places);
+            let lanes = rows.min(places);
             let size = lanes * columns;
             let Ok(mut sums) = ctx.budget.filled(0.0, folds.len() * size) else {
                 return fine.store(false, Ordering::Relaxed);
@@ -145,15 +149,15 @@ impl Turned {
                 if ctx.interrupt.is_set() {
                     return;
                 }
-                let end = (at + Lines::MOST).min(places);
-                let own = &mut sums[..LANES.min(end - at) * columns];
+                let end = (at + lines.most()).min(places);
+                let own = &mut sums[..lines.partials.min(end - at) * columns];
                 lines.add(isa, (first + at, first + end), column, own);
                 at = end;
             }
             while at < places && fine.load(Ordering::Relaxed) && !ctx.interrupt.is_set() {
-                let lane = at % LANES;
-                let rows = most.min(places - at).min(LANES - lane);
-                let n = rows * columns;
+                let lane = at % lanes;
+                let some = most.min(places - at).min(lanes - lane);
+                let n = some * columns;
                 let start = (base * extent + first + at) * inner + column;
                 let to = sums.as_mut_ptr();
                 // SAFETY: there are rows of partials from this one on.
@@ -162,7 +166,7 @@ impl Turned {
                     if !frame.laid(&env, laid, (start, n), to) {
                         return fine.store(false, Ordering::Relaxed);
                     }
-                    at += rows;
+                    at += some;
                     continue;
                 }
                 frame.run(&env, start, n);
@@ -173,7 +177,7 @@ impl Turned {
                     // one on.
                     unsafe {
                         let sums = sums.as_mut_ptr().add(k * size + lane * columns);
-                        if at < LANES {
+                        if at < lanes {
                             std::ptr::copy_nonoverlapping(values, sums, n);
                         } else if let Some((loops, [x, y])) = factors {
                             (loops.onto)(sums, x, y, n);
@@ -182,7 +186,7 @@ impl Turned {
                         }
                     }
                 }
-                at += rows;
+                at += some;
             }
             for (k, ((_, l), fold)) in fast.iter().zip(folds).enumerate() {
                 let sums = &mut sums[k * size..][..size];

@@ -22,6 +22,7 @@ use super::strides::Strides;
 use aplomb_plans::plan::{Launch, What};
 use aplomb_values::array::DType;
 use aplomb_values::prim::op::Op;
+use aplomb_values::prim::reduce::DOTS;
 use std::iter::repeat_n;
 use std::ops::Range;
 
@@ -215,12 +216,17 @@ impl Typed {
                         }
                         _ => sums,
                     };
-                    let places = PARTIALS.min(first.places);
-                    // SAFETY: so many partials of each; the results are these items'.
-                    unsafe {
-                        let out = fold.out.add(first.to);
-                        (end.rows)(out, sums.as_ptr().cast(), count, places)
+                    let lanes = fold.partials();
+                    let places = lanes.min(first.places);
+                    let (mut near, mut from) = ([0.0; BUNCH * DOTS], sums.as_ptr().cast());
+                    if lanes < PARTIALS {
+                        for (to, own) in near.chunks_exact_mut(places).zip(sums) {
+                            to.copy_from_slice(&own.0[..places]);
+                        }
+                        from = near.as_ptr();
                     }
+                    // SAFETY: so many partials of each; the results are these items'.
+                    unsafe { (end.rows)(fold.out.add(first.to), from, count, places) }
                 };
                 let all = all && folds.iter().zip(sums.chunks(count).zip(ways)).all(fine);
                 frame.partials = sums;

@@ -67,6 +67,7 @@ type Done<T = ()> = Result<T, NoCode>;
 
 /// The instructions of a tape.
 pub fn code(tape: &Tape) -> Done<Vec<u8>> {
+    tape.partials().ok_or(NoCode)?;
     let mut loops = Loop::new(tape);
     loops.hoist()?;
     loops.all()?;
@@ -135,6 +136,8 @@ struct Loop<'a> {
     /// The turn that is written, and how many there are.
     turn: usize,
     turns: usize,
+    /// The partial results of each fold.
+    results: usize,
     /// Times that the loop is taken, each for a share of the partial results (`folds`).
     shares: usize,
     /// The registers of each output's partial results, where they have some.
@@ -166,6 +169,7 @@ impl<'a> Loop<'a> {
         let (folds, suspects) =
             (some(|a| matches!(a, Act::Fold(..))), some(|a| matches!(a, Act::Suspect(_))));
         let (lanes, until) = (tape.lanes, tape.turns.until.is_some());
+        let results = tape.partials().unwrap_or(PARTIALS);
         let registers: u8 = if lanes.bits() { 32 } else { 16 };
         let mut top = registers;
         let mut fixed = |wanted: bool| {
@@ -195,10 +199,11 @@ impl<'a> Loop<'a> {
             suspects,
             turn: 0,
             turns: match folds {
-                true if lanes.bits() => PARTIALS / lanes.count,
+                true if lanes.bits() => results / lanes.count,
                 true => 1,
                 false => tape.turns.count.max(1),
             },
+            results,
             shares: 1,
             sums: tape.outs.iter().map(|_| None).collect(),
             ways_out: Vec::new(),

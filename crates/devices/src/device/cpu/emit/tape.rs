@@ -5,7 +5,7 @@
 
 pub use super::lanes::{Kind, Lanes};
 use aplomb_values::array::DType;
-use aplomb_values::prim::reduce::LANES;
+use aplomb_values::prim::reduce::{DOTS, LANES};
 
 /// The place of a value on its tape.
 pub type Id = u32;
@@ -143,8 +143,8 @@ pub enum Act {
     Onto(u32, Bin, Term),
     /// The end of a round: next values become states (`Tape::turns`).
     Turn,
-    /// Folded into the k-th output, which is a block's partial results: as many as `PARTIALS`,
-    /// element i into partial i mod that.
+    /// Folded into the k-th output, which is a block's partial results: as many as
+    /// `Tape::partials` says, element i into partial i mod that.
     Fold(u32, Bin, Term),
 }
 
@@ -187,7 +187,7 @@ impl Act {
     }
 }
 
-/// Partial results of a fold, which stand side by side.
+/// Partial results of a fold, which stand side by side, at most.
 pub const PARTIALS: usize = LANES;
 
 /// An output: its items, and whether they go past the caches.
@@ -210,6 +210,18 @@ pub struct Tape {
 }
 
 impl Tape {
+    /// The partial results of each of its folds. None: some have more than others.
+    pub fn partials(&self) -> Option<usize> {
+        let of = |act: &Act| match act {
+            Act::Fold(_, _, Term::Product(..)) => Some(DOTS),
+            Act::Fold(_, _, Term::Value(_)) => Some(LANES),
+            _ => None,
+        };
+        let mut folds = self.acts.iter().filter_map(of);
+        let first = folds.next().unwrap_or(LANES);
+        folds.all(|own| own == first).then_some(first)
+    }
+
     /// The items of all inputs, then of all outputs, as the table of a call has them.
     pub fn types(&self) -> impl Iterator<Item = Option<DType>> + '_ {
         self.ins.iter().copied().chain(self.outs.iter().map(|out| Some(out.dtype)))

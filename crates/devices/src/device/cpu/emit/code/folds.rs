@@ -15,7 +15,7 @@
 
 use super::super::forms;
 use super::super::lanes::Size;
-use super::super::tape::{Act, Bin, Id, PARTIALS, Term};
+use super::super::tape::{Act, Bin, Id, Term};
 use super::{CONSTS, Done, INDEX, Last, Loop, NoCode, POINTERS, SPARE, TABLE, WORD, at};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
@@ -23,8 +23,6 @@ use iced_x86::{Code, Instruction, MemoryOperand, Register};
 const JUMP: usize = 6;
 /// Elements of which each share takes its own before the next ones come.
 const STRETCH: i32 = 256;
-/// The bits of an element's place that say which partial is its.
-const WITHIN: i32 = PARTIALS as i32 - 1;
 /// Turns of a share, the most first.
 const SHARES: [usize; 3] = [8, 4, 2];
 
@@ -39,15 +37,20 @@ impl Loop<'_> {
         if self.lanes.bits() || folds == 0 || !free {
             return;
         }
-        let all = PARTIALS / self.lanes.count;
+        let all = self.results / self.lanes.count;
         if let Some(turns) = SHARES.into_iter().find(|t| *t <= all && t * folds <= room) {
             (self.turns, self.shares) = (turns, all / turns);
         }
     }
 
+    /// The bits of an element's place that say which partial is its.
+    fn within(&self) -> i32 {
+        self.results as i32 - 1
+    }
+
     /// Turns have partials of their own.
     pub(super) fn partials_fit(&self) -> bool {
-        self.turns * self.shares * self.lanes.count == PARTIALS
+        self.turns * self.shares * self.lanes.count == self.results
     }
 
     /// The loop, or of each stretch of elements once for each share of the partial results.
@@ -82,9 +85,9 @@ impl Loop<'_> {
         if shared {
             let share = (self.turns * self.lanes.count) as i32;
             self.put(Instruction::with2(Add_rm64_imm32, first, share))?;
-            self.put(Instruction::with2(Test_rm32_imm32, WORD, WITHIN))?;
+            self.put(Instruction::with2(Test_rm32_imm32, WORD, self.within()))?;
             self.put(Instruction::with_branch(Jne_rel32_64, again as u64))?;
-            self.put(Instruction::with2(Add_rm64_imm32, first, STRETCH - PARTIALS as i32))?;
+            self.put(Instruction::with2(Add_rm64_imm32, first, STRETCH - self.results as i32))?;
             self.put(Instruction::with2(Cmp_r64_rm64, first, count))?;
             self.put(Instruction::with_branch(Jb_rel32_64, begins as u64))?;
         }
@@ -100,7 +103,7 @@ impl Loop<'_> {
         let folds: Vec<_> = folds.collect();
         if self.shares > 1 {
             self.put(Instruction::with2(Code::Mov_r32_rm32, Register::ECX, WORD))?;
-            self.put(Instruction::with2(Code::And_rm32_imm32, Register::ECX, WITHIN))?;
+            self.put(Instruction::with2(Code::And_rm32_imm32, Register::ECX, self.within()))?;
         }
         for (slot, id, first) in folds {
             let (load, store) = forms::moves(self.size(id), self.lanes);
@@ -132,7 +135,7 @@ impl Loop<'_> {
         }
         // The word is the lower half of a register, and the upper one is 0.
         self.put(Instruction::with2(Code::Mov_r32_rm32, WORD, Register::ECX))?;
-        self.put(Instruction::with2(Code::And_rm32_imm32, WORD, WITHIN))?;
+        self.put(Instruction::with2(Code::And_rm32_imm32, WORD, self.within()))?;
         Ok(MemoryOperand::new(base, CONSTS, item as u32, 0, 0, false, Register::None))
     }
 
