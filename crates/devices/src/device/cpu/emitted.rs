@@ -4,7 +4,7 @@
 use super::chunk::{CHUNK, Env, Frame, inside};
 use super::convert::{Source, bits};
 use super::emit::{
-    Act, Aside, Feed, Goal, HEAD, HOLDING, Line, PARTIALS, Part, Partials, Parts, Segment, tests,
+    Act, Aside, Feed, Goal, HEAD, HOLDING, Line, Part, Partials, Parts, Segment, tests,
 };
 use super::program::{Do, one};
 use super::strides::Strides;
@@ -504,7 +504,7 @@ fn folded(
         return suspect == 0;
     }
     // What fills no register is folded into a copy, of which its lanes are taken.
-    let (rest, first) = (n - whole, whole % tape.partials().unwrap_or(PARTIALS));
+    let (rest, first) = (n - whole, whole % tape.partials);
     if aside.rest.len() < tape.ins.len() {
         aside.rest.extend(repeat_n(Line::EMPTY, tape.ins.len() - aside.rest.len()));
     }

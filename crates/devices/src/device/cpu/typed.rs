@@ -121,7 +121,11 @@ impl Typed {
             return None;
         }
         let ways = folds.iter().map(lanes_of).collect::<Option<Vec<_>>>()?;
-        let summer = emit::sums(loops, program, &launch.body, &launch.domain, &ways)?;
+        let partials = folds.first()?.partials();
+        if folds.iter().any(|fold| fold.partials() != partials) {
+            return None;
+        }
+        let summer = emit::sums(loops, program, &launch.body, &launch.domain, &ways, partials)?;
         let strides = Strides::of(launch, program, &summer.segment);
         (cut.extent >= CHUNK || strides.is_some()).then_some(Typed::Sums(ways, summer, strides))
     }

@@ -73,6 +73,6 @@ impl Tape {
         let of = |k: usize| turns.next.iter().map(move |(s, n)| (place(*s, k), place(*n, k)));
         turns.next = (0..copies).flat_map(of).collect();
         let ins = (0..copies).flat_map(|_| self.ins.iter().copied()).collect();
-        Tape { nodes, acts, ins, turns, outs: self.outs.clone(), lanes: self.lanes }
+        Tape { nodes, acts, ins, turns, outs: self.outs.clone(), ..*self }
     }
 }

@@ -23,6 +23,7 @@ pub struct Builder {
     ins: Vec<DType>,
     outs: Vec<Out>,
     turns: Turns,
+    partials: usize,
 }
 
 const I32: (i64, i64) = (i32::MIN as i64, i32::MAX as i64);
@@ -138,7 +139,9 @@ impl Builder {
         self.acts.push(Act::Count(slot, mask));
     }
 
-    pub fn fold(&mut self, slot: u32, op: Bin, id: Id) {
+    /// A fold into so many partial results, as many as all folds of the tape have.
+    pub fn fold(&mut self, slot: u32, (op, partials): (Bin, usize), id: Id) {
+        self.partials = partials;
         let term = self.term(op, id);
         self.acts.push(Act::Fold(slot, op, term));
     }
@@ -551,8 +554,8 @@ impl Builder {
                 ins[slot as usize] = Some(self.ins[slot as usize]);
             }
         }
-        let (nodes, outs, turns) = (self.nodes, self.outs, self.turns);
-        (Tape { nodes, acts, ins, outs, lanes, turns }, consts)
+        let (nodes, outs, turns, partials) = (self.nodes, self.outs, self.turns, self.partials);
+        (Tape { nodes, acts, ins, outs, lanes, turns, partials }, consts)
     }
 
     /// As many as the widest value leaves room for.

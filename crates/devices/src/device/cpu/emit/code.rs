@@ -21,7 +21,7 @@ mod wide;
 
 use super::forms;
 use super::lanes::Size;
-use super::tape::{Act, Expr, Id, Kind, Lanes, PARTIALS, Tape};
+use super::tape::{Act, Expr, Id, Kind, Lanes, Tape};
 use iced_x86::{Code, Encoder, IcedError, Instruction, MemoryOperand, Register};
 
 /// Words of the table before the pointers.
@@ -67,7 +67,6 @@ type Done<T = ()> = Result<T, NoCode>;
 
 /// The instructions of a tape.
 pub fn code(tape: &Tape) -> Done<Vec<u8>> {
-    tape.partials().ok_or(NoCode)?;
     let mut loops = Loop::new(tape);
     loops.hoist()?;
     loops.all()?;
@@ -169,7 +168,7 @@ impl<'a> Loop<'a> {
         let (folds, suspects) =
             (some(|a| matches!(a, Act::Fold(..))), some(|a| matches!(a, Act::Suspect(_))));
         let (lanes, until) = (tape.lanes, tape.turns.until.is_some());
-        let results = tape.partials().unwrap_or(PARTIALS);
+        let results = tape.partials;
         let registers: u8 = if lanes.bits() { 32 } else { 16 };
         let mut top = registers;
         let mut fixed = |wanted: bool| {

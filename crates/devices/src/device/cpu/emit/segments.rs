@@ -149,8 +149,8 @@ enum Ends<'a> {
     Kept,
     /// Truths, that are counted.
     Counted,
-    /// Partial results, by operations in lanes of a kind.
-    Folded(&'a [(Bin, Kind)]),
+    /// Partial results, so many each, by operations in lanes of a kind.
+    Folded(&'a [(Bin, Kind)], usize),
     /// Rows of results, onto which each is folded in lanes of f64.
     Laid(&'a [Bin]),
     /// So many states of a loop, whose values these are after a round.
@@ -195,9 +195,11 @@ pub fn sums(
     steps: &[Step],
     domain: &[usize],
     folds: &[(Bin, Kind)],
+    partials: usize,
 ) -> Option<Summer> {
     let given = Given::of(registry, program, steps, &[], domain)?;
-    let (segment, _) = Given { ends: Ends::Folded(folds), by_rows: true, ..given }.whole(false)?;
+    let (segment, _) =
+        Given { ends: Ends::Folded(folds, partials), by_rows: true, ..given }.whole(false)?;
     let piece = |feed: &Feed| program.is_piece(feed);
     let stride = if segment.feeds.iter().all(piece) { usize::MAX } else { CHUNK };
     Some(Summer { segment, stride })
@@ -595,12 +597,12 @@ impl Cutter<'_> {
     /// The open segment ends before instruction k.
     fn flush(&mut self, k: usize) -> Option<()> {
         let held = std::mem::take(&mut self.held);
-        if let Ends::Folded(folds) = self.given.ends {
+        if let Ends::Folded(folds, partials) = self.given.ends {
             for (reg, (op, kind)) in self.given.program.kept.iter().zip(folds) {
                 let id = self.tape.value(held.get(reg)?.val, *kind);
                 let dtype = if *kind == Kind::F32 { DType::F32 } else { DType::F64 };
                 let slot = self.tape.output(Out { dtype, stream: false });
-                self.tape.fold(slot, *op, id);
+                self.tape.fold(slot, (*op, partials), id);
             }
             return self.closed();
         }

@@ -5,7 +5,7 @@
 
 pub use super::lanes::{Kind, Lanes};
 use aplomb_values::array::DType;
-use aplomb_values::prim::reduce::{DOTS, LANES};
+use aplomb_values::prim::reduce::LANES;
 
 /// The place of a value on its tape.
 pub type Id = u32;
@@ -207,21 +207,11 @@ pub struct Tape {
     pub outs: Vec<Out>,
     pub lanes: Lanes,
     pub turns: Turns,
+    /// The partial results of each of its folds, where it has some.
+    pub partials: usize,
 }
 
 impl Tape {
-    /// The partial results of each of its folds. None: some have more than others.
-    pub fn partials(&self) -> Option<usize> {
-        let of = |act: &Act| match act {
-            Act::Fold(_, _, Term::Product(..)) => Some(DOTS),
-            Act::Fold(_, _, Term::Value(_)) => Some(LANES),
-            _ => None,
-        };
-        let mut folds = self.acts.iter().filter_map(of);
-        let first = folds.next().unwrap_or(LANES);
-        folds.all(|own| own == first).then_some(first)
-    }
-
     /// The items of all inputs, then of all outputs, as the table of a call has them.
     pub fn types(&self) -> impl Iterator<Item = Option<DType>> + '_ {
         self.ins.iter().copied().chain(self.outs.iter().map(|out| Some(out.dtype)))
