@@ -3,7 +3,8 @@
 //!
 //! Pages with the output that is wanted (`stories conformance examples from_numpy goldens
 //! goldens_page`), random
-//! expressions on every way to a value (`differential numbers held_lists`), the rows of the source
+//! expressions on every way to a value (`differential numbers held_lists`, on every machine
+//! `machines`), the rows of the source
 //! publications (`seeds`, `seeds_compiler`, `rows`), planted defects (`faults`), and what a trace
 //! and the cache of plans hold (`traces plans`), also against an enumeration of what launches do
 //! (`oracle blocks`, by what `spoken` reads), against the plans of other choices (`prices`);
@@ -37,6 +38,7 @@ mod from_numpy;
 mod goldens;
 mod goldens_page;
 mod held_lists;
+mod machines;
 mod numbers;
 mod oracle;
 mod order;
