@@ -29,7 +29,7 @@ use super::turned::Turned;
 use super::typed::Typed;
 use super::{Cpu, DeviceError, Fault, RunCtx};
 use crate::pool::{PoolBuffer, lock};
-use aplomb_plans::plan::{Launch, Reduction, ValueId};
+use aplomb_plans::plan::{Launch, Reduction, ValueId, What};
 use aplomb_values::array::{DType, Storage, View};
 use aplomb_values::body::finite::hides;
 use aplomb_values::prim::op::Op;
@@ -262,6 +262,11 @@ impl Pass<'_> {
         let extent = self.cut.extent;
         let most = CHUNK / extent;
         let mut row = items.start;
+        if let [fold] = folds
+            && self.singles(env, fold, items.clone())
+        {
+            return;
+        }
         while row < items.end {
             let rows = most.min(items.end - row);
             frame.run(env, row * extent, rows * extent);
@@ -278,6 +283,25 @@ impl Pass<'_> {
                 self.rows_with_care(frame, env, folds, row, rows);
             }
             row += rows;
+        }
+    }
+
+    /// Short rows of f32 that lie one behind the other, of which nothing else is wanted: folded where
+    /// they lie, and not as f64 that a chunk holds. False: they are something else, or some result
+    /// is not finite.
+    fn singles(&self, env: &Env, fold: &Fold, rows: std::ops::Range<usize>) -> bool {
+        let (extent, step) = (self.cut.extent, &self.launch.body[fold.of.value as usize]);
+        let (What::Load(k), None) = (&step.what, step.from.guard) else { return false };
+        let source = env.program.inputs[*k as usize].straight(rows.end * extent);
+        let (Some(fast), Some(source)) = (fold.fast, source) else { return false };
+        let singles = source.dtype == DType::F32 && fold.of.dtype == DType::F32;
+        if !singles || extent >= LANES || !self.launch.stores.is_empty() {
+            return false;
+        }
+        // SAFETY: the source holds all of the rows; the partials are these items'.
+        unsafe {
+            let at = source.at.cast::<f32>().add(rows.start * extent);
+            (fast.short)(fold.out.add(rows.start), at, rows.len(), extent)
         }
     }
 

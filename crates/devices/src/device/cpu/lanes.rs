@@ -30,6 +30,9 @@ pub unsafe trait Wide: Lane {
     fn long_mask(mask: <Self::Short as Lane>::Mask) -> Self::Mask;
     /// Rows become columns, of the first `N` registers.
     fn turn(block: &mut [Self; 8]);
+    /// The lanes of each of the first `N` registers halved as `prim::reduce::halve` does, all side
+    /// by side: two registers become one at each step, so that fewer are moved than by `turn`.
+    fn ends(block: [Self; 8], join: impl Fn(Self, Self) -> Self) -> Self;
     /// Past the caches. # Safety: as `store`, and `at` is aligned to the register.
     #[inline(always)]
     unsafe fn stream(self, at: *mut f64) {
@@ -63,6 +66,10 @@ unsafe impl Wide for f64 {
     }
     #[inline(always)]
     fn turn(_: &mut [f64; 8]) {}
+    #[inline(always)]
+    fn ends(block: [f64; 8], _: impl Fn(f64, f64) -> f64) -> f64 {
+        block[0]
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -123,6 +130,24 @@ mod x86 {
                 }
             }
         }
+        #[inline(always)]
+        fn ends(block: [V8; 8], join: impl Fn(V8, V8) -> V8) -> V8 {
+            // The order in which the last step leaves them as they were.
+            let [a, e, b, f, c, g, d, h] = block;
+            unsafe {
+                let by_4 = |x: V8, y: V8| {
+                    let low = V8(_mm512_shuffle_f64x2::<0x44>(x.0, y.0));
+                    join(low, V8(_mm512_shuffle_f64x2::<0xee>(x.0, y.0)))
+                };
+                let by_2 = |x: V8, y: V8| {
+                    let low = V8(_mm512_shuffle_f64x2::<0x88>(x.0, y.0));
+                    join(low, V8(_mm512_shuffle_f64x2::<0xdd>(x.0, y.0)))
+                };
+                let (x, y) = (by_2(by_4(a, b), by_4(c, d)), by_2(by_4(e, f), by_4(g, h)));
+                let low = V8(_mm512_unpacklo_pd(x.0, y.0));
+                join(low, V8(_mm512_unpackhi_pd(x.0, y.0)))
+            }
+        }
         type Short = S8;
         #[inline(always)]
         fn short(self) -> S8 {
@@ -178,6 +203,19 @@ mod x86 {
                 block[1] = V4(_mm256_permute2f128_pd::<0x20>(odd.0, odd.1));
                 block[2] = V4(_mm256_permute2f128_pd::<0x31>(even.0, even.1));
                 block[3] = V4(_mm256_permute2f128_pd::<0x31>(odd.0, odd.1));
+            }
+        }
+        #[inline(always)]
+        fn ends(block: [V4; 8], join: impl Fn(V4, V4) -> V4) -> V4 {
+            let [a, c, b, d, ..] = block;
+            unsafe {
+                let by_2 = |x: V4, y: V4| {
+                    let low = V4(_mm256_permute2f128_pd::<0x20>(x.0, y.0));
+                    join(low, V4(_mm256_permute2f128_pd::<0x31>(x.0, y.0)))
+                };
+                let (x, y) = (by_2(a, b), by_2(c, d));
+                let low = V4(_mm256_unpacklo_pd(x.0, y.0));
+                join(low, V4(_mm256_unpackhi_pd(x.0, y.0)))
             }
         }
         type Short = S4;

@@ -5,7 +5,8 @@
 //! | array, array | a register of each, one of the result, no unrolling (store bound) | see `benches` in the crate's tests |
 //! | array, number | the number broadcast once, outside of the loop | as above |
 //! | fold of a run | 64 partials in 8 registers (two or eight rounds where registers are narrower) | |
-//! | folds of short rows | a row a lane: blocks of rows are turned, then registers are folded | rows of 8: 0.9 ns a row, 4.5 before |
+//! | folds of rows that fill registers | each row folded to a register, and eight of these side by side | rows of 8: 0.9 ns a row, 4.5 one by one |
+//! | of other short rows | a row a lane: blocks of rows are turned, then registers are folded | |
 //!
 //! The destination may be an operand. A plain indexed loop then ran scalar (43 instead of 15 ns an
 //! element on Black-Scholes), hence raw pointers and explicit registers. What is left over of a
@@ -15,6 +16,7 @@ use super::isa::Isa;
 use super::lanes::Wide;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{V4, V8};
+use super::singles::Cells;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::{DOTS, LANES, halve};
 use aplomb_values::prim::scalar::lane::Lane;
@@ -32,7 +34,7 @@ pub type Loop = unsafe fn(out: *mut f64, x: *const f64, y: *const f64, ct: f64, 
 pub type Gather = unsafe fn(part: *mut f64, x: *const f64, n: usize, fresh: bool);
 /// The trees of rows that stand one behind the other, each one block of n, at most 1 024 elements;
 /// whether all are finite.
-pub type Rows = unsafe fn(out: *mut f64, x: *const f64, rows: usize, n: usize) -> bool;
+pub type Rows<T = f64> = unsafe fn(out: *mut f64, x: *const T, rows: usize, n: usize) -> bool;
 
 #[derive(Clone, Copy)]
 pub struct Loops {
@@ -50,6 +52,8 @@ pub struct Trees {
     pub both: Loop,
     pub gather: Gather,
     pub rows: Rows,
+    /// Rows of f32 where they lie, of at most 64 elements, of which nothing is added in f32.
+    pub short: Rows<f32>,
 }
 
 /// The loops of a sum that takes products unrounded.
@@ -278,6 +282,52 @@ unsafe fn products_onto<L: Wide, const SINGLE: bool>(
     }
 }
 
+/// Elements in memory that become f64 as they are loaded.
+trait Held: Copy + Into<f64> {
+    /// Safety: a register's elements are readable there.
+    unsafe fn load<L: Wide>(at: *const Self) -> L;
+
+    /// The partials of a row of n elements, in registers that they fill. Safety: these are readable.
+    #[inline(always)]
+    unsafe fn partials<R: Rule, L: Wide>(x: *const Self, _: usize, part: &mut [L]) {
+        // SAFETY: the caller's.
+        for (k, part) in part.iter_mut().enumerate() {
+            *part = unsafe { Self::load(x.add(k * L::N)) };
+        }
+    }
+}
+
+impl Held for f64 {
+    #[inline(always)]
+    unsafe fn load<L: Wide>(at: *const f64) -> L {
+        // SAFETY: the caller's.
+        unsafe { L::load(at) }
+    }
+
+    #[inline(always)]
+    unsafe fn partials<R: Rule, L: Wide>(x: *const f64, n: usize, part: &mut [L]) {
+        let (mut own, mut from) = ([0.0; LANES], x);
+        // SAFETY: the caller's.
+        unsafe {
+            if n > LANES {
+                gather::<R, L>(own.as_mut_ptr(), x, n, true);
+                from = own.as_ptr();
+            }
+            for (k, part) in part.iter_mut().enumerate() {
+                *part = L::load(from.add(k * L::N));
+            }
+        }
+    }
+}
+
+impl Held for f32 {
+    #[inline(always)]
+    unsafe fn load<L: Wide>(at: *const f32) -> L {
+        // SAFETY: the caller's.
+        unsafe { L::long(Cells::take(at)) }
+    }
+}
+
 #[inline(always)]
 unsafe fn row<R: Rule, L: Wide>(x: *const f64, n: usize) -> f64 {
     // SAFETY: n elements.
@@ -301,14 +351,48 @@ const SHORT: usize = 32;
 unsafe fn rows<R: Rule, L: Wide>(out: *mut f64, x: *const f64, rows: usize, n: usize) -> bool {
     // SAFETY: rows × n elements, and `rows` results.
     unsafe {
-        let done = match n {
-            1..=8 => lanes_of_rows::<R, L, 8>(out, x, rows, n),
-            9..=SHORT => lanes_of_rows::<R, L, SHORT>(out, x, rows, n),
-            LANES.. => ends_of_rows::<R, L>(out, x, rows, n),
-            _ => 0,
-        };
+        let done = first_rows::<R, L, f64>(out, x, rows, n);
         for r in done..rows {
             *out.add(r) = row::<R, L>(x.add(r * n), n);
+        }
+        all_finite::<L>(out, rows)
+    }
+}
+
+/// The first rows, as many as fill registers; how many.
+#[inline(always)]
+unsafe fn first_rows<R: Rule, L: Wide, T: Held>(
+    out: *mut f64,
+    x: *const T,
+    rows: usize,
+    n: usize,
+) -> usize {
+    // SAFETY: the caller's.
+    unsafe {
+        match n {
+            8 => ends_of_rows::<R, L, T>(out, x, rows, 8),
+            16 => ends_of_rows::<R, L, T>(out, x, rows, 16),
+            LANES.. => ends_of_rows::<R, L, T>(out, x, rows, n),
+            _ if n > 0 && n.is_multiple_of(8) => ends_of_rows::<R, L, T>(out, x, rows, n),
+            1..=8 => lanes_of_rows::<R, L, T, 8>(out, x, rows, n),
+            9..=SHORT => lanes_of_rows::<R, L, T, SHORT>(out, x, rows, n),
+            _ => 0,
+        }
+    }
+}
+
+/// `rows` of at most 64 elements, which are f32 in memory.
+#[inline(always)]
+unsafe fn short<R: Rule, L: Wide>(out: *mut f64, x: *const f32, rows: usize, n: usize) -> bool {
+    // SAFETY: rows × n elements, and `rows` results.
+    unsafe {
+        let done = first_rows::<R, L, f32>(out, x, rows, n);
+        let mut own = [0.0; LANES];
+        for r in done..rows {
+            for (k, own) in own[..n].iter_mut().enumerate() {
+                *own = (*x.add(r * n + k)).into();
+            }
+            *out.add(r) = row::<R, L>(own.as_ptr(), n);
         }
         all_finite::<L>(out, rows)
     }
@@ -336,9 +420,9 @@ unsafe fn rows_of_singles<R: Rule, L: Wide>(
 /// The first rows, as many as fill registers; how many. What is loaded behind a row is the next
 /// one's, and no lane of the result has it. The tree is `halve`'s of a row.
 #[inline(always)]
-unsafe fn lanes_of_rows<R: Rule, L: Wide, const MOST: usize>(
+unsafe fn lanes_of_rows<R: Rule, L: Wide, T: Held, const MOST: usize>(
     out: *mut f64,
-    x: *const f64,
+    x: *const T,
     rows: usize,
     n: usize,
 ) -> usize {
@@ -351,7 +435,7 @@ unsafe fn lanes_of_rows<R: Rule, L: Wide, const MOST: usize>(
             for c in (0..n).step_by(L::N) {
                 let mut block = [zero; 8];
                 for (k, row) in block.iter_mut().take(L::N).enumerate() {
-                    *row = L::load(x.add((r + k) * n + c));
+                    *row = T::load(x.add((r + k) * n + c));
                 }
                 L::turn(&mut block);
                 part[c..c + L::N].copy_from_slice(&block[..L::N]);
@@ -365,40 +449,29 @@ unsafe fn lanes_of_rows<R: Rule, L: Wide, const MOST: usize>(
 }
 
 /// The first rows, as many as fill registers; how many. Each is halved to one register, in which
-/// its last partials are; these registers are turned, and halved as those of short rows are.
+/// its last partials are; so many of these are halved side by side.
 #[inline(always)]
-unsafe fn ends_of_rows<R: Rule, L: Wide>(
+unsafe fn ends_of_rows<R: Rule, L: Wide, T: Held>(
     out: *mut f64,
-    x: *const f64,
+    x: *const T,
     rows: usize,
     n: usize,
 ) -> usize {
     let zero = L::splat(0.0);
     let join = |x, y| Ok::<_, Infallible>(R::lanes(x, y, zero).0);
     let whole = rows / L::N * L::N;
-    // SAFETY: rows × n elements, 64 of each at least.
+    // SAFETY: rows × n elements; partials fill registers.
     unsafe {
         for r in (0..whole).step_by(L::N) {
             let mut block = [zero; 8];
             for (k, end) in block.iter_mut().take(L::N).enumerate() {
-                let (x, mut own) = (x.add((r + k) * n), [0.0; LANES]);
-                let from = if n > LANES {
-                    gather::<R, L>(own.as_mut_ptr(), x, n, true);
-                    own.as_ptr()
-                } else {
-                    x
-                };
                 let mut part = [zero; LANES];
-                let part = &mut part[..LANES / L::N];
-                for (k, part) in part.iter_mut().enumerate() {
-                    *part = L::load(from.add(k * L::N));
-                }
+                let part = &mut part[..n.min(LANES) / L::N];
+                T::partials::<R, L>(x.add((r + k) * n), n, part);
                 let Ok(()) = halve(part, join);
                 *end = part[0];
             }
-            L::turn(&mut block);
-            let Ok(()) = halve(&mut block[..L::N], join);
-            block[0].store(out.add(r));
+            L::ends(block, |x, y| R::lanes(x, y, zero).0).store(out.add(r));
         }
     }
     whole
@@ -558,6 +631,15 @@ macro_rules! instances {
                 unsafe { super::rows::<R, $lane>(out, x, rows, n) }
             }
             $(#[target_feature(enable = $feature)])?
+            unsafe fn short<R: Rule>(
+                out: *mut f64,
+                x: *const f32,
+                rows: usize,
+                n: usize,
+            ) -> bool {
+                unsafe { super::short::<R, $lane>(out, x, rows, n) }
+            }
+            $(#[target_feature(enable = $feature)])?
             unsafe fn gather_products<const SINGLE: bool>(
                 part: *mut f64, x: *const f64, y: *const f64, n: usize, fresh: bool,
             ) {
@@ -631,6 +713,7 @@ macro_rules! instances {
                         both: map::<Long<R>, false, false>,
                         gather: gather::<R>,
                         rows: rows::<R>,
+                        short: short::<R>,
                     }
                 }
             }
@@ -641,6 +724,7 @@ macro_rules! instances {
                         both: map::<Short<R>, false, false>,
                         gather: gather_singles::<R>,
                         rows: rows_of_singles::<R>,
+                        short: short::<R>,
                     }
                 }
             }

@@ -23,9 +23,10 @@ use super::singles::Cells;
 use super::singles::{S8, S16};
 use aplomb_values::array::DType;
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::reduce::{DOTS, LANES};
+use aplomb_values::prim::reduce::{DOTS, LANES, halve};
 use aplomb_values::prim::scalar::lane::Lane;
 use aplomb_values::prim::scalar::rules::{self, Rule};
+use std::convert::Infallible;
 
 /// Results of a tile, at most.
 pub const LARGEST: usize = 24;
@@ -258,7 +259,7 @@ where
 #[allow(clippy::needless_range_loop)]
 #[inline(always)]
 unsafe fn ends<P: Pair, L: Wide, const RESULTS: usize, const SINGLE: bool>(
-    part: *const u8,
+    from: *const u8,
     out: *mut f64,
 ) where
     L::Short: Cells<Item = f32>,
@@ -267,30 +268,27 @@ unsafe fn ends<P: Pair, L: Wide, const RESULTS: usize, const SINGLE: bool>(
     unsafe {
         let zero = L::splat(0.0);
         let add = |x: L, y: L| P::Sum::lanes(x, y, zero).0;
-        // As many results as a register has lanes: what is left of each is turned, so that they are
-        // halved side by side.
+        // As many results as a register has lanes, side by side.
         for first in (0..RESULTS).step_by(L::N) {
             let count = L::N.min(RESULTS - first);
-            let mut held = [[zero; 8]; 8];
-            for k in 0..count {
-                for h in 0..8 / L::N {
-                    let run = |g: usize| eight::<L, SINGLE>(part, (RESULTS, first + k), 8 * g, h);
-                    if P::PARTIALS == DOTS {
-                        held[h][k] = add(run(0), run(1));
-                        continue;
-                    }
-                    let even = add(add(run(0), run(4)), add(run(2), run(6)));
-                    let odd = add(add(run(1), run(5)), add(run(3), run(7)));
-                    held[h][k] = add(even, odd);
+            let mut block = [zero; 8];
+            for (k, end) in block.iter_mut().take(count).enumerate() {
+                let mut part = [zero; 8];
+                let part = &mut part[..8 / L::N];
+                for (h, part) in part.iter_mut().enumerate() {
+                    let run = |g: usize| eight::<L, SINGLE>(from, (RESULTS, first + k), 8 * g, h);
+                    *part = if P::PARTIALS == DOTS {
+                        add(run(0), run(1))
+                    } else {
+                        let even = add(add(run(0), run(4)), add(run(2), run(6)));
+                        let odd = add(add(run(1), run(5)), add(run(3), run(7)));
+                        add(even, odd)
+                    };
                 }
+                let Ok(()) = halve::<_, Infallible>(part, |x, y| Ok(add(x, y)));
+                *end = part[0];
             }
-            let mut all = [zero; 8];
-            for (h, block) in held.iter_mut().enumerate().take(8 / L::N) {
-                L::turn(block);
-                all[h * L::N..][..L::N].copy_from_slice(&block[..L::N]);
-            }
-            let [a, b, c, d, e, f, g, h] = all;
-            let sums = add(add(add(a, e), add(c, g)), add(add(b, f), add(d, h)));
+            let sums = L::ends(block, add);
             let mut done = [0.0; 8];
             sums.store(done.as_mut_ptr());
             std::ptr::copy_nonoverlapping(done.as_ptr(), out.add(first), count);

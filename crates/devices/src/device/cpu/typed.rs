@@ -72,12 +72,13 @@ fn empty((op, kind): (Bin, Kind)) -> Partials {
     Partials([if kind == Kind::F32 { f64::from_bits(half << 32 | half) } else { none }; PARTIALS])
 }
 
-/// Partial results of f32 as f64.
-fn widened(sums: &Partials) -> Partials {
-    Partials(std::array::from_fn(|k| {
-        let both = sums.0[k / 2].to_bits();
-        f64::from(f32::from_bits((both >> (k % 2 * 32)) as u32))
-    }))
+/// The first partial results of some rows, one row behind the other.
+fn near<T: Copy, const N: usize>(rows: &[Partials], places: usize, to: &mut [T; N]) {
+    assert!((1..=PARTIALS).contains(&places) && size_of::<T>() <= size_of::<f64>());
+    for (to, own) in to.chunks_exact_mut(places).zip(rows) {
+        // SAFETY: a row has memory for so many, which were written as numbers of that type.
+        to.copy_from_slice(unsafe { std::slice::from_raw_parts(own.0.as_ptr().cast(), places) });
+    }
 }
 
 impl Typed {
@@ -211,26 +212,23 @@ impl Typed {
                 let all = items.map(|k| cut.item(k)).enumerate().all(&mut row);
                 let fine = |(fold, (sums, (_, kind))): (&Fold, (&[Partials], &(Bin, Kind)))| {
                     let Some(end) = fold.end else { return false };
-                    let mut long;
-                    let sums = match kind {
-                        Kind::F32 => {
-                            long = [Partials([0.0; PARTIALS]); BUNCH];
-                            long.iter_mut().zip(sums).for_each(|(to, own)| *to = widened(own));
-                            &long[..count]
-                        }
-                        _ => sums,
-                    };
                     let lanes = fold.partials();
                     let places = lanes.min(first.places);
-                    let (mut near, mut from) = ([0.0; BUNCH * DOTS], sums.as_ptr().cast());
-                    if lanes < PARTIALS {
-                        for (to, own) in near.chunks_exact_mut(places).zip(sums) {
-                            to.copy_from_slice(&own.0[..places]);
-                        }
-                        from = near.as_ptr();
-                    }
                     // SAFETY: so many partials of each; the results are these items'.
-                    unsafe { (end.rows)(fold.out.add(first.to), from, count, places) }
+                    unsafe {
+                        let out = fold.out.add(first.to);
+                        if *kind == Kind::F32 {
+                            let mut rows = [0.0_f32; BUNCH * PARTIALS];
+                            near(sums, places, &mut rows);
+                            return (end.short)(out, rows.as_ptr(), count, places);
+                        }
+                        if lanes == PARTIALS {
+                            return (end.rows)(out, sums.as_ptr().cast(), count, places);
+                        }
+                        let mut rows = [0.0; BUNCH * DOTS];
+                        near(sums, places, &mut rows);
+                        (end.rows)(out, rows.as_ptr(), count, places)
+                    }
                 };
                 let all = all && folds.iter().zip(sums.chunks(count).zip(ways)).all(fine);
                 frame.partials = sums;
