@@ -4,9 +4,7 @@
 //! |---|---|---|
 //! | array, array | a register of each, one of the result, no unrolling (store bound) | see `benches` in the crate's tests |
 //! | array, number | the number broadcast once, outside of the loop | as above |
-//! | fold of a run | 64 partials in 8 registers (two or eight rounds where registers are narrower) | |
-//! | folds of rows that fill registers | each row folded to a register, and eight of these side by side | rows of 8: 0.9 ns a row, 4.5 one by one |
-//! | of other short rows | a row a lane: blocks of rows are turned, then registers are folded | |
+//! | folds | see `trees` | |
 //!
 //! The destination may be an operand. A plain indexed loop then ran scalar (43 instead of 15 ns an
 //! element on Black-Scholes), hence raw pointers and explicit registers. What is left over of a
@@ -16,13 +14,14 @@ use super::isa::Isa;
 use super::lanes::Wide;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{V4, V8};
-use super::singles::Cells;
+use super::trees::{
+    Long, Short, Way, all_finite, gather, gather_products, gather_singles, products_onto, rows,
+    rows_of_singles, short,
+};
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::reduce::{DOTS, LANES, halve};
-use aplomb_values::prim::scalar::lane::Lane;
+use aplomb_values::prim::reduce::{DOTS, LANES};
 use aplomb_values::prim::scalar::rules::{self, Rule, Visit};
 use aplomb_values::prim::scalar::small_power;
-use std::convert::Infallible;
 use std::marker::PhantomData;
 
 /// `out[i] = x[i] op y[i]` for i < n; true: some element is suspect. Safety: n elements at each
@@ -94,30 +93,6 @@ unsafe fn take<L: Wide, const ONE: bool>(from: *const f64, at: usize, one: L) ->
     if ONE { one } else { unsafe { L::load(from.add(at)) } }
 }
 
-/// The way in which a rule is used on registers of f64.
-trait Way {
-    fn of<L: Wide>(x: L, y: L, ct: L) -> (L, L::Mask);
-}
-
-/// In f64.
-struct Long<R>(PhantomData<R>);
-impl<R: Rule> Way for Long<R> {
-    #[inline(always)]
-    fn of<L: Wide>(x: L, y: L, ct: L) -> (L, L::Mask) {
-        R::lanes(x, y, ct)
-    }
-}
-
-/// In f32, which all operands are.
-struct Short<R>(PhantomData<R>);
-impl<R: Rule> Way for Short<R> {
-    #[inline(always)]
-    fn of<L: Wide>(x: L, y: L, ct: L) -> (L, L::Mask) {
-        let (value, odd) = R::singles(x.short(), y.short(), ct.short());
-        (L::long(value), L::long_mask(odd))
-    }
-}
-
 #[inline(always)]
 unsafe fn map<W: Way, L: Wide, const XONE: bool, const YONE: bool>(
     out: *mut f64,
@@ -154,327 +129,6 @@ unsafe fn map<W: Way, L: Wide, const XONE: bool, const YONE: bool>(
         }
         L::any(suspect)
     }
-}
-
-#[inline(always)]
-fn apply<R: Rule>(x: f64, y: f64) -> f64 {
-    R::lanes::<f64>(x, y, 0.0).0
-}
-
-/// `gather` in f32, which all elements are.
-#[inline(always)]
-unsafe fn gather_singles<R: Rule, L: Wide>(part: *mut f64, x: *const f64, n: usize, fresh: bool) {
-    // SAFETY: 64 partials, n elements, at least 64 of them when fresh.
-    unsafe {
-        let whole = n / LANES * LANES;
-        let mut at = 0;
-        while at < LANES {
-            let zero = L::splat(0.0).short();
-            let mut sums = [zero; 8];
-            let from = if fresh { x } else { part as *const f64 };
-            for (k, sum) in sums.iter_mut().enumerate() {
-                *sum = L::load(from.add(at + k * L::N)).short();
-            }
-            let mut i = if fresh { LANES } else { 0 };
-            while i < whole {
-                for (k, sum) in sums.iter_mut().enumerate() {
-                    let item = L::load(x.add(i + at + k * L::N)).short();
-                    *sum = R::singles(*sum, item, zero).0;
-                }
-                i += LANES;
-            }
-            for (k, sum) in sums.iter().enumerate() {
-                L::long(*sum).store(part.add(at + k * L::N));
-            }
-            at += 8 * L::N;
-        }
-        for i in whole..n {
-            let to = part.add(i - whole);
-            *to = Short::<R>::of::<f64>(*to, *x.add(i), 0.0).0;
-        }
-    }
-}
-
-#[inline(always)]
-unsafe fn gather<R: Rule, L: Wide>(part: *mut f64, x: *const f64, n: usize, fresh: bool) {
-    // SAFETY: 64 partials, n elements, at least 64 of them when fresh.
-    unsafe {
-        let whole = n / LANES * LANES;
-        let mut at = 0;
-        while at < LANES {
-            let zero = L::splat(0.0);
-            let mut sums = [zero; 8];
-            let from = if fresh { x } else { part as *const f64 };
-            for (k, sum) in sums.iter_mut().enumerate() {
-                *sum = L::load(from.add(at + k * L::N));
-            }
-            let mut i = if fresh { LANES } else { 0 };
-            while i < whole {
-                for (k, sum) in sums.iter_mut().enumerate() {
-                    *sum = R::lanes(*sum, L::load(x.add(i + at + k * L::N)), zero).0;
-                }
-                i += LANES;
-            }
-            for (k, sum) in sums.iter().enumerate() {
-                sum.store(part.add(at + k * L::N));
-            }
-            at += 8 * L::N;
-        }
-        for i in whole..n {
-            *part.add(i - whole) = apply::<R>(*part.add(i - whole), *x.add(i));
-        }
-    }
-}
-
-/// `x×y+sum`, rounded once, to f32 where these are.
-#[inline(always)]
-fn fused<L: Wide, const SINGLE: bool>(x: L, y: L, sum: L) -> L {
-    if SINGLE { L::long(x.short().fma(y.short(), sum.short())) } else { x.fma(y, sum) }
-}
-
-#[inline(always)]
-unsafe fn gather_products<L: Wide, const SINGLE: bool>(
-    part: *mut f64,
-    x: *const f64,
-    y: *const f64,
-    n: usize,
-    fresh: bool,
-) {
-    // SAFETY: so many partials, n pairs.
-    unsafe {
-        let whole = n / DOTS * DOTS;
-        // What changes no sum.
-        let mut all = [L::splat(-0.0); DOTS];
-        let sums = &mut all[..DOTS / L::N];
-        for (k, sum) in sums.iter_mut().enumerate().filter(|_| !fresh) {
-            *sum = L::load(part.add(k * L::N));
-        }
-        for i in (0..whole).step_by(DOTS) {
-            for (k, sum) in sums.iter_mut().enumerate() {
-                let to = i + k * L::N;
-                *sum = fused::<L, SINGLE>(L::load(x.add(to)), L::load(y.add(to)), *sum);
-            }
-        }
-        for (k, sum) in sums.iter().enumerate() {
-            sum.store(part.add(k * L::N));
-        }
-        products_onto::<L, SINGLE>(part, x.add(whole), y.add(whole), n - whole);
-    }
-}
-
-#[inline(always)]
-unsafe fn products_onto<L: Wide, const SINGLE: bool>(
-    sums: *mut f64,
-    x: *const f64,
-    y: *const f64,
-    n: usize,
-) {
-    // SAFETY: n pairs and sums.
-    unsafe {
-        let whole = n / L::N * L::N;
-        for k in (0..whole).step_by(L::N) {
-            let sum = L::load(sums.add(k));
-            fused::<L, SINGLE>(L::load(x.add(k)), L::load(y.add(k)), sum).store(sums.add(k));
-        }
-        for k in whole..n {
-            *sums.add(k) = fused::<f64, SINGLE>(*x.add(k), *y.add(k), *sums.add(k));
-        }
-    }
-}
-
-/// Elements in memory that become f64 as they are loaded.
-trait Held: Copy + Into<f64> {
-    /// Safety: a register's elements are readable there.
-    unsafe fn load<L: Wide>(at: *const Self) -> L;
-
-    /// The partials of a row of n elements, in registers that they fill. Safety: these are readable.
-    #[inline(always)]
-    unsafe fn partials<R: Rule, L: Wide>(x: *const Self, _: usize, part: &mut [L]) {
-        // SAFETY: the caller's.
-        for (k, part) in part.iter_mut().enumerate() {
-            *part = unsafe { Self::load(x.add(k * L::N)) };
-        }
-    }
-}
-
-impl Held for f64 {
-    #[inline(always)]
-    unsafe fn load<L: Wide>(at: *const f64) -> L {
-        // SAFETY: the caller's.
-        unsafe { L::load(at) }
-    }
-
-    #[inline(always)]
-    unsafe fn partials<R: Rule, L: Wide>(x: *const f64, n: usize, part: &mut [L]) {
-        let (mut own, mut from) = ([0.0; LANES], x);
-        // SAFETY: the caller's.
-        unsafe {
-            if n > LANES {
-                gather::<R, L>(own.as_mut_ptr(), x, n, true);
-                from = own.as_ptr();
-            }
-            for (k, part) in part.iter_mut().enumerate() {
-                *part = L::load(from.add(k * L::N));
-            }
-        }
-    }
-}
-
-impl Held for f32 {
-    #[inline(always)]
-    unsafe fn load<L: Wide>(at: *const f32) -> L {
-        // SAFETY: the caller's.
-        unsafe { L::long(Cells::take(at)) }
-    }
-}
-
-#[inline(always)]
-unsafe fn row<R: Rule, L: Wide>(x: *const f64, n: usize) -> f64 {
-    // SAFETY: n elements.
-    unsafe {
-        let mut part = [0.0; LANES];
-        let k = n.min(LANES);
-        if n >= LANES {
-            gather::<R, L>(part.as_mut_ptr(), x, n, true);
-        } else {
-            std::ptr::copy_nonoverlapping(x, part.as_mut_ptr(), k);
-        }
-        let Ok(()) = halve::<_, Infallible>(&mut part[..k], |x, y| Ok(apply::<R>(x, y)));
-        part[0]
-    }
-}
-
-/// Rows that are not longer are folded with a row in each lane.
-const SHORT: usize = 32;
-
-#[inline(always)]
-unsafe fn rows<R: Rule, L: Wide>(out: *mut f64, x: *const f64, rows: usize, n: usize) -> bool {
-    // SAFETY: rows × n elements, and `rows` results.
-    unsafe {
-        let done = first_rows::<R, L, f64>(out, x, rows, n);
-        for r in done..rows {
-            *out.add(r) = row::<R, L>(x.add(r * n), n);
-        }
-        all_finite::<L>(out, rows)
-    }
-}
-
-/// The first rows, as many as fill registers; how many.
-#[inline(always)]
-unsafe fn first_rows<R: Rule, L: Wide, T: Held>(
-    out: *mut f64,
-    x: *const T,
-    rows: usize,
-    n: usize,
-) -> usize {
-    // SAFETY: the caller's.
-    unsafe {
-        match n {
-            8 => ends_of_rows::<R, L, T>(out, x, rows, 8),
-            16 => ends_of_rows::<R, L, T>(out, x, rows, 16),
-            LANES.. => ends_of_rows::<R, L, T>(out, x, rows, n),
-            _ if n > 0 && n.is_multiple_of(8) => ends_of_rows::<R, L, T>(out, x, rows, n),
-            1..=8 => lanes_of_rows::<R, L, T, 8>(out, x, rows, n),
-            9..=SHORT => lanes_of_rows::<R, L, T, SHORT>(out, x, rows, n),
-            _ => 0,
-        }
-    }
-}
-
-/// `rows` of at most 64 elements, which are f32 in memory.
-#[inline(always)]
-unsafe fn short<R: Rule, L: Wide>(out: *mut f64, x: *const f32, rows: usize, n: usize) -> bool {
-    // SAFETY: rows × n elements, and `rows` results.
-    unsafe {
-        let done = first_rows::<R, L, f32>(out, x, rows, n);
-        let mut own = [0.0; LANES];
-        for r in done..rows {
-            for (k, own) in own[..n].iter_mut().enumerate() {
-                *own = (*x.add(r * n + k)).into();
-            }
-            *out.add(r) = row::<R, L>(own.as_ptr(), n);
-        }
-        all_finite::<L>(out, rows)
-    }
-}
-
-/// `rows` of at least 64 elements, of f32: what is behind the first 64 goes into partials in f32.
-#[inline(always)]
-unsafe fn rows_of_singles<R: Rule, L: Wide>(
-    out: *mut f64,
-    x: *const f64,
-    rows: usize,
-    n: usize,
-) -> bool {
-    // SAFETY: rows × n elements, and `rows` results.
-    unsafe {
-        for r in 0..rows {
-            let mut part = [0.0; LANES];
-            gather_singles::<R, L>(part.as_mut_ptr(), x.add(r * n), n, true);
-            *out.add(r) = row::<R, L>(part.as_ptr(), LANES);
-        }
-        all_finite::<L>(out, rows)
-    }
-}
-
-/// The first rows, as many as fill registers; how many. What is loaded behind a row is the next
-/// one's, and no lane of the result has it. The tree is `halve`'s of a row.
-#[inline(always)]
-unsafe fn lanes_of_rows<R: Rule, L: Wide, T: Held, const MOST: usize>(
-    out: *mut f64,
-    x: *const T,
-    rows: usize,
-    n: usize,
-) -> usize {
-    let (zero, wide) = (L::splat(0.0), n.next_multiple_of(L::N));
-    let mut r = 0;
-    // SAFETY: all that is loaded ends before the last row does.
-    unsafe {
-        while r + L::N <= rows && (r + L::N - 1) * n + wide <= rows * n {
-            let mut part = [zero; MOST];
-            for c in (0..n).step_by(L::N) {
-                let mut block = [zero; 8];
-                for (k, row) in block.iter_mut().take(L::N).enumerate() {
-                    *row = T::load(x.add((r + k) * n + c));
-                }
-                L::turn(&mut block);
-                part[c..c + L::N].copy_from_slice(&block[..L::N]);
-            }
-            let Ok(()) = halve::<_, Infallible>(&mut part[..n], |x, y| Ok(R::lanes(x, y, zero).0));
-            part[0].store(out.add(r));
-            r += L::N;
-        }
-    }
-    r
-}
-
-/// The first rows, as many as fill registers; how many. Each is halved to one register, in which
-/// its last partials are; so many of these are halved side by side.
-#[inline(always)]
-unsafe fn ends_of_rows<R: Rule, L: Wide, T: Held>(
-    out: *mut f64,
-    x: *const T,
-    rows: usize,
-    n: usize,
-) -> usize {
-    let zero = L::splat(0.0);
-    let join = |x, y| Ok::<_, Infallible>(R::lanes(x, y, zero).0);
-    let whole = rows / L::N * L::N;
-    // SAFETY: rows × n elements; partials fill registers.
-    unsafe {
-        for r in (0..whole).step_by(L::N) {
-            let mut block = [zero; 8];
-            for (k, end) in block.iter_mut().take(L::N).enumerate() {
-                let mut part = [zero; LANES];
-                let part = &mut part[..n.min(LANES) / L::N];
-                T::partials::<R, L>(x.add((r + k) * n), n, part);
-                let Ok(()) = halve(part, join);
-                *end = part[0];
-            }
-            L::ends(block, |x, y| R::lanes(x, y, zero).0).store(out.add(r));
-        }
-    }
-    whole
 }
 
 /// The type in which loops compute.
@@ -524,25 +178,6 @@ unsafe fn power<W: In, L: Wide>(out: *mut f64, x: *const f64, exponent: f64, n: 
             odd |= one;
         }
         odd
-    }
-}
-
-#[inline(always)]
-unsafe fn all_finite<L: Wide>(x: *const f64, n: usize) -> bool {
-    // SAFETY: n elements.
-    unsafe {
-        let most = L::splat(f64::MAX);
-        let mut bad = L::none();
-        let mut i = 0;
-        while i + L::N <= n {
-            bad = L::either(bad, L::not(L::load(x.add(i)).abs().le(most)));
-            i += L::N;
-        }
-        let mut fine = !L::any(bad);
-        for k in i..n {
-            fine &= (*x.add(k)).is_finite();
-        }
-        fine
     }
 }
 

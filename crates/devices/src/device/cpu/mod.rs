@@ -52,6 +52,7 @@ mod strides;
 mod tests;
 mod threads;
 mod tiles;
+mod trees;
 mod turned;
 mod typed;
 mod walk;
