@@ -33,6 +33,9 @@ const LOOK: usize = 1 << 14;
 /// Items whose new places are written down at a time.
 const BLOCK: usize = 1 << 10;
 
+/// Items of which one look tells whether all were there before.
+const RUN: usize = 32;
+
 /// Groups in order of first sight, by the number that `known` has for a cell; it is given the
 /// number of the next group, and says whether the cell is the first of it.
 fn in_order(budget: &Budget, n: usize, known: impl FnMut(usize, u32) -> u32) -> Result<Groups> {
@@ -143,11 +146,18 @@ fn firsts_of_whole(y: &Array, budget: &Budget) -> Result<Option<Vec<usize>>> {
                 budget.check()?;
             }
             let mut count = 0;
-            for (k, x) in part.iter().enumerate() {
-                let seen = &mut seen[((*x).into() - lo) as usize];
-                new[count % BLOCK] = block * BLOCK + k;
-                count += usize::from(!*seen);
-                *seen = true;
+            for (run, some) in part.chunks(RUN).enumerate() {
+                let place = |x: &T| ((*x).into() - lo) as usize;
+                // Where values come again and again there is nothing to write.
+                if some.iter().fold(true, |all, x| all & seen[place(x)]) {
+                    continue;
+                }
+                for (k, x) in some.iter().enumerate() {
+                    let seen = &mut seen[place(x)];
+                    new[count % BLOCK] = block * BLOCK + run * RUN + k;
+                    count += usize::from(!*seen);
+                    *seen = true;
+                }
             }
             out.extend_from_slice(&new[..count]);
         }
