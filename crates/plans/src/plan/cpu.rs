@@ -61,14 +61,14 @@ const SCANNED: f64 = 0.6;
 const SELECTED: f64 = 0.3;
 const SCATTERED: f64 = 0.9;
 /// The end of a row or segment that is folded.
-const ROW: f64 = 2.5;
+const ROW: f64 = 1.5;
 const SEGMENT: f64 = 40.0;
 /// Rows of so many items are picked by places, item by item.
 const SHORT: usize = 32;
 const PICKED: f64 = 0.2;
 /// An item that lies in a near cache, for itself.
 const NEAR: f64 = 0.8;
-/// A comparison of a sort; a step of a search by table.
+/// A comparison of a sort that is not by partitions; a step of a search by table.
 const SORTED: f64 = 1.5;
 /// A number among which some neighbours in the order are looked for: it is looked at twice.
 const NEIGHBOURS: f64 = 2.5;
@@ -79,7 +79,7 @@ pub const FEW: usize = 4;
 /// Products to a sum below which tiles do not pay.
 pub const LEAST: usize = 8;
 /// Reading, computing and packing an item of an operand of a product.
-const PACK_NS: f64 = 2.0;
+const PACK_NS: f64 = 0.8;
 
 /// Microseconds of a plan below which nobody asks whether there is a GPU.
 pub const ASK_US: f64 = 40.0;
@@ -91,15 +91,19 @@ pub struct Machine {
     pub registers: Option<f64>,
     /// Nanoseconds of a product in tiles, of f64 and of f32.
     pub products: [f64; 2],
+    /// Nanoseconds of a comparison of a sort of keys of eight bytes.
+    pub sorted: f64,
 }
 
 impl Machine {
     /// The CPU of estimates that have to be the same everywhere: a core with AVX-512.
-    pub const REFERENCE: Machine = Machine { registers: Some(1.0), products: [0.04, 0.021] };
+    pub const REFERENCE: Machine =
+        Machine { registers: Some(1.0), products: [0.04, 0.021], sorted: 0.6 };
     /// One with AVX2.
-    pub const AVX2: Machine = Machine { registers: Some(2.0), products: [0.08, 0.04] };
+    pub const AVX2: Machine =
+        Machine { registers: Some(2.0), products: [0.08, 0.04], sorted: SORTED };
     /// One of which nothing is known.
-    pub const PORTABLE: Machine = Machine { registers: None, products: [0.7, 0.7] };
+    pub const PORTABLE: Machine = Machine { registers: None, products: [0.7, 0.7], sorted: SORTED };
 
     /// The time of a launch of the plan on one thread.
     pub fn time(&self, plan: &Plan, launch: &Launch) -> Time {
@@ -328,14 +332,21 @@ impl Model<'_> {
             Whole::Lib { of, .. } if of.is_sort() && elements(&finish.shape) < held(0) as usize => {
                 NEIGHBOURS * held(0)
             }
-            Whole::Lib { rows, .. } => {
+            Whole::Lib { of, rows, .. } => {
                 let n = held(0);
                 let load = launch.loads.get(finish.held[0] as usize);
                 let buffer = load.map(|load| self.plan.buffer(load.buf));
                 let row = buffer.and_then(|b| b.shape.last().copied());
                 let size = buffer.map_or(8, |b| b.dtype.size());
                 let run = row.filter(|_| *rows).map_or(n, |row| row as f64);
-                SORTED * n * run.max(2.0).log2() * size as f64 / 8.0
+                // A place stands beside its key.
+                let one = match size {
+                    _ if *rows => SORTED * size as f64 / 8.0,
+                    _ if of.is_sort() => self.machine.sorted * size as f64 / 8.0,
+                    ..=4 => self.machine.sorted,
+                    _ => SORTED,
+                };
+                one * n * run.max(2.0).log2()
             }
             Whole::Scatter { .. } => SCATTERED * points,
             what @ Whole::Segmented { .. } => points * what.cost().ns + SEGMENT * held(0),
