@@ -8,6 +8,7 @@ mod about;
 mod applied;
 mod client;
 mod compare;
+mod core;
 mod example;
 mod failed;
 mod kept;
@@ -26,13 +27,13 @@ mod watchdog;
 mod workspace;
 mod world;
 
+pub use self::core::Core;
 pub use client::{STACK, Worker};
 pub use compare::Side;
 pub use kept::Story;
 pub use mode::{Mode, Spent};
 pub use record::result_of;
 pub use repro::Reproduction;
-pub use world::Core;
 
 use aplomb_compiler::pass::Options;
 use aplomb_devices::device::{Trial, Wanted};
