@@ -1,14 +1,15 @@
 //! `aplomb bench trace`: what the story of a compilation costs beside compiling, and how long it
-//! is.
+//! is; and what the record of a run costs beside the run.
 //!
 //! The graphs of `bench frontend`. For each: the passes alone; the passes with their story kept, as
 //! every front end runs them that may be asked; what telling it costs whoever asks; and the trace
-//! as JSON.
+//! as JSON. Then lines whose plans are known, in turns: with nothing kept, with the record that
+//! every run has, and with a story, as panes and notebooks that follow keep it.
 
 use super::frontend::{SHAPES, SIZES, cpu_ms, prepare};
 use crate::args::BenchArgs;
 use aplomb_compiler::pass::{Log, NoClock, Observer, Options, Timed, compile};
-use aplomb_kernel::session::Session;
+use aplomb_kernel::session::{Mode, Session};
 use serde_json::json;
 use std::time::Instant;
 
@@ -58,7 +59,69 @@ pub fn run(session: &mut Session, args: &BenchArgs) -> Result<String, String> {
             };
         }
     }
+    out += if args.json { "" } else { "\n" };
+    if !args.json {
+        let head = ["launches", "alone µs", "record µs", "more", "story µs", "more"];
+        out += &format!("{:24}{}\n", "", head.map(|h| format!("{h:>11}")).concat());
+    }
+    for (line, text) in RUNS {
+        let (launches, us) = ran(session, text, args.seconds() / RUNS.len() as f64)?;
+        let more = |k: usize| 100.0 * (us[k] / us[0] - 1.0);
+        out += &match args.json {
+            true => format!(
+                "{}\n",
+                json!({
+                    "workload": "record", "line": line, "launches": launches, "alone_us": us[0],
+                    "record_us": us[1], "story_us": us[2],
+                })
+            ),
+            false => format!(
+                "{line:24}{launches:>11}{:>11.1}{:>11.1}{:>10.1}%{:>11.1}{:>10.1}%\n",
+                us[0],
+                us[1],
+                more(1),
+                us[2],
+                more(2)
+            ),
+        };
+    }
     Ok(out)
+}
+
+/// Lines of about a hundred microseconds and of some: one launch, launches of one evaluation, and
+/// evaluations of one launch.
+const RUNS: &[(&str, &str)] = &[
+    ("a sum of reciprocals", "r←+/÷⍳100000"),
+    ("a launch of 2 000 items", "r←+/÷⍳2000"),
+    ("30 launches", "r←{⍵+⍵[⍋⍵]}⍣30⊢⌽⍳2000"),
+    ("60 evaluations", "r←{⍵>0:∇⍵-⌈/÷2000⍴⍵⌊1 ⋄ ⍵}60"),
+];
+
+/// Launches of a line, and the least microseconds of its runs in each way.
+fn ran(session: &mut Session, text: &str, seconds: f64) -> Result<(usize, [f64; 3]), String> {
+    let plain = session.core().mode();
+    let ways = [
+        Mode { forgetting: true, tracing: false, ..plain },
+        Mode { forgetting: false, tracing: false, ..plain },
+        Mode { forgetting: false, tracing: true, ..plain },
+    ];
+    let (mut us, mut launches, mut rounds) = ([f64::MAX; 3], 0, 0);
+    let begun = Instant::now();
+    while rounds < 5 || begun.elapsed().as_secs_f64() < seconds {
+        for k in 0..ways.len() {
+            // Each way comes first as often as the others.
+            let k = (k + rounds) % ways.len();
+            session.core().set_mode(ways[k]);
+            let start = Instant::now();
+            let values = session.values_of(text, &["r"]);
+            us[k] = us[k].min(start.elapsed().as_secs_f64() * 1e6);
+            launches = session.core().spent.launches;
+            session.core().set_mode(plain);
+            values.map_err(|e| e.to_string())?;
+        }
+        rounds += 1;
+    }
+    Ok((launches, us))
 }
 
 fn measured(session: &mut Session, text: &str, seconds: f64) -> Result<Row, String> {

@@ -25,7 +25,7 @@ fresh() {
 }
 flags="-std=c++17 -fPIC -fvisibility=hidden -Wall -Wextra -fno-exceptions"
 objects=
-for file in errors options memory report shadow fibers launch module driver streams transfer graph library; do
+for file in errors options memory report addresses shadow fibers launch module driver streams transfer graph library; do
   objects="$objects $out/o/$file.o"
   fresh "$out/o/$file.o" "$here/$file.cc" "$here/sim.h" "$here/library.h" || echo "-O2 $flags -c $here/$file.cc -o $out/o/$file.o"
 done >"$out/todo"

@@ -194,6 +194,7 @@ int run_launch(Kernel& kernel, Dim grid, Dim block, void** arguments) {
   launch = &now;
   seed_dice(options.seed + launches);
   run_blocks();
+  if (!options.addresses.empty()) tell_addresses();
   launch = nullptr;
   return now.fault;
 }

@@ -71,6 +71,7 @@ static const Switch SWITCHES[] = {
     {"CUSIM_DRIVER", [](const char* t) { return number(t, &options.driver); }},
     {"CUSIM_NO_DEVICE", [](const char* t) { options.no_device = *t && *t != '0'; return true; }},
     {"CUSIM_COUNT", count},
+    {"CUSIM_ADDRESSES", [](const char* t) { options.addresses = t; return true; }},
     {"CUSIM_REPORT", [](const char* t) { options.report = t; return true; }},
 };
 

@@ -114,6 +114,7 @@ static inline __attribute__((always_inline)) void check(const void* p, u64 bytes
   if (bytes <= 16 && (bytes & (bytes - 1)) == 0 && (u64(at) & (bytes - 1)))
     fault(MISALIGNED_ADDRESS, place, number("misaligned: %llu bytes at ", (unsigned long long)bytes) + place_of(at, bytes));
 
+  if (!options.addresses.empty()) note_address(place, p, bytes, writes(kind));
   if ((++now.accesses & ((1 << 20) - 1)) == 0 && overdue())
     fault(LAUNCH_TIMEOUT, place, number("runs longer than %llu seconds", (unsigned long long)options.seconds));
   u64 mine = kind >= ATOMIC_READ ? now.stamp | ATOMIC_BIT : now.stamp;

@@ -59,6 +59,7 @@ struct Options {
   u64 driver = 13000;
   bool no_device = false;
   std::string report;    // a file; empty: standard error
+  std::string addresses; // a file for what lanes ask for at once; empty: nobody counts
   std::string schedule = "random";
   enum Streams { Eager, Random, Late } streams = Random;  // when work runs: at its call, some time, when it must
 };
@@ -210,6 +211,10 @@ void say(const std::string& line);
 std::string last_report();
 std::string number(const char* format, ...) __attribute__((format(printf, 1, 2)));
 std::string place_of(const void* at, u64 bytes);  // an address in words: which buffer, which argument
+
+// -------------------------------------------------------------------------------------- addresses (addresses.cc)
+void note_address(void* place, const void* at, u64 bytes, bool writes);  // of the running fiber
+void tell_addresses();                                                 // of the launch, at its end
 
 // ---------------------------------------------------------------------------------------- the driver (driver.cc)
 enum Need { NOTHING = 0, INIT = 1, CONTEXT = 2, NO_CAPTURE = 4 };

@@ -9,7 +9,7 @@ use aplomb_devices::device::{Trial, Wanted};
 use aplomb_ground::protocol::Request;
 use aplomb_ground::trace::LaunchRecord;
 use aplomb_kernel::session::Session;
-use aplomb_plans::kir::{TileSize, Tuning};
+use aplomb_plans::kir::{Copied, TileSize, Tuning};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -63,7 +63,8 @@ fn bas_22_every_size_of_tiles_gives_the_same_bits() {
     let setup = "A←0.25×401 19⍴7|3×⍳7619 ⋄ B←0.5×19 387⍴5|2×⍳7353 ⋄ s←+/∊A B";
     let (mut cpu, mut gpu) = (prepared(Wanted::Cpu, &[setup]), prepared(Wanted::Cuda, &[setup]));
     let sizes = TileSize::all();
-    let some = sizes.iter().filter(|size| size.divides() && size.shared([8, 8]) <= 48 * 1024);
+    let copies = [true, false].map(|is_turned| Copied { values: [1, 0], is_turned });
+    let some = sizes.iter().filter(|size| size.divides() && size.shared(copies) <= 48 * 1024);
     let some: Vec<TileSize> = some.copied().step_by(3).collect();
     assert!(some.len() >= 8, "{some:?}");
     for line in ["A+.×B", "A⌊.+1+B", "{(+/⍵×⍵)(⌈/⍵)}A[;1]∘.-9000⍴B"] {

@@ -16,6 +16,7 @@ mod standin;
 #[path = "../support/mod.rs"]
 mod support;
 
+mod addresses;
 mod cuda;
 mod cuda_again;
 mod cuda_away;

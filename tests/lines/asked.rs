@@ -20,8 +20,8 @@ thread_local! {
     static WATCHING: Cell<bool> = const { Cell::new(false) };
     /// The bytes that were asked for and not taken yet, the last at the end.
     static GIVEN: Cell<[u64; 16]> = const { Cell::new([0; 16]) };
-    /// All bytes that this thread has taken.
-    static TAKEN: Cell<u64> = const { Cell::new(0) };
+    /// All bytes that this thread has taken, and in how many blocks.
+    static TAKEN: Cell<[u64; 2]> = const { Cell::new([0; 2]) };
     /// Places that took what nobody was asked for.
     static FOUND: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
@@ -62,11 +62,17 @@ fn place() -> String {
 
 /// The bytes that this thread has taken since it began, given back or not.
 pub fn allocated() -> u64 {
-    TAKEN.get()
+    TAKEN.get()[0]
+}
+
+/// The blocks that this thread has taken since it began.
+pub fn blocks() -> u64 {
+    TAKEN.get()[1]
 }
 
 fn look(bytes: usize) {
-    TAKEN.set(TAKEN.get() + bytes as u64);
+    let [taken, blocks] = TAKEN.get();
+    TAKEN.set([taken + bytes as u64, blocks + 1]);
     if (bytes as u64) < heap::MUCH || !WATCHING.get() || was_asked(bytes as u64) {
         return;
     }

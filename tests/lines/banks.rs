@@ -228,9 +228,7 @@ fn threads_meet_in_banks_as_often_as_the_text_says() {
             if reads != says.iter().copied().collect() || reads.is_empty() {
                 wrong.push(format!("{text}, {}: told {says:?}, counted {counted:?}", k.name));
             }
-            // A warp writes two columns of items of 4 bytes, which meet in all banks but two.
-            let most = if text.contains('F') { 2 } else { 1 };
-            if counted.iter().any(|c| c[1].is_some_and(|n| n > most)) {
+            if counted.iter().any(|c| c[1].is_some_and(|n| n > 1)) {
                 wrong.push(format!("{text}, {}: written {counted:?}", k.name));
             }
         }

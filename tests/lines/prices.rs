@@ -27,7 +27,12 @@ use std::rc::Rc;
 const MOST: f64 = 1.5;
 
 /// A program or workload, the kind of decision there that costs more than the other way, and why.
-const KNOWN: &[(&str, &str, &str)] = &[];
+const KNOWN: &[(&str, &str, &str)] =
+    &[("fft", "share shared-in-source", SHORT), ("rule30", "share shared-in-source", SHORT)];
+
+/// The reason of what `settle` does not try.
+const SHORT: &str =
+    "a plan of some microseconds: trying it the other way would take longer than it does";
 
 /// Whether nobody may choose the other way.
 fn is_barred(d: &DecisionRecord) -> bool {
@@ -163,7 +168,7 @@ fn look(folder: &str, least: [usize; 2]) {
 
 #[test]
 fn no_choice_in_an_example_is_slow_and_what_is_said_to_be_written_is() {
-    look("", [2400, 500]);
+    look("", [3500, 500]);
 }
 
 #[test]
@@ -255,11 +260,7 @@ fn no_choice_in_a_workload_is_much_slower_than_the_other_way() {
 
 /// A program or workload and a pass or rule without which its plan takes less than two thirds of
 /// the time, by the model of the CPU or of a GPU, and why.
-const WITHOUT: &[(&str, &str, &str)] = &[(
-    "sudoku",
-    "push-down",
-    "a plan of some ten microseconds: trying it the other way would take longer than it does",
-)];
+const WITHOUT: &[(&str, &str, &str)] = &[("sudoku", "push-down", SHORT)];
 
 /// Evaluations that are planned again without each switch: those of a program that have most to do.
 const LARGEST: usize = 3;

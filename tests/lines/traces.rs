@@ -148,23 +148,6 @@ fn equal_evaluations_and_launches_are_told_once() {
     assert!(why.lines().count() < 24 && why.contains(" alike)"), "{why}");
 }
 
-/// A story of many plans says that it is told in part; its launches are those with most to do.
-#[test]
-fn a_story_that_takes_long_is_told_in_part() {
-    // Each length is a plan of its own.
-    let told = traced(&mut session(), &["{(⍵>⌊/⍵)/⍵}⍣600⊢⌽⍳700"]);
-    let evaluations: u64 = told.segments.iter().map(|s| s.times()).sum();
-    let says = told.diagnostics.iter().find(|d| d.code == "W-long").expect("it says so");
-    assert!(
-        says.text.starts_with(&format!("told in part: {evaluations} of ")),
-        "{}, {evaluations}",
-        says.text
-    );
-    assert!(told.nodes.len() < 20_000, "{}", told.nodes.len());
-    let least = told.kernels.iter().filter_map(|k| k.domain.first()).min();
-    assert!(least.is_some_and(|n| *n > 100), "{least:?}");
-}
-
 #[test]
 fn launches_are_named_by_the_source_of_what_they_write() {
     let table = [
@@ -217,43 +200,6 @@ fn the_table_of_launches_has_requests_bytes_and_occupancy() {
 
 /// A price is the difference of two whole plans: the plan as it is, and the one that is made with
 /// the choice reversed.
-#[test]
-fn alternatives_are_priced_by_whole_plans() {
-    let mut s = session();
-    s.core().set_priced(true);
-    let lines = [
-        "{(+/⍵)(⌈/⍵)}*0.001×⍳2000",
-        "⊃⌽{⍵÷+/⍵}*0.001×⍳2000",
-        "+/(⍳50)∘.×*0.01×⍳40",
-        "{(⌽⍵)+⍵×⍵}⍟1+⍳3000",
-        "+/3×⌽⍳4000",
-        "{⍵+.×⍉⍵}*0.01×40 50⍴⍳2000",
-    ];
-    let (mut priced, mut cheaper) = (0, 0);
-    for line in lines {
-        let told = traced(&mut s, &[line]);
-        for d in told.decisions.iter().filter(|d| d.plan.is_some()) {
-            let own = d.plan.as_ref().expect("a plan");
-            assert_eq!(own.launches as usize, told.kernels.len(), "{line}: {}", d.text);
-            let moved: u64 = told.kernels.iter().map(|k| k.est.r + k.est.w).sum();
-            assert_eq!(own.bytes, moved, "{line}: {}", d.text);
-            let us: f64 = told.kernels.iter().map(|k| k.est.cpu_us).sum();
-            assert!((own.us - us).abs() < 0.1, "{line}: {} against {us}", own.us);
-            let Some(other) = &d.alt[0].plan else { continue };
-            priced += 1;
-            assert_ne!(own, other, "{line}: {}", d.text);
-            match d.alt[0].why_not.as_str() {
-                "dearer" => assert!(other.us >= own.us, "{line}: {}", d.text),
-                barred => {
-                    cheaper += usize::from(other.us < own.us);
-                    assert!(barred.contains(": ") || other.us >= own.us, "{line}: {barred}");
-                }
-            }
-        }
-    }
-    assert!(priced > 12, "{priced} priced, {cheaper} cheaper");
-}
-
 #[test]
 fn nothing_is_called_dearer_that_its_own_figure_says_is_cheaper() {
     for trace in corpus() {

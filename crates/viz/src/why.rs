@@ -306,13 +306,13 @@ fn other_way(d: &DecisionRecord) -> Option<String> {
     let name = &alt.name;
     let why = alt.why_not.split_once(": ").map_or(alt.why_not.as_str(), |(_, why)| why);
     let (less, of_node) = (alt.cost.us < d.cost.us, matches!(&*d.what, "inline" | "keep"));
-    match d.plan.as_ref().zip(alt.plan.as_ref()).map(|(own, other)| (own.us, other.us)) {
-        Some((own, other)) if other < own * 0.99 => Some(format!(
-            "; by the whole plan {} cheaper with {name}, but {why}",
+    match d.plan.as_ref().zip(alt.plan.as_ref()).map(|(own, other)| times(own, other)) {
+        Some(([own, other], on)) if other < own * 0.99 => Some(format!(
+            "; by the whole plan {} cheaper{on} with {name}, but {why}",
             time(own - other)
         )),
-        Some((own, other)) if less && other > own => {
-            Some(format!("; with {name} the whole plan takes {} more", time(other - own)))
+        Some(([own, other], on)) if less && other > own => {
+            Some(format!("; with {name} the whole plan takes {} more{on}", time(other - own)))
         }
         None if less && of_node && alt.why_not.starts_with("rule: ") => Some(format!("; {why}")),
         _ => None,
@@ -404,12 +404,30 @@ pub fn node(trace: &Trace, which: &str, width: usize) -> Result<String, String> 
 fn plans(d: &DecisionRecord) -> Option<String> {
     let (own, alt) = (d.plan.as_ref()?, d.alt.first()?);
     let Some(other) = &alt.plan else {
-        return Some(format!("with {} the plan is the same", alt.name));
+        // A reason that is a rule says so itself.
+        let says = format!("with {} the whole plan costs the same", alt.name);
+        return Some(says).filter(|_| !alt.why_not.starts_with("rule: "));
     };
-    let told = |p: &PlanCost| {
-        format!("{}, {}, {}", count(p.launches as usize, "launch"), bytes(p.bytes), time(p.us))
+    let ([us, others], on) = times(own, other);
+    let told = |p: &PlanCost, took: String| {
+        format!("{}, {}, {took}{on}", count(p.launches as usize, "launch"), bytes(p.bytes))
     };
-    Some(format!("all of it: {} · with {}: {}", told(own), alt.name, told(other)))
+    // Two figures that are rounded to the same are no comparison.
+    let took = match time(us) == time(others) && us != others {
+        true if others > us => format!("{} more", time(others - us)),
+        true => format!("{} less", time(us - others)),
+        false => time(others),
+    };
+    Some(format!("all of it: {} · with {}: {}", told(own, time(us)), alt.name, told(other, took)))
+}
+
+/// Microseconds of two plans by which they are compared, and the device where it is not this one:
+/// what only a GPU's text does changes its time alone.
+fn times(own: &PlanCost, other: &PlanCost) -> ([f64; 2], &'static str) {
+    match own.us == other.us && own.gpu_us != other.gpu_us {
+        true => ([own.gpu_us, other.gpu_us], " on a GPU"),
+        false => ([own.us, other.us], ""),
+    }
 }
 
 fn price(c: &Cost) -> String {

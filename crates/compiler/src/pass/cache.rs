@@ -110,7 +110,7 @@ impl PlanCache {
                 moved: entry.moved,
                 number: Some(entry.number),
                 trace: Trace::default(),
-                flips: Vec::new(),
+                reversals: Vec::new(),
                 settled: Default::default(),
                 assumptions: Vec::new(),
             };

@@ -8,11 +8,12 @@
 use super::decide::{About, Choice, Decision, WhyNot};
 use super::fault::{self, Fault};
 use super::hash::{Map, Mix};
+use super::reversal::{self, Reversal};
 use super::sentences::Says;
 use super::work::Work;
 use super::{cost, find};
 use aplomb_ground::error::Result;
-use aplomb_values::dag::{Node, NodeId};
+use aplomb_values::dag::{Dag, Node, NodeId};
 use std::hash::Hasher;
 
 pub fn run(work: &mut Work) -> Result<()> {
@@ -21,12 +22,18 @@ pub fn run(work: &mut Work) -> Result<()> {
     }
     let mut first: Map<u64, Vec<NodeId>> = Map::default();
     let mut met: Vec<(NodeId, NodeId)> = Vec::new();
+    let reversed = work.options.reversal;
+    let stays = |dag: &Dag, at: NodeId| match reversed {
+        Some(Reversal::Unmerged(own)) => at == own,
+        Some(Reversal::Unbound(term)) => reversal::is_of(dag, at, term),
+        _ => false,
+    };
     work.rewrite(|dag, at| {
         let same = first.entry(hash(dag.node(at))).or_default();
         if same.contains(&at) {
             return None;
         }
-        let known = same.iter().find(|k| alike(dag, **k, at)).copied();
+        let known = same.iter().find(|k| alike(dag, **k, at) && !stays(dag, at)).copied();
         match known {
             Some(k) => {
                 // Whichever was to run first is the one that fails.
@@ -47,7 +54,7 @@ pub fn run(work: &mut Work) -> Result<()> {
             let body = find::body(&work.dag, &Default::default(), into);
             let (n, size) = (work.dag.elements(into), work.dag.dtype(into).size() as u64);
             let once = cost::Cost::compute(n, body.ns, body.flops, body.reads, size);
-            work.decide(Decision::forced(
+            let decision = Decision::forced(
                 About {
                     at: into,
                     what: "share",
@@ -59,7 +66,8 @@ pub fn run(work: &mut Work) -> Result<()> {
                 Choice { name: "compute-twice", cost: once.plus(once) },
                 WhyNot::Dearer,
                 Says::WrittenAgain(at),
-            ));
+            );
+            work.decide(decision.or(Reversal::Unmerged(at)));
         }
     }
     Ok(())
@@ -72,6 +80,6 @@ pub fn hash(node: &Node<NodeId>) -> u64 {
     h.finish()
 }
 
-fn alike(dag: &aplomb_values::dag::Dag, a: NodeId, b: NodeId) -> bool {
+fn alike(dag: &Dag, a: NodeId, b: NodeId) -> bool {
     dag.node(a) == dag.node(b) && dag.dtype(a) == dag.dtype(b) && dag.shape(a) == dag.shape(b)
 }

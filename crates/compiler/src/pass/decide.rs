@@ -5,6 +5,7 @@
 //! (`pass/sentences.rs`).
 
 use super::cost::Cost;
+use super::reversal::Reversal;
 use super::sentences::Says;
 use aplomb_ground::error::{bytes, time};
 use aplomb_values::dag::{Dag, NodeId};
@@ -72,6 +73,7 @@ pub struct Decision {
     /// All nodes that it is about, where these are several.
     with: Vec<NodeId>,
     says: Says,
+    other: Option<Reversal>,
 }
 
 /// The subject of a decision: the place, the kind, the reason's name, the row behind it and the
@@ -96,13 +98,24 @@ impl Decision {
             told => told,
         };
         let (rejected, with) = (vec![(over, because)], Vec::new());
-        Decision { at, what, reason, row, switch, chosen, rejected, with, says }
+        Decision { at, what, reason, row, switch, chosen, rejected, with, says, other: None }
     }
 
     /// The same, about all of these nodes.
     #[must_use]
     pub fn of(self, nodes: Vec<NodeId>) -> Decision {
         Decision { with: nodes, ..self }
+    }
+
+    /// The same, which a plan can be made without: by this reversal.
+    #[must_use]
+    pub fn or(self, other: Reversal) -> Decision {
+        Decision { other: Some(other), ..self }
+    }
+
+    /// The reversal by which the passes would make it the other way.
+    pub fn other(&self) -> Option<Reversal> {
+        self.other
     }
 
     pub fn with(&self) -> &[NodeId] {

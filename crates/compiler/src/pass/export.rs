@@ -3,7 +3,7 @@
 use super::cost::{self, SM_90};
 use super::decide::{Decision, glyph};
 use super::hash::Map;
-use super::schedule::flips::Flip;
+use super::reversal::Reversal;
 use super::schedule::{Schedule, Why};
 use super::sentences::Final;
 use super::work::{Snapshot, Warning, Work};
@@ -24,9 +24,9 @@ use std::sync::Arc;
 /// Blocks that fill the device model: 132 multiprocessors, eight on each.
 const FULL: u64 = 132 * 8;
 
-/// The story of a compilation, and the decisions that the planner can make the other way. Errors:
+/// The story of a compilation, and the decisions that can be made the other way. Errors:
 /// INTERRUPT, INTERNAL ERROR.
-pub fn trace(work: &mut Work, plan: &Plan) -> Result<(Trace, Vec<(usize, Flip)>)> {
+pub fn trace(work: &mut Work, plan: &Plan) -> Result<(Trace, Vec<(usize, Reversal)>)> {
     let schedule = work.schedule()?;
     let work = &*work;
     let mut sources: Vec<Arc<Source>> = Vec::new();
@@ -34,7 +34,7 @@ pub fn trace(work: &mut Work, plan: &Plan) -> Result<(Trace, Vec<(usize, Flip)>)
     let mut record =
         |at: NodeId| node(work, at, hashes[at.index()], uses[at.index()], &mut sources);
     let nodes: Vec<NodeRecord> = work.dag.ids().map(&mut record).collect();
-    let (decisions, flips) = decisions(work, plan, &schedule)?;
+    let (decisions, reversals) = decisions(work, plan, &schedule)?;
     let mut rules = std::collections::BTreeMap::new();
     work.snapshots
         .iter()
@@ -91,7 +91,7 @@ pub fn trace(work: &mut Work, plan: &Plan) -> Result<(Trace, Vec<(usize, Flip)>)
     (trace.nodes, trace.passes, trace.decisions) = (nodes, passes, decisions);
     (trace.kernels, trace.buffers) = (kernels, buffers);
     trace.diagnostics = diagnostics;
-    Ok((trace, flips))
+    Ok((trace, reversals))
 }
 
 /// The options as a trace has them.
@@ -249,18 +249,18 @@ fn attributes(work: &Work, at: NodeId) -> Attr {
     attr
 }
 
-/// The decisions that the final plan bears out, in its words, and those that the planner can make
-/// the other way. One that says that a node is written, where the plan has no buffer of it, was
+/// The decisions that the final plan bears out, in its words, and those that can be made the other
+/// way. One that says that a node is written, where the plan has no buffer of it, was
 /// overtaken by another, and so was one that computes in place what is written after all.
 fn decisions(
     work: &Work,
     plan: &Plan,
     schedule: &Schedule,
-) -> Result<(Vec<DecisionRecord>, Vec<(usize, Flip)>)> {
+) -> Result<(Vec<DecisionRecord>, Vec<(usize, Reversal)>)> {
     let written: BTreeSet<NodeId> = plan.buffers.iter().map(|b| b.node).collect();
     let (last, uses) = (successors(&work.dag), work.dag.uses(&work.roots));
     let mut met: BTreeSet<(NodeId, &str, String)> = BTreeSet::new();
-    let (mut all, mut flips) = (Vec::new(), Vec::new());
+    let (mut all, mut reversals) = (Vec::new(), Vec::new());
     let last_plan = Final::new(work, schedule);
     for (pass, d) in &work.decisions {
         let at = last[d.at().index()];
@@ -274,12 +274,13 @@ fn decisions(
         if let Some(d) = told.filter(|d| last_plan.bears(d)) {
             let text = last_plan.text(&d)?;
             if met.insert((d.at(), d.what(), text.clone())) {
-                flips.extend(price::flip(at, &d).map(|flip| (all.len(), flip)));
+                let other = price::other(&work.dag, schedule, &last, &d);
+                reversals.extend(other.map(|other| (all.len(), other)));
                 all.push(decision(all.len(), *pass, &d, text));
             }
         }
     }
-    Ok((all, flips))
+    Ok((all, reversals))
 }
 
 fn decision(id: usize, pass: usize, d: &Decision, text: String) -> DecisionRecord {

@@ -11,6 +11,7 @@ use super::decide::{About, Choice, Decision, WhyNot, label};
 use super::fault::Fault;
 use super::find;
 use super::hash::Map;
+use super::reversal::Reversal;
 use super::schedule::BROADCAST;
 use super::sentences::Says;
 use super::work::Work;
@@ -19,6 +20,9 @@ use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Dag, Info, Node, NodeId, Read, kinds};
 
 pub fn run(work: &mut Work) -> Result<()> {
+    if let Some(Reversal::Nested { fold, map }) = work.options.reversal {
+        nest(work, u64::MAX, |at, a| at == map && a == fold);
+    }
     if !work.options.trace {
         return Ok(());
     }
@@ -31,7 +35,9 @@ pub fn run(work: &mut Work) -> Result<()> {
         for a in work.dag.node(at).inputs().to_vec() {
             if folds[a.index()] > 0 {
                 let decision = hoisted(work, at, a, folds[a.index()]);
-                work.decide(decision);
+                let nested = Reversal::Nested { fold: a, map: at };
+                let has_room = work.dag.shape(at).len() < RANKS;
+                work.decide(if has_room { decision.or(nested) } else { decision });
                 work.note("hoisted", a, at, "it does not depend on the element");
             }
         }
@@ -114,20 +120,29 @@ fn mixes(dag: &Dag, src: NodeId, axis: usize) -> bool {
 /// Beyond so many steps a nested fold stays outside: it would not end.
 const MOST: u64 = 1 << 28;
 
+/// Ranks that arrays have: a nested fold takes one more.
+const RANKS: usize = 15;
+
 /// `--off hoist`: each scalar that a fold makes is folded again in every cell of the map that reads
 /// it.
 pub fn nested(work: &mut Work) {
+    nest(work, MOST, |_, _| true);
+}
+
+/// Folds again in every cell of a map what a fold makes that it reads: where these are `chosen`,
+/// and at most so many steps.
+fn nest(work: &mut Work, most: u64, chosen: impl Fn(NodeId, NodeId) -> bool) {
     let folds = scalars_of_folds(&work.dag);
     let (fault, known) = (work.options.has(Fault::FoldTheFrame), folds.len());
     let mut widened: Map<(NodeId, NodeId), NodeId> = Map::default();
     work.rewrite(|dag, at| {
         let Node::Map(kinds::Map { op, ct, args }) = dag.node(at).clone() else { return None };
         let shape = dag.shape(at).to_vec();
-        let worth = |a: &NodeId| a.index() < known && folds[a.index()] > 0;
+        let worth = |a: &NodeId| a.index() < known && folds[a.index()] > 0 && chosen(at, *a);
         let steps = dag
             .elements(at)
             .saturating_mul(args.iter().filter(|a| worth(a)).map(|a| folds[a.index()]).sum());
-        if shape.is_empty() || shape.len() >= 15 || steps == 0 || steps > MOST {
+        if shape.is_empty() || shape.len() >= RANKS || steps == 0 || steps > most {
             return None;
         }
         let args = args

@@ -24,6 +24,10 @@ pub struct Log {
     ms: Vec<f64>,
 }
 
+/// Plans that could be made while a story is told: its passes note what they saw, and its launches
+/// are written in CUDA.
+const TELLING: usize = 4;
+
 /// Notes what each pass takes, by another's clock.
 pub struct Timed<'a> {
     /// The clock.
@@ -74,6 +78,11 @@ impl Log {
         self.recorded.dag.len()
     }
 
+    /// The room that telling it takes of a story: so many plans' of its graph.
+    pub fn room(&self) -> usize {
+        TELLING.saturating_mul(price::room(self.nodes()))
+    }
+
     /// The story and the plan it is of; with `prices`, decisions have the plans of their other
     /// ways, as long as there is room.
     /// `clock` times the passes of a plan that was known. Errors: those of `compile`, which has
@@ -85,16 +94,14 @@ impl Log {
     ) -> Result<(Trace, Rc<Plan>)> {
         let mut options = self.options.clone();
         options.trace = true;
-        let told = compile(&self.recorded, &options, clock)?;
-        let mut trace = told.trace;
+        let mut told = compile(&self.recorded, &options, clock)?;
+        let mut trace = std::mem::take(&mut told.trace);
         if self.ms.len() == PIPELINE.len() {
             trace.passes.iter_mut().zip(&self.ms).for_each(|(pass, ms)| pass.ms = *ms);
         }
         if let Some(prices) = prices {
-            let (recorded, own) = (&self.recorded, &self.options);
-            let decisions = &mut trace.decisions;
-            let own_plan = (&*told.plan, told.settled);
-            price::all(recorded, own, own_plan, &told.flips, decisions, (prices, clock));
+            let made = (&*self.recorded, &self.options, &told);
+            price::all(made, &mut trace.decisions, prices, clock);
         }
         Ok((trace, told.plan))
     }

@@ -36,6 +36,7 @@ mod price;
 mod product;
 mod push_down;
 mod record;
+mod reversal;
 mod rules;
 mod schedule;
 mod sentences;
@@ -280,10 +281,10 @@ pub struct Compiled {
     pub number: Option<u64>,
     /// Empty unless `Options::trace`.
     pub trace: Trace,
-    /// The same: decisions that the planner can make the other way.
-    flips: Vec<(usize, schedule::flips::Flip)>,
-    /// The choices that were made the other way.
-    settled: schedule::flips::Flips,
+    /// The same: decisions that can be made the other way.
+    reversals: Vec<(usize, reversal::Reversal)>,
+    /// The choices that were made the other way, and the plans that were tried for it.
+    settled: (schedule::flips::Flips, usize),
     /// The answers about the graph's scalars that the plan rests on.
     assumptions: Vec<Assumption>,
 }
@@ -343,14 +344,14 @@ pub fn compile(
     if cfg!(debug_assertions) {
         verify::check_plan(&plan).map_err(|e| internal(format!("the plan: {e}")))?;
     }
-    let (trace, flips) =
+    let (trace, reversals) =
         if options.trace { export::trace(&mut work, &plan)? } else { Default::default() };
     if cfg!(debug_assertions) && options.trace {
         verify::check_trace(&trace).map_err(|e| internal(format!("the story: {e}")))?;
     }
-    let (assumptions, settled) = (assumptions(&work), work.policies.flips);
+    let (assumptions, settled) = (assumptions(&work), (work.policies.flips, work.tried));
     let (moved, plan) = (plan.moved(), Rc::new(plan));
-    Ok(Compiled { plan, answers, moved, number: None, trace, flips, settled, assumptions })
+    Ok(Compiled { plan, answers, moved, number: None, trace, reversals, settled, assumptions })
 }
 
 /// The questions that passes asked about the graph's own scalars, with their answers. One that a

@@ -3,6 +3,7 @@
 //! Rows: ACC-33, BAR-18. A preset is a list of passes and rules and what it takes for granted;
 //! switches come on top of it. Every name here is one that `--off list` prints, with a sentence.
 
+use super::reversal::Reversal;
 use super::schedule::flips::Flips;
 use super::schedule::policy::{Policies, Policy, Recompute};
 use super::{NEEDED, PIPELINE};
@@ -268,6 +269,8 @@ pub struct Options {
     /// Choices of the planner that are made the other way, where these are given; else `settle`
     /// finds them.
     pub(super) flips: Option<Flips>,
+    /// A choice of another pass that is made the other way, to price it.
+    pub(super) reversal: Option<Reversal>,
     /// Tests alone set it: choices and layouts that are legal are made by its dice, whatever they
     /// cost.
     #[doc(hidden)]
@@ -291,6 +294,7 @@ impl Default for Options {
             order: Order::Repeatable,
             limits: LaunchLimits::default(),
             flips: None,
+            reversal: None,
             dice: None,
             trace: false,
             fault: None,
@@ -404,6 +408,31 @@ impl Options {
             ..Policies::default()
         };
         if self.preset.moves_fuse { none.and(Policy::Moves) } else { none }
+    }
+
+    /// The options of a plan that these made, in which `settle` made the choices `settled`, with
+    /// one choice reversed. None: there is no room for one more.
+    pub(super) fn reversed(&self, other: Reversal, settled: Flips) -> Option<Options> {
+        let mut out = Options { flips: Some(settled), trace: false, ..self.clone() };
+        let limits = &mut out.limits;
+        match other {
+            Reversal::Flip(flip) => out.flips = Some(settled.with(flip)?),
+            Reversal::Unlimited("inputs") => limits.inputs = usize::MAX,
+            Reversal::Unlimited("code") => limits.code = usize::MAX,
+            Reversal::Unlimited("parameters") => limits.parameters = usize::MAX,
+            Reversal::Unlimited("registers") => limits.registers = usize::MAX,
+            other => {
+                out.reversal = Some(other);
+                // Choices about nodes that have other numbers then are looked for again.
+                out.flips = out.flips.filter(|f| !other.renumbers() || f.is_empty());
+            }
+        }
+        Some(out)
+    }
+
+    /// Whether this choice is made the other way.
+    pub(super) fn reverses(&self, choice: Reversal) -> bool {
+        self.reversal == Some(choice)
     }
 
     /// Whether a test planted this defect.

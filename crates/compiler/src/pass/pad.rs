@@ -7,6 +7,7 @@
 
 use super::decide::{About, Choice, Decision, WhyNot};
 use super::fault::Fault;
+use super::reversal::Reversal;
 use super::sentences::Says;
 use super::work::Work;
 use super::{cost, cost::Cost};
@@ -19,35 +20,37 @@ const BANKS: usize = 32;
 
 pub fn run(work: &mut Work) -> Result<()> {
     let mut tilings = std::mem::take(&mut work.tilings);
-    for tiling in tilings.values_mut() {
+    for (launch, tiling) in &mut tilings {
         for k in 0..tiling.tiles.len() {
             let tile = &tiling.tiles[k];
             let banks = if tile.size > 4 { BANKS / 2 } else { BANKS };
             let sums: Vec<usize> = (0..banks).map(|pad| sum(tile, tiling, pad, banks)).collect();
             let (pad, least) = first_least(&sums);
+            // The best of those that the other way could have.
+            let other = if pad == 0 { 1 + first_least(&sums[1..]).0 } else { 0 };
             let others: usize = tiling.bytes() - tile.bytes(&tiling.block);
-            let padded = Tile { pad, ..tile.clone() };
-            if padded.bytes(&tiling.block) + others > BYTES {
+            let fits =
+                |pad: usize| Tile { pad, ..tile.clone() }.bytes(&tiling.block) + others <= BYTES;
+            if !fits(pad) {
                 continue;
             }
+            let at = tile.loads[0].0.0;
+            let reversal = Reversal::Pad { launch: *launch, array: at };
+            let can = fits(other);
             if work.options.trace {
-                let at = tile.loads[0].0.0;
                 let of = |n: usize| Cost { flops: 0, bytes: 0, ns: n as f64 * cost::READ_NS };
                 let about =
                     About { at, what: "pad", reason: "conflicts", row: "BAS-21", switch: "pad" };
-                let (chosen, other) = if pad == 0 { ("none", "pad") } else { ("pad", "none") };
-                let rejected = if pad == 0 {
-                    sums[1..].iter().min().copied().unwrap_or(least)
-                } else {
-                    sums[0]
-                };
+                let names = if pad == 0 { ["none", "pad"] } else { ["pad", "none"] };
                 let (a, b) = (
-                    Choice { name: chosen, cost: of(least) },
-                    Choice { name: other, cost: of(rejected) },
+                    Choice { name: names[0], cost: of(least) },
+                    Choice { name: names[1], cost: of(sums[other]) },
                 );
                 let says = Says::Padded { pad, sums: sums.clone() };
-                work.decide(Decision::forced(about, a, b, WhyNot::Dearer, says));
+                let decision = Decision::forced(about, a, b, WhyNot::Dearer, says);
+                work.decide(if can { decision.or(reversal) } else { decision });
             }
+            let pad = if can && work.options.reverses(reversal) { other } else { pad };
             tiling.tiles[k].pad = if work.options.has(Fault::LongRows) { BYTES } else { pad };
         }
     }

@@ -11,6 +11,7 @@
 use super::cost::{Cost, READ_NS};
 use super::decide::{About, Choice, Decision, WhyNot};
 use super::fault::Fault;
+use super::reversal::Reversal;
 use super::schedule::{Group, Schedule};
 use super::sentences::{Met, Says};
 use super::work::Work;
@@ -47,9 +48,12 @@ pub fn run(work: &mut Work) -> Result<()> {
     let schedule = work.schedule()?;
     let (mut near, mut found) = (Vec::new(), Vec::new());
     for (k, group) in schedule.groups.iter().enumerate() {
+        let reversed = |array| work.options.reverses(Reversal::Placed { launch: k, array });
         for (array, read) in staged(work, &schedule, group)? {
             let (reads, axes) = (vec![read], vec![0, 1]);
-            near.push(SharedReads { group: k, array, reads: reads.clone(), axes });
+            if !reversed(array) {
+                near.push(SharedReads { group: k, array, reads: reads.clone(), axes });
+            }
             if work.options.trace {
                 found.push((k, array, reads, Meeting::Apiece, None));
             }
@@ -80,8 +84,8 @@ pub fn run(work: &mut Work) -> Result<()> {
         for (array, reads) in reads.into_iter().filter(|(array, _)| !unknown.contains(array)) {
             let Some(meeting) = meeting(work, &reads, group) else { continue };
             let why = stays(work, group, &meeting);
-            if let (None, Meeting::Overlap(Overlap { axes, .. }) | Meeting::Across(axes)) =
-                (&why, &meeting)
+            if let Meeting::Overlap(Overlap { axes, .. }) | Meeting::Across(axes) = &meeting
+                && why.is_none() != reversed(array)
             {
                 near.push(SharedReads {
                     group: k,
@@ -111,8 +115,15 @@ pub fn run(work: &mut Work) -> Result<()> {
             meant.then(|| unserved(work, &all, &work.layouts.group(k, &schedule.groups[k])))
         });
         let group = &work.layouts.group(k, &schedule.groups[k]);
+        // What neither the kind of the launch nor its memory bars.
+        let can = match (&why, &meeting) {
+            (_, Meeting::Apart(_) | Meeting::Reuse(..)) => false,
+            (None | Some(WhyNot::Rule(_) | WhyNot::Caches { .. }), _) => true,
+            _ => false,
+        };
         let decision = told(work, array, &reads, (group, block), &meeting, why);
-        work.decide(decision);
+        let other = Reversal::Placed { launch: k, array };
+        work.decide(if can { decision.or(other) } else { decision });
     }
     work.shared_reads = near;
     Ok(())

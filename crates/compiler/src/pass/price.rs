@@ -5,47 +5,64 @@
 //! is done where somebody asks. In: a story. Out: the same, with `plan` at its decisions.
 
 use super::decide::Decision;
-use super::schedule::flips::{Flip, Flips, Way};
-use super::{Observer, Options, compile, settle};
+use super::reversal::Reversal;
+use super::schedule::flips::{Flip, Way};
+use super::schedule::{Schedule, Why};
+use super::sentences::Says;
+use super::{Compiled, Observer, Options, compile, settle};
 use aplomb_ground::error::time;
 use aplomb_ground::trace::{DecisionRecord, PlanCost};
 use aplomb_plans::kir::{self, TileSize};
-use aplomb_plans::plan::cpu::Machine;
+use aplomb_plans::plan::cpu::{ASK_US, Machine};
 use aplomb_plans::plan::{Launch, Plan};
-use aplomb_values::dag::{NodeId, Recorded};
+use aplomb_values::dag::{Dag, NodeId, Recorded};
 use std::collections::BTreeMap;
 
 /// The room for the plans of one story, and what did not fit in it. A story has many evaluations,
 /// and who asks for it waits for all of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Prices {
-    /// Nodes of all plans that may still be made; each plan is so many more (`PLAN`).
+    /// The room of all plans that may still be made.
     left: usize,
     /// Decisions that have no price for want of room.
     pub missing: usize,
 }
 
-/// A plan of no nodes takes as long as so many nodes of a large one: `explain examples/queens.apl`
-/// has thousands of plans of six nodes.
-const PLAN: usize = 64;
+/// The room that a plan of so many nodes takes, about 15 µs a node: one of none takes as long as
+/// 64 nodes of a large one.
+pub fn room(nodes: usize) -> usize {
+    nodes + 64
+}
 
-impl Default for Prices {
-    /// About half a second.
-    fn default() -> Prices {
-        Prices { left: 30_000, missing: 0 }
+impl Prices {
+    /// So much room.
+    pub fn of(left: usize) -> Prices {
+        Prices { left, missing: 0 }
     }
 }
 
-/// The other way of a decision about a node that the final plan has, where the planner has one.
-pub fn flip(at: NodeId, d: &Decision) -> Option<Flip> {
-    let way = match (d.what(), d.reason()) {
-        ("inline", _) | ("push", "composes") => Way::Store,
-        ("keep", "work" | "shared" | "settled") => Way::Inline,
-        ("embed", _) | ("horizontal", _) => Way::Apart,
-        ("launch", "boundary") => Way::Together,
+/// The reversal of a decision that the final plan bears out, where the plan can be made without it:
+/// the pass's own, or one that the planner has. `last` are the nodes that took others' places.
+pub fn other(dag: &Dag, plan: &Schedule, last: &[NodeId], d: &Decision) -> Option<Reversal> {
+    let at = last[d.at().index()];
+    let (at, way) = match (d.what(), d.reason()) {
+        _ if d.other().is_some() => return d.other(),
+        ("inline", _) | ("push", "composes") => (at, Way::Store),
+        ("keep", "work" | "shared" | "settled") => (at, Way::Inline),
+        ("embed", _) | ("horizontal", _) => (at, Way::Apart),
+        ("launch", "boundary") => (at, Way::Together),
+        ("float", _) if let Says::LetOutOf(body) = d.says() => (last[body.index()], Way::Store),
+        ("push", "grows") => {
+            let below = *dag.node(at).inputs().first()?;
+            match plan.keep.get(&below) {
+                None if dag.node(below).computes() => (below, Way::Store),
+                Some(Why::Work { .. } | Why::Shared { .. }) => (below, Way::Inline),
+                _ => return None,
+            }
+        }
         _ => return None,
     };
-    Some(Flip { at, way })
+    Some(Reversal::Flip(Flip { at, way }))
 }
 
 /// Microseconds of a launch on a GPU, with its start, by the model.
@@ -75,37 +92,34 @@ pub fn of(plan: &Plan) -> PlanCost {
     cost
 }
 
-/// Prices the decisions of one evaluation whose `flips` are known: for each the plan as it is and
-/// the one that the other way makes. None of the second: it makes the same; none of either: there
-/// was no room, or no such plan.
+/// Prices the decisions of one evaluation that can be made the other way: for each the plan as it
+/// is and the one that the other way makes. None of the second: it costs the same; none of either:
+/// there was no room, or no such plan.
 pub fn all(
-    recorded: &Recorded,
-    options: &Options,
-    (own, settled): (&Plan, Flips),
-    flips: &[(usize, Flip)],
+    (recorded, options, made): (&Recorded, &Options, &Compiled),
     decisions: &mut [DecisionRecord],
-    (prices, observer): (&mut Prices, &mut dyn Observer),
+    prices: &mut Prices,
+    observer: &mut dyn Observer,
 ) {
-    let own = of(own);
+    let own = of(&made.plan);
     let settles = options.settles() && !options.is_off("settle");
-    let mut known: BTreeMap<Flip, Option<PlanCost>> = BTreeMap::new();
-    for (k, flip) in flips {
+    let (settled, tried) = made.settled;
+    let mut known: BTreeMap<Reversal, Option<PlanCost>> = BTreeMap::new();
+    for (k, reversal) in &made.reversals {
         let d = &mut decisions[*k];
-        let nodes = recorded.dag.len() + PLAN;
-        if !known.contains_key(flip) {
-            let Some(left) = prices.left.checked_sub(nodes) else {
+        let Some(other) = options.reversed(*reversal, settled) else { continue };
+        if !known.contains_key(reversal) {
+            // One that is settled anew tries as many as the first did.
+            let plans = if other.flips.is_some() { 1 } else { 1 + tried };
+            let room = room(recorded.dag.len()).saturating_mul(plans);
+            let Some(left) = prices.left.checked_sub(room) else {
                 prices.missing += 1;
                 continue;
             };
             prices.left = left;
         }
-        let mut priced = || {
-            let flips = Some(settled.with(*flip)?);
-            let options = Options { flips, trace: false, ..options.clone() };
-            Some(of(&compile(recorded, &options, observer).ok()?.plan))
-        };
-        let other = known.entry(*flip).or_insert_with(&mut priced).clone();
-        if let Some(other) = other {
+        let mut priced = || Some(of(&compile(recorded, &other, observer).ok()?.plan));
+        if let Some(other) = known.entry(*reversal).or_insert_with(&mut priced).clone() {
             d.plan = Some(own.clone());
             let alternative = &mut d.alt[0];
             let is_same = other == own;
@@ -118,11 +132,19 @@ pub fn all(
 /// The reason for which an alternative lost, now that both plans are known.
 fn judged(own: &PlanCost, other: &PlanCost, said: &str, settles: bool) -> String {
     let by_cost = said == "dearer" || said.starts_with("rule: ");
-    match other.us < own.us {
+    // What only a GPU's text does changes its time alone.
+    let is_cheaper = match other.us == own.us {
+        true => other.gpu_us < own.gpu_us,
+        false => other.us < own.us,
+    };
+    match is_cheaper {
         _ if !by_cost => said.into(),
-        _ if other == own => "rule: the plan is the same with it".into(),
+        _ if other == own => "rule: the whole plan costs the same with it".into(),
         false => "dearer".into(),
         true if said != "dearer" => said.into(),
+        true if other.us == own.us && own.us < ASK_US => {
+            "rule: no GPU is asked to run a plan as short as this".into()
+        }
         true if settle::is_cheaper(other, own) => {
             let compared = match settles {
                 true => "whole plans are compared no longer than they are worth",

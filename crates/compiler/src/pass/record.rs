@@ -5,6 +5,7 @@
 //! would be.
 
 use super::fault::{self, Fault};
+use super::reversal::{self, Reversal};
 use super::work::Work;
 use aplomb_ground::error::{Result, bug, limit};
 use aplomb_values::dag::{Dag, NodeId};
@@ -20,6 +21,10 @@ pub fn run(work: &mut Work) -> Result<()> {
         super::hoist::nested(work);
     }
     if work.options.keeps_sharing() {
+        if let Some(Reversal::Unbound(term)) = work.options.reversal {
+            let is_root = work.roots.contains(&term);
+            work.rewrite(reversal::unbound(term, is_root));
+        }
         return Ok(());
     }
     let mut tree = Dag::default();

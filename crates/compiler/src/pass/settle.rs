@@ -15,6 +15,7 @@
 use super::cost::{Cost, LAUNCH_NS};
 use super::decide::{About, Choice, Decision, WhyNot};
 use super::fault::Fault;
+use super::reversal::Reversal;
 use super::schedule::flips::{Flip, Way};
 use super::schedule::{Group, Schedule, Why, legal};
 use super::sentences::Says;
@@ -189,7 +190,7 @@ fn choices(work: &mut Work) -> Result<()> {
         if room == 0 {
             break;
         }
-        room -= 1;
+        (room, work.tried) = (room - 1, work.tried + 1);
         work.stop.check()?;
         let Some(other) = flips.and(flip) else { break };
         work.flip(other);
@@ -203,7 +204,7 @@ fn choices(work: &mut Work) -> Result<()> {
     // One that paid may no longer pay where others followed.
     let mut k = taken.len().saturating_sub(1);
     while k > 0 && room > 0 && !work.options.has(Fault::Dearer) {
-        (k, room) = (k - 1, room - 1);
+        (k, room, work.tried) = (k - 1, room - 1, work.tried + 1);
         work.stop.check()?;
         let other = flips.without(taken[k]);
         work.flip(other);
@@ -307,13 +308,13 @@ fn lay(work: &mut Work) -> Result<()> {
         let mut other = plan.clone();
         other.turn(k, &order);
         let new = price::of(&other);
-        if !is_cheaper(&new, &own) {
+        if !is_cheaper(&new, &own) || work.options.reverses(Reversal::Unturned(k)) {
             continue;
         }
         let nodes = &schedule.groups[k].nodes();
         if work.options.trace {
             let decision = laid_out(nodes, &order, (&new, &own));
-            work.decide(decision);
+            work.decide(decision.or(Reversal::Unturned(k)));
         }
         if !work.options.has(Fault::OtherLayout) {
             work.layouts.arrays.extend(nodes.iter().map(|at| (*at, order.clone())));

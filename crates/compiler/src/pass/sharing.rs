@@ -8,6 +8,7 @@
 use super::decide::{About, Choice, Decision, WhyNot};
 use super::fault::{self, Fault};
 use super::lets::{self, Let};
+use super::reversal::Reversal;
 use super::sentences::Says;
 use super::work::Work;
 use super::{cost, find};
@@ -54,7 +55,7 @@ pub fn bind(work: &mut Work) -> Result<()> {
         let body = find::body(&work.dag, &Default::default(), l.node);
         let once = cost::Cost::compute(points, body.ns, body.flops, body.reads, size);
         let each = cost::Cost::compute(points * n, body.ns, body.flops, body.reads, size);
-        work.decide(Decision::forced(
+        let decision = Decision::forced(
             About {
                 at: l.node,
                 what: "share",
@@ -66,7 +67,8 @@ pub fn bind(work: &mut Work) -> Result<()> {
             Choice { name: "recompute", cost: each },
             WhyNot::Dearer,
             Says::BoundOnce(n),
-        ));
+        );
+        work.decide(decision.or(Reversal::Unbound(l.node)));
     }
     Ok(())
 }

@@ -11,6 +11,7 @@
 use super::decide::{About, Choice, Decision, WhyNot};
 use super::hash::Map;
 use super::need::{self, Alive, Need};
+use super::reversal::Reversal;
 use super::schedule::{Keep, Why};
 use super::sentences::Says;
 use super::work::Work;
@@ -34,13 +35,9 @@ pub fn run(work: &mut Work) -> Result<()> {
             Choice { name: "finish", cost: Cost::store(n, n, size) },
             Choice { name: "take-along", cost: Cost::default() },
         );
-        work.decide(Decision::forced(
-            about,
-            a,
-            b,
-            WhyNot::Limit { name, need: *need, have: *have },
-            Says::Finished,
-        ));
+        let because = WhyNot::Limit { name, need: *need, have: *have };
+        let decision = Decision::forced(about, a, b, because, Says::Finished);
+        work.decide(decision.or(Reversal::Unlimited(name)));
     }
     if change.edits.is_empty() {
         return Ok(());
@@ -58,13 +55,9 @@ pub fn run(work: &mut Work) -> Result<()> {
         let own = Cost { ns: cost::LAUNCH_NS, ..Cost::default() };
         let (a, b) =
             (Choice { name: "apart", cost: own }, Choice { name: "merge", cost: Cost::default() });
-        work.decide(Decision::forced(
-            about,
-            a,
-            b,
-            WhyNot::Limit { name, need, have },
-            Says::LeavesOut,
-        ));
+        let because = WhyNot::Limit { name, need, have };
+        let decision = Decision::forced(about, a, b, because, Says::LeavesOut);
+        work.decide(decision.or(Reversal::Unlimited(name)));
     }
     Ok(())
 }

@@ -9,6 +9,7 @@
 use super::decide::{About, Choice, Decision, WhyNot};
 use super::fault::Fault;
 use super::place::SharedReads;
+use super::reversal::Reversal;
 use super::schedule::Group;
 use super::sentences::Says;
 use super::work::Work;
@@ -33,7 +34,7 @@ pub fn run(work: &mut Work) -> Result<()> {
     for found in searched(work, &near)? {
         if work.options.trace {
             let decision = decided(&found);
-            work.decide(decision);
+            work.decide(decision.or(Reversal::Boxes(found.group)));
         }
         work.tilings.insert(found.group, found.tiling);
         if work.options.has(Fault::ShortHalo) {
@@ -112,12 +113,17 @@ fn searched(work: &mut Work, near: &[SharedReads]) -> Result<Vec<Found>> {
             served.pop();
             tried = candidates(work, &served, &axes, own);
         }
-        let best = tried
-            .iter()
-            .min_by_key(|(_, moved)| *moved)
-            .map(|(tiling, moved)| (tiling.clone(), *moved));
         // The first of equals.
-        let (Some((tiling, moved)), Some(first)) = (best, served.first()) else { continue };
+        let best = |without: Option<usize>| {
+            let all = tried.iter().enumerate().filter(|(k, _)| Some(*k) != without);
+            all.min_by_key(|(_, (_, moved))| *moved).map(|(k, _)| k)
+        };
+        let mut chosen = best(None);
+        if work.options.reverses(Reversal::Boxes(group)) {
+            chosen = best(chosen);
+        }
+        let (Some(chosen), Some(first)) = (chosen, served.first()) else { continue };
+        let (tiling, moved) = tried[chosen].clone();
         out.push(Found { group, domain, array: first.array, tried, tiling, moved });
     }
     Ok(out)

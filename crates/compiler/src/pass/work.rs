@@ -71,6 +71,8 @@ pub struct Work<'a> {
     pub shared_reads: Vec<SharedReads>,
     pub tilings: BTreeMap<usize, Tiling<(NodeId, Read)>>,
     pub emitted: Option<Emitted>,
+    /// Plans that `settle` tried.
+    pub tried: usize,
     pass: usize,
     events: Vec<Event>,
     /// The schedule of this pass, once asked for; a pass that changes what it is made of drops it.
@@ -98,6 +100,7 @@ impl<'a> Work<'a> {
             shared_reads: Vec::new(),
             tilings: BTreeMap::new(),
             emitted: None,
+            tried: 0,
             pass: 0,
             events: Vec::new(),
             schedule: None,

@@ -213,10 +213,13 @@ pub struct Kept {
     left_out: usize,
 }
 
-/// Nodes of different evaluations that a statement's story keeps, and that it tells: about a
-/// second's. A lone evaluation is told, however long.
+/// Nodes of different evaluations that a statement's story keeps.
 const LONGEST: usize = 1 << 17;
-const TOLD: usize = 1 << 12;
+/// The room of a story, about three quarters of a second's, and what of it evaluations may take to
+/// be told: what they leave is for the plans of other ways. A lone evaluation is told, however
+/// long.
+const ROOM: usize = 48_000;
+const TOLD: usize = 28_000;
 
 impl Kept {
     pub fn of(statement: &str) -> Kept {
@@ -323,10 +326,11 @@ impl Kept {
     }
 
     /// The trace. Of what would take longer than a second those evaluations are told that have
-    /// most to do.
+    /// most to do. What it takes is counted and never timed, so a program has one story.
     pub fn tell(&self) -> Trace {
         let told = self.told();
-        let mut prices = Prices::default();
+        let spent: usize = told.iter().map(|part| part.log.room()).sum();
+        let mut prices = Prices::of(ROOM.saturating_sub(spent));
         let mut parts = told.iter().map(|part| part.tell(&mut prices));
         let statement = self.statement();
         let mut trace = parts.next().unwrap_or_else(|| Trace::of(&statement));
@@ -334,7 +338,7 @@ impl Kept {
         parts.for_each(|part| trace.append(part));
         if prices.missing > 0 {
             let text = format!(
-                "{} have no price: their other ways would take longer than half a second to plan",
+                "{} have no price: to plan their other ways, too, would take longer than a second",
                 count(prices.missing, "decision")
             );
             trace.diagnostics.push(Diagnostic {
@@ -373,14 +377,14 @@ impl Kept {
     /// The parts that are told, in their order.
     fn told(&self) -> Vec<&Part> {
         let mut by_work: Vec<usize> = (0..self.parts.len()).collect();
-        if self.nodes > TOLD {
+        if self.parts.iter().map(|part| part.log.room()).sum::<usize>() > TOLD {
             let work: Vec<f64> = self.parts.iter().map(Part::work_ns).collect();
             by_work.sort_by(|a, b| work[*b].total_cmp(&work[*a]));
-            let mut nodes = 0;
+            let mut room = 0;
             by_work.retain(|k| {
-                let first = nodes == 0;
-                nodes += self.parts[*k].log.nodes();
-                first || nodes <= TOLD
+                let first = room == 0;
+                room += self.parts[*k].log.room();
+                first || room <= TOLD
             });
             by_work.sort();
         }

@@ -8,6 +8,7 @@ mod about;
 mod applied;
 mod client;
 mod compare;
+mod core;
 mod example;
 mod failed;
 mod kept;
@@ -26,13 +27,13 @@ mod watchdog;
 mod workspace;
 mod world;
 
+pub use self::core::Core;
 pub use client::{STACK, Worker};
 pub use compare::Side;
 pub use kept::Story;
 pub use mode::{Mode, Spent};
 pub use record::result_of;
 pub use repro::Reproduction;
-pub use world::Core;
 
 use aplomb_compiler::pass::Options;
 use aplomb_devices::device::{Trial, Wanted};
@@ -112,12 +113,12 @@ impl Last {
     }
 }
 
-/// The sentence on a line of which no run is kept, since it had nothing to launch.
-const AGAIN: &str = "all of this line was small and computed at once, without launches: what is \
-                     told is another run, with all of it recorded";
-/// The sentence on a line whose launches would have to run again, and cannot by themselves.
-const LET_GO: &str = "the arrays of this line are gone, since statements followed that may have \
-                      changed them: what is told is another run, with all of it recorded";
+/// The part of a sentence on a line of which no run is kept, since it had nothing to launch.
+const AGAIN: &str = "all of this line was small and computed at once, without launches";
+/// The part of a sentence on a line whose launches would have to run again, and cannot by
+/// themselves.
+const LET_GO: &str =
+    "the arrays of this line are gone, since statements followed that may have changed them";
 /// The number of older lines that are kept.
 const OLDER: usize = 16;
 /// Names whose comments are kept.
@@ -488,8 +489,9 @@ impl Session {
         }
         let mut trace = self.trace_again(line.text.clone(), Some(line.before.clone()))?;
         if !trace.segments.is_empty() {
-            let text = if worked { LET_GO } else { AGAIN };
-            let (code, text) = ("W-again".into(), text.into());
+            let why = if worked { LET_GO } else { AGAIN };
+            let text = format!("{why}: what is told is another run, with all of it recorded");
+            let code = "W-again".into();
             trace.diagnostics.push(Diagnostic { code, text, ..Diagnostic::default() });
         }
         Ok(trace)

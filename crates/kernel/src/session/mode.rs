@@ -20,6 +20,8 @@ pub struct Mode {
     pub pricing: bool,
     /// A statement that worked and gave no value has a story too.
     pub each: bool,
+    /// Nothing of a run is kept, so that somebody can see what keeping it takes.
+    pub forgetting: bool,
 }
 
 impl Mode {

@@ -1,9 +1,9 @@
 //! One launch of the last line with what it reads and what it should give, for a program of its
 //! own.
 
-use super::Session;
 use super::kept::Forced;
 use super::record::Clock;
+use super::{LET_GO, Session};
 use aplomb_devices::device::cpu::Cpu;
 use aplomb_devices::device::{Device, DeviceError, RunCtx};
 use aplomb_ground::error::{Error, Result, count, domain, internal, value};
@@ -35,9 +35,7 @@ impl Session {
     pub fn reproduction(&mut self, number: usize) -> Result<Reproduction> {
         let last = self.last.as_ref().ok_or_else(|| value("no line has done any work yet"))?;
         if !last.is_whole() {
-            let says = "the arrays of this line are gone, since statements followed that may have \
-                        changed them";
-            return Err(domain(says).hint("a line of the statement alone keeps them"));
+            return Err(domain(LET_GO).hint("a line of the statement alone keeps them"));
         }
         let (forced, statement) = (last.forced.clone(), last.said.clone());
         let mut before = 0;

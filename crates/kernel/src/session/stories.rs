@@ -1,8 +1,8 @@
 //! The stories that a session keeps: which statements have one, and which of them is told.
 
 use super::compare::Side;
+use super::core::Core;
 use super::kept::{self, Kept, Story};
-use super::world::Core;
 use aplomb_compiler::pass::Options;
 use aplomb_ground::trace::{ResultRecord, Trace};
 use aplomb_values::dag::Recorded;

@@ -1,19 +1,18 @@
 //! The world of the evaluator: device, files, output; and the record of what was forced.
 
+use super::core::Core;
 use super::failed;
 use super::kept::{Forced, Interpreted, Kept, Part, Ran, Run, Warning};
-use super::mode::{Mode, Spent};
+use super::mode::Spent;
 use super::profile::Recorder;
 use super::record::Clock;
-use super::registers::Registers;
 use super::shown;
-use super::watchdog::{Bounds, Fired, Watchdog};
-use crate::files::{self, Aside, Reach};
-use aplomb_compiler::pass::{Compiled, Log, Options, PlanCache, Timed};
+use crate::files;
+use aplomb_compiler::pass::{Compiled, Log, Timed};
 use aplomb_devices::device::cpu::{apply, registers::compile};
-use aplomb_devices::device::{Device, Devices, RunCtx, Tune};
+use aplomb_devices::device::{Device, RunCtx, Tune};
 use aplomb_ground::chart::Chart;
-use aplomb_ground::error::{Error, Kind, Result, internal, limit, outgrown};
+use aplomb_ground::error::{Error, Result, internal};
 use aplomb_ground::limits::{Budget, Interrupt, Limits};
 use aplomb_ground::protocol::{Event, Sink};
 use aplomb_ground::span::Place;
@@ -29,240 +28,9 @@ use aplomb_values::dag::Recorded;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Src;
 use aplomb_values::registers::{Code, Request};
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
-
-/// The means of a session beside its names.
-pub struct Core {
-    /// The bounds of the session.
-    pub limits: Limits,
-    /// The memory that arrays may take.
-    pub budget: Budget,
-    /// The request to stop, for whatever is under way.
-    pub interrupt: Interrupt,
-    device: Devices,
-    options: Options,
-    plans: PlanCache,
-    pub(super) registers: Registers,
-    /// The files that programs may touch.
-    pub reach: Reach,
-    /// Whether programs may run commands of the system.
-    pub runs: bool,
-    /// The table of commands.
-    pub(super) commands: Option<Rc<dyn super::Commands>>,
-    /// The file of the workspace, once it was saved or loaded.
-    pub workspace: Option<String>,
-    pub(super) mode: Mode,
-    /// The files that were written meanwhile.
-    aside: Aside,
-    /// Whether older lines are kept to be told again: views of them may be open for long.
-    pub remembers: bool,
-    /// Whether the text of pictures has colours: a terminal shows it.
-    pub coloured: bool,
-    /// Whether pictures are wanted beside their text.
-    pub pictures: bool,
-    /// The names of pages that were shown.
-    pub(super) shown: HashSet<String>,
-    /// One a statement that gave a value.
-    pub(super) kept: Vec<Kept>,
-    /// The one of them whose arrays are there still.
-    pub(super) held: usize,
-    /// The story of the statement under way.
-    pub(super) current: Kept,
-    /// The warnings of the evaluator since the last evaluation.
-    pub(super) warnings: Vec<Warning>,
-    /// The work that it did itself in this statement.
-    pub(super) interpreted: Vec<Interpreted>,
-    /// Milliseconds of all such work.
-    outside_ms: f64,
-    /// The text of the last statement that had work done, or else that gave a value.
-    pub said: String,
-    /// The evaluations that the statement under way has forced, to tell its story later.
-    forced: Vec<Forced>,
-    /// The statement under way, as long as it had no work done and the story is still of an earlier
-    /// one, which had.
-    idle: Option<Place>,
-    /// The record of the last run of launches.
-    ran: Option<Rc<Run>>,
-    /// Milliseconds that launches took since `begin`, and how many.
-    pub spent: Spent,
-    /// The cost of the text's statements before that.
-    pub(super) sum: Spent,
-    /// The clock of a run by source line, where somebody asked for one.
-    pub(super) profile: Option<Recorder>,
-    born: Instant,
-    /// The request under way began, and what those before it took.
-    begun: Option<Instant>,
-    computed: Duration,
-    watchdog: Watchdog,
-}
-
-impl Core {
-    /// A device with so many threads, no switch off, no record.
-    pub fn new(limits: Limits, threads: usize) -> Core {
-        let interrupt = Interrupt::default();
-        Core {
-            budget: Budget::stopped_by(limits.bytes, interrupt.clone()),
-            limits,
-            interrupt,
-            device: Devices::new(threads),
-            options: Options::default(),
-            plans: PlanCache::default(),
-            registers: Registers::default(),
-            reach: Reach::All,
-            commands: None,
-            runs: false,
-            workspace: None,
-            mode: Mode::default(),
-            aside: Aside::default(),
-            remembers: false,
-            coloured: false,
-            pictures: false,
-            shown: HashSet::new(),
-            kept: Vec::new(),
-            held: 0,
-            current: Kept::default(),
-            warnings: Vec::new(),
-            interpreted: Vec::new(),
-            outside_ms: 0.0,
-            said: String::new(),
-            forced: Vec::new(),
-            idle: None,
-            ran: None,
-            spent: Spent::default(),
-            sum: Spent::default(),
-            profile: None,
-            born: Instant::now(),
-            begun: None,
-            computed: Duration::ZERO,
-            watchdog: Watchdog::default(),
-        }
-    }
-
-    /// A request begins.
-    pub fn begin(&mut self) {
-        self.spent = Spent::default();
-        self.begun = Some(Instant::now());
-        self.current = Kept::default();
-        self.budget.set_most(self.limits.bytes);
-        self.interrupt.bound(self.budget.beside(), self.limits.bytes);
-        let seconds = Some(self.limits.seconds).filter(|s| *s > 0.0);
-        let deadline = seconds.map(|s| Instant::now() + Duration::from_secs_f64(s.min(1e9)));
-        self.watchdog.arm(Some(Bounds { deadline, bytes: self.limits.bytes }), &self.interrupt);
-    }
-
-    /// The request is over: its time no longer runs.
-    pub fn end(&mut self) {
-        self.aside = Aside::default();
-        if let Some(begun) = self.begun.take() {
-            self.computed += begun.elapsed();
-        }
-        self.interrupt.unbound();
-        self.watchdog.arm(None, &self.interrupt);
-        aplomb_devices::memory::give_back();
-    }
-
-    /// An interrupt that came from the watchdog is LIMIT ERROR or WS FULL.
-    pub fn settle(&self, error: Error) -> Error {
-        let fired = Some(())
-            .filter(|()| error.kind() == Kind::Interrupt)
-            .and_then(|()| self.watchdog.fired());
-        let settled = match fired {
-            None => return error,
-            Some(Fired::Time) => limit(format!("this took longer than {} s", self.limits.seconds))
-                .hint("--limit seconds=N changes it"),
-            Some(Fired::Memory(taken)) => outgrown(taken, self.limits.bytes),
-        };
-        match &error.parts().place {
-            Some(place) => settled.at(place),
-            None => settled,
-        }
-    }
-
-    /// The pipeline and its switches.
-    pub fn options(&mut self) -> &mut Options {
-        &mut self.options
-    }
-
-    /// The plans of earlier evaluations.
-    pub fn plans(&mut self) -> &mut PlanCache {
-        &mut self.plans
-    }
-
-    /// The devices.
-    pub fn devices(&mut self) -> &mut Devices {
-        &mut self.device
-    }
-
-    /// The name of the device that runs what is large enough.
-    pub fn device_name(&self) -> String {
-        self.device.name()
-    }
-
-    /// The way in which requests run now.
-    pub fn mode(&self) -> Mode {
-        self.mode
-    }
-
-    /// Runs what comes in that way.
-    pub fn set_mode(&mut self, mode: Mode) {
-        self.mode = mode;
-        self.options.trace = mode.tracing;
-    }
-
-    /// Whether stories are kept.
-    pub fn is_tracing(&self) -> bool {
-        self.mode.tracing
-    }
-
-    /// Records and tells everything from now on, or nothing.
-    pub fn set_tracing(&mut self, on: bool) {
-        self.set_mode(Mode { tracing: on, whole: on, ..self.mode });
-    }
-
-    /// Records and tells everything from now on, also of statements that give no value; `priced`:
-    /// with the plans that decisions the other way would make.
-    pub fn set_told(&mut self, priced: bool) {
-        let pricing = priced || self.mode.pricing;
-        self.set_mode(Mode { tracing: true, whole: true, each: true, pricing, ..self.mode });
-    }
-
-    /// Decisions are told with the plans of their other ways from now on, or no more.
-    pub fn set_priced(&mut self, on: bool) {
-        self.set_mode(Mode { pricing: on, ..self.mode });
-    }
-
-    /// Tells what is compiled anyway from now on; small arrays still run at once, so that looking
-    /// costs little.
-    pub fn set_followed(&mut self, on: bool) {
-        self.set_mode(Mode { tracing: on, whole: false, ..self.mode });
-    }
-
-    /// The last story's inputs get the names that hold them.
-    pub fn name_inputs(&mut self, interp: &Interp) {
-        if let Some(kept) = self.kept.last_mut() {
-            super::record::name_inputs(&mut kept.parts, interp);
-        }
-    }
-
-    /// The warnings of the last statement, where no story has them yet. One that gave no value has
-    /// a story only when it is closed, which takes them from here.
-    pub fn warned(&mut self) -> Vec<Warning> {
-        let mut all = std::mem::take(&mut self.warnings);
-        all.extend(self.interpreted.drain(..).map(|i| i.warning()));
-        if self.current.is_some() {
-            self.warnings.clone_from(&all);
-        }
-        all
-    }
-
-    /// The evaluations of the last statement.
-    pub fn take_forced(&mut self) -> Vec<Forced> {
-        std::mem::take(&mut self.forced)
-    }
-}
 
 /// One request's view of the core.
 pub struct World<'a> {
@@ -402,7 +170,7 @@ impl<'a> World<'a> {
         };
         // A GPU's own times are those of runs that wait for each launch.
         let whole = ctx.timed || core.device.stats().iter().all(|s| s.gpu.is_none());
-        let ran = if whole { told() } else { Ran::default() };
+        let ran = if whole && !core.mode.forgetting { told() } else { Ran::default() };
         // Where nobody listens they wait for the next line.
         if let Some(sink) = &mut self.sink {
             core.device
@@ -517,7 +285,10 @@ impl Host for World<'_> {
     fn force(&mut self, recorded: Recorded) -> Result<Vec<Array>> {
         self.is_told(true);
         let recorded = Rc::new(recorded);
-        self.core.forced.push(Forced::new(recorded.clone()));
+        let forgets = self.core.mode.forgetting;
+        if !forgets {
+            self.core.forced.push(Forced::new(recorded.clone()));
+        }
         if self.dry {
             return Err(internal("nothing is computed here"));
         }
@@ -526,7 +297,7 @@ impl Host for World<'_> {
         if let Some(last) = self.core.forced.last_mut() {
             last.run = self.core.ran.take();
         }
-        if done.is_err() && !recorded.kept_ns.is_empty() {
+        if done.is_err() && !recorded.kept_ns.is_empty() && !forgets {
             // The roots are evaluated alone next: that is the story.
             self.core.forced.pop();
             self.core.current.forget_after(told);

@@ -3,21 +3,24 @@
 //!
 //! Rows: BAS-18, BAS-19, BAS-20. A launch takes as long as what bounds it: memory, which carries
 //! each element once; the second cache, which gives every block its own, and a sector for each
-//! element that neighbouring threads do not read beside each other; shared memory, by turns where
-//! threads of a warp meet in a bank; operations. Tiles of a product
-//! have a model of their own (`sizes`). A device that fewer blocks than it has multiprocessors
-//! cannot fill works at that part of its rates.
+//! element that neighbouring threads do not read beside each other; the first cache, which gives a
+//! warp a line at a time, and shared memory, which lies in it, by turns where threads of a warp
+//! meet in a bank; operations. Tiles of a product have a model of their own (`sizes`). A device
+//! that fewer blocks than it has multiprocessors cannot fill works at that part of its rates.
 
 use super::form::Form;
 use super::space::{conflicts, served};
 use super::{TileSize, product, sizes, whole};
 use crate::occupancy::{self, BYTES_PER_US, CACHE_PER_US, CYCLE_NS, FLOPS_PER_US, PROCESSORS};
-use crate::plan::{Block, BufId, Kind, Launch, Load, Plan, Sectors, What};
+use crate::plan::tiling::Tiling;
+use crate::plan::{Block, Kind, Launch, Load, Plan, Sectors, What};
 use aplomb_values::dag::ix::{Atom, Ix};
 use aplomb_values::dag::{Read, Whole};
 
 /// Threads of a warp.
 const WARP: u64 = 32;
+/// Bytes of a line of the first cache.
+const LINE: u64 = 128;
 /// Warps of which the sectors are counted: an estimate is made for each plan that is priced.
 const LOOKED: u64 = 8;
 /// The architecture of the rates.
@@ -119,7 +122,7 @@ fn passes(launch: &Launch) -> (f64, f64) {
 }
 
 /// Bytes of the sectors that warps meet by loads whose neighbours lie apart, and the turns that
-/// warps take at copies in shared memory.
+/// warps take at the first cache and at copies in shared memory.
 fn lanes(plan: &Plan, launch: &Launch) -> (u64, u64) {
     let warps = crate::plan::product(&launch.domain).div_ceil(WARP);
     let (mut apart, mut turns) = (0u64, 0u64);
@@ -127,28 +130,51 @@ fn lanes(plan: &Plan, launch: &Launch) -> (u64, u64) {
         What::Load(load) => Some(load as usize),
         _ => None,
     });
-    let mut known: Vec<(BufId, Read, Sectors)> = Vec::new();
+    let mut known: Vec<(usize, Read, Sectors)> = Vec::new();
+    if let Some(tiling) = &launch.tiling {
+        turns = tiling.boxes(&launch.domain).saturating_mul(copying(tiling));
+    }
     for load in loads {
         if let Some(n) = conflicts(launch, load) {
-            turns = turns.saturating_add(warps.saturating_mul(u64::from(n)));
+            let size = plan.buffer(launch.loads[load].buf).dtype.size();
+            let parts = if launch.tiling.is_some() { words(size) } else { 1 };
+            turns = turns.saturating_add(warps.saturating_mul(u64::from(n) * parts));
         } else if served(plan, launch, load).is_none() {
             let Load { buf, read } = &launch.loads[load];
             let way = way(read);
-            let alike = known.iter().find(|(of, own, _)| of == buf && *own == way);
-            let met = match alike.map(|(_, _, met)| *met) {
-                Some(met) => met,
+            let alike =
+                known.iter().find(|(of, own, _)| launch.loads[*of].buf == *buf && *own == way);
+            let (met, first) = match alike {
+                Some((first, _, met)) => (*met, *first),
                 None => {
                     let met = plan.sectors(launch, load, LOOKED);
-                    known.push((*buf, way, met));
-                    met
+                    known.push((load, way, met));
+                    (met, load)
                 }
             };
+            let shifted = !plan.is_whole_lines(&launch.loads[first], read);
+            turns = turns.saturating_add(met.lines(shifted));
             if met.sectors > 2 * met.least {
                 apart = apart.saturating_add(met.bytes());
             }
         }
     }
     (apart, turns)
+}
+
+/// Turns of a warp at items of that size in shared memory: those of 8 bytes go by half warps.
+fn words(size: usize) -> u64 {
+    if size > 4 { 2 } else { 1 }
+}
+
+/// Turns of a block's warps that make its copies: they load lines and write them where they go.
+fn copying(tiling: &Tiling<u32>) -> u64 {
+    let own = tiling.tiles.iter().map(|tile| {
+        let items: u64 = tile.extents(&tiling.block).iter().map(|n| *n as u64).product();
+        let lines = 1 + WARP * tile.size as u64 / LINE;
+        items.div_ceil(WARP).saturating_mul(lines + words(tile.size))
+    });
+    own.fold(0, u64::saturating_add)
 }
 
 /// A read without its constants: windows and shifts of an array meet it alike, wherever they begin.

@@ -49,7 +49,7 @@ pub use nest::schedule;
 pub use product::{sized, tiles};
 pub use regions::{Inside, inside};
 pub use serial::in_order;
-pub use sizes::{Row, Rule, Sized, TileSize, rows, settle};
+pub use sizes::{Copied, Row, Rule, Sized, TileSize, rows, settle};
 pub use space::{Space, adjacent, conflicts, lanes, space};
 
 use crate::plan::{BufId, Launch, Plan};

@@ -13,7 +13,7 @@
 
 use super::fold::{fold_text, unit};
 use super::lower::{At, Body, Lowering, block_stride, set};
-use super::sizes::{Sized, TileSize};
+use super::sizes::{Copied, Sized, TileSize};
 use super::{Expr, Spread, Stmt, THREADS, Type, wide};
 use crate::plan::{Kind, Launch, Math, Plan, Step, What};
 use aplomb_ground::error::{Result, bug};
@@ -61,14 +61,11 @@ pub fn sized(plan: &Plan, launch: &Launch) -> Option<Sized> {
     let column = tiled.column?;
     let is_wide = plan.math == Math::Fast && tiled.is_wide(launch);
     let extent = |axis: usize| launch.domain[axis] as u64;
-    let bytes = |side: u8| {
-        tiled.kept(launch, side).iter().map(|k| type_of(&launch.body[*k]).bytes()).sum::<u32>()
-    };
     let inner = (0..launch.body.len()).filter(|k| tiled.is_inner(*k));
     let operations = inner.filter(|k| launch.body[*k].what.operation().is_some()).count() as u64;
     (!is_wide).then(|| Sized {
         extents: [extent(tiled.row), extent(column), extent(tiled.folded)],
-        items: [bytes(tiled.left()), bytes(tiled.right())],
+        copies: [tiled.left(), tiled.right()].map(|side| tiled.copied(plan, launch, side)),
         flops: operations + launch.reductions.len() as u64,
         folds: launch.reductions.len() as u32,
     })
@@ -157,6 +154,28 @@ impl Tiled {
             .filter(|k| self.is_of(*k, side) && !constant(k) && read(*k))
             .collect()
     }
+}
+
+impl Tiled {
+    /// The copy of an operand.
+    fn copied(&self, plan: &Plan, launch: &Launch, side: u8) -> Copied {
+        let kept = self.kept(launch, side);
+        let of = |own: Type| kept.iter().filter(|k| type_of(&launch.body[**k]) == own).count();
+        let values = [of(Type::F64), of(Type::F32)].map(|n| n as u32);
+        let is_turned = kept.iter().any(|k| runs_along(plan, launch, *k, self.folded));
+        Copied { values, is_turned }
+    }
+}
+
+/// Whether the memory that a value comes from runs along an axis.
+pub(super) fn runs_along(plan: &Plan, launch: &Launch, k: usize, axis: usize) -> bool {
+    let step = &launch.body[k];
+    let own = step.what.load().is_some_and(|l| {
+        let load = &launch.loads[l as usize];
+        let shape = &plan.buffer(load.buf).shape;
+        linear(&load.read.ix, shape, &launch.domain).coefficient(axis).abs() == 1
+    });
+    own || step.what.args().iter().any(|a| runs_along(plan, launch, *a as usize, axis))
 }
 
 /// The axes that each step of the body needs. None: one reads where values say.
@@ -278,12 +297,11 @@ impl Lowering<'_> {
     ) -> Result<Filled> {
         let is_left = side == t.left();
         let (prefix, long) = if is_left { ('l', size.rows) } else { ('q', size.columns) };
-        let (depth, line, threads) = (size.deep, long + 1, size.threads());
         let launch = self.launch;
-        let kept = t.kept(launch, side);
+        let (kept, copied) = (t.kept(launch, side), t.copied(self.plan, launch, side));
+        let (depth, line, threads) = (size.deep, copied.line(long, size.deep), size.threads());
         // Neighbouring threads read neighbours in memory.
-        let along_folded = kept.iter().any(|k| self.runs_along(*k, t.folded));
-        let (at, place) = if along_folded {
+        let (at, place) = if copied.is_turned {
             (format!("e0 / {depth}"), format!("e0 % {depth}"))
         } else {
             (format!("e0 % {long}"), format!("e0 / {long}"))
@@ -307,19 +325,7 @@ impl Lowering<'_> {
             shared.push(Stmt::Shared { name, of, count: depth * line });
             given.push((*k, of, body.loose[*k]));
         }
-        Ok(Filled { shared, copy: unroll("s", long * depth / threads, body.out), given })
-    }
-
-    /// Whether the memory that a value comes from runs along an axis.
-    pub(super) fn runs_along(&self, k: usize, axis: usize) -> bool {
-        let launch = self.launch;
-        let step = &launch.body[k];
-        let own = step.what.load().is_some_and(|l| {
-            let load = &launch.loads[l as usize];
-            let shape = &self.plan.buffer(load.buf).shape;
-            linear(&load.read.ix, shape, &launch.domain).coefficient(axis).abs() == 1
-        });
-        own || step.what.args().iter().any(|a| self.runs_along(*a as usize, axis))
+        Ok(Filled { line, shared, copy: unroll("s", long * depth / threads, body.out), given })
     }
 
     pub(super) fn fold_tiles(&mut self, t: &Tiled) -> Result<(Vec<Stmt>, Spread, u64)> {
@@ -356,8 +362,8 @@ impl Lowering<'_> {
         let mut inner = Body::new(ANY);
         let (mut take, mut given) = (Vec::new(), Vec::new());
         for (filled, prefix, array, thread, by, (line, apart)) in [
-            (&left, 'l', 'u', &row, "a", (size.rows + 1, down)),
-            (&right, 'q', 'w', &col, "b", (size.columns + 1, side)),
+            (&left, 'l', 'u', &row, "a", (left.line, down)),
+            (&right, 'q', 'w', &col, "b", (right.line, side)),
         ] {
             for (j, (k, of, loose)) in filled.given.iter().enumerate() {
                 let name = format!("{array}{j}");
@@ -564,6 +570,8 @@ enum Sums {
 
 /// A side's shared arrays, how a tile of it gets there, and which values they are.
 struct Filled {
+    /// Items of a line of its arrays.
+    line: u32,
     shared: Vec<Stmt>,
     copy: Stmt,
     given: Vec<(usize, Type, bool)>,

@@ -1,13 +1,13 @@
 //! The sizes of a product's tiles: all that there are, what each costs by the model, and the rule
 //! by which most are left out before one is run.
 //!
-//! Rows: BAS-22, BAS-23, BAS-25. The levels are the paper's: a block takes a tile of the results
-//! and, `deep` places at a time, copies of both operands in shared memory; its threads are dealt
-//! out over the tile; each has `own`×`own` results in registers. The order of a sum is that of the
-//! folded axis whatever the tile, so no size changes a bit of a value. Rules are asked in the
-//! paper's order, each of what the rules before it left: sizes that threads do not divide; copies
-//! that do not fit shared memory; more than twice the least loads; more registers than there are;
-//! less than a quarter of the most threads at once. What is left is ranked by the model, and
+//! Rows: BAS-21, BAS-22, BAS-23, BAS-25. The levels are the paper's: a block takes a tile of the
+//! results and, `deep` places at a time, copies of both operands in shared memory; its threads are
+//! dealt out over the tile; each has `own`×`own` results in registers. The order of a sum is that
+//! of the folded axis whatever the tile, so no size changes a bit of a value. Rules are asked in
+//! the paper's order, each of what the rules before it left: sizes that threads do not divide;
+//! copies that do not fit shared memory; more than twice the least loads; more registers than there
+//! are; less than a quarter of the most threads at once. What is left is ranked by the model, and
 //! measured where somebody asks for it.
 
 use crate::occupancy::{
@@ -20,6 +20,8 @@ const DEPTHS: [u32; 3] = [8, 16, 32];
 const OWN: [u32; 3] = [2, 4, 8];
 /// Fewest and most threads of a block.
 const THREADS: [u32; 2] = [64, 512];
+/// Words that shared memory gives at once, one of each bank.
+const BANKS: u32 = 32;
 /// Bytes of shared memory that a text may declare.
 const SHARED: u32 = 48 * 1024;
 /// Registers of a multiprocessor, and the most of a thread.
@@ -90,10 +92,10 @@ impl TileSize {
             && shares(self.columns)
     }
 
-    /// Bytes of shared memory, where an item of the left operand has so many bytes and one of the
-    /// right. A line is longer by one, so that neighbours along the folded axis are in other banks.
-    pub fn shared(self, [left, right]: [u32; 2]) -> u32 {
-        self.deep * ((self.rows + 1) * left + (self.columns + 1) * right)
+    /// Bytes of shared memory for the copies of the left operand and of the right one.
+    pub fn shared(self, [left, right]: [Copied; 2]) -> u32 {
+        let lines = |side: u32, of: Copied| of.line(side, self.deep) * of.bytes();
+        self.deep * (lines(self.rows, left) + lines(self.columns, right))
     }
 
     /// `tiles of 64×64, 16 deep, 4×4 a thread`.
@@ -109,13 +111,65 @@ impl TileSize {
     }
 }
 
+/// The copy that a block makes of an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copied {
+    /// Values of 8 bytes and of 4 bytes that it keeps of a place: all that the innermost loop
+    /// reads.
+    pub values: [u32; 2],
+    /// Neighbouring threads copy neighbours along the folded axis, which lie a line apart.
+    pub is_turned: bool,
+}
+
+impl Copied {
+    /// Bytes of a place.
+    pub fn bytes(self) -> u32 {
+        8 * self.values[0] + 4 * self.values[1]
+    }
+
+    /// Items of a line of a copy that is so `deep`, of so many with its pad: the first of all pads
+    /// by which threads that write it meet least in the banks (BAS-21).
+    pub fn line(self, side: u32, deep: u32) -> u32 {
+        // Threads along a line write items that follow each other.
+        if !self.is_turned {
+            return side;
+        }
+        let sum = |line: u32| {
+            let of = |lanes: u32, values: u32| values.min(1) * meetings(lanes, line, deep);
+            of(BANKS / 2, self.values[0]) + of(BANKS, self.values[1])
+        };
+        let least = self.values.iter().map(|n| n.min(&1)).sum();
+        let (mut best, mut met) = (side, u32::MAX);
+        for line in side..side + BANKS {
+            let own = sum(line);
+            if own < met {
+                (best, met) = (line, own);
+            }
+            if met == least {
+                break;
+            }
+        }
+        best
+    }
+}
+
+/// Lanes of a warp, or of half of one where items take two words, that meet in one of as many
+/// banks, the most, where they go down columns of `deep` places in lines of that length.
+fn meetings(lanes: u32, line: u32, deep: u32) -> u32 {
+    let mut banks = [0; BANKS as usize];
+    for lane in 0..lanes {
+        banks[((lane % deep * line + lane / deep) % lanes) as usize] += 1;
+    }
+    banks.into_iter().fold(0, u32::max)
+}
+
 /// A product whose tiles are to be chosen.
 #[derive(Clone, Copy, Debug)]
 pub struct Sized {
     /// Results along both axes, and places of the folded one.
     pub extents: [u64; 3],
-    /// Bytes of what both operands keep of a place: of all values that the innermost loop reads.
-    pub items: [u32; 2],
+    /// The copies of both operands.
+    pub copies: [Copied; 2],
     /// Operations of a place.
     pub flops: u64,
     /// Folds, each with its results in registers.
@@ -174,7 +228,7 @@ impl Rule {
 /// Every size for a product on an architecture, in a fixed order, with registers by the model.
 pub fn rows(of: &Sized, on: &Multiprocessor) -> Vec<Row> {
     let row = |size: TileSize| {
-        let (registers, shared) = (size.registers(of.folds), size.shared(of.items));
+        let (registers, shared) = (size.registers(of.folds), size.shared(of.copies));
         let occupancy = resident(size, shared, registers, on);
         let (loads, us) = (of.loads(size), of.us(size, on, occupancy));
         Row { size, registers, spills: 0, shared, loads, occupancy, us, pruned: None }
@@ -186,7 +240,7 @@ pub fn rows(of: &Sized, on: &Multiprocessor) -> Vec<Row> {
 
 /// Microseconds of a product in tiles of one size, by the model.
 pub(super) fn time(of: &Sized, size: TileSize, on: &Multiprocessor) -> f64 {
-    let (registers, shared) = (size.registers(of.folds), size.shared(of.items));
+    let (registers, shared) = (size.registers(of.folds), size.shared(of.copies));
     of.us(size, on, resident(size, shared, registers, on))
 }
 
@@ -230,7 +284,7 @@ pub fn settle(all: &mut [Row], on: &Multiprocessor) {
 impl Sized {
     /// Whether threads share a size out evenly and its copies fit.
     pub fn fits(&self, size: TileSize) -> bool {
-        size.divides() && size.shared(self.items) <= SHARED
+        size.divides() && size.shared(self.copies) <= SHARED
     }
 
     fn tiles(&self, size: TileSize) -> u64 {
@@ -251,7 +305,7 @@ impl Sized {
         let deep = self.extents[2] as f64;
         let results = f64::from(size.rows * size.columns);
         let bytes = |rows: u32, columns: u32| {
-            f64::from(rows * self.items[0]) + f64::from(columns * self.items[1])
+            f64::from(rows * self.copies[0].bytes()) + f64::from(columns * self.copies[1].bytes())
         };
         let per = f64::from(PROCESSORS);
         let cache = deep * bytes(size.rows, size.columns) * per / CACHE_PER_US;
@@ -262,7 +316,7 @@ impl Sized {
         let blocks = self.tiles(size).div_ceil(u64::from(PROCESSORS)) as f64;
         let warps = f64::from(size.threads() / 32);
         let there = (occupancy * f64::from(on.warps)).min(blocks * warps).max(1.0);
-        let whole = |k: usize| self.extents[k] as f64 * deep * f64::from(self.items[k]);
+        let whole = |k: usize| self.extents[k] as f64 * deep * f64::from(self.copies[k].bytes());
         let least = (whole(0) + whole(1)) / BYTES_PER_US;
         (blocks * cache.max(shared).max(flops) / (there / BUSY).min(1.0)).max(least)
     }
@@ -274,7 +328,12 @@ mod tests {
     use std::collections::BTreeMap;
 
     fn product(n: u64) -> Sized {
-        Sized { extents: [n; 3], items: [8, 8], flops: 2, folds: 1 }
+        Sized { extents: [n; 3], copies: copies([1, 0]), flops: 2, folds: 1 }
+    }
+
+    /// Of matrices that lie by rows: the left one is turned.
+    fn copies(values: [u32; 2]) -> [Copied; 2] {
+        [true, false].map(|is_turned| Copied { values, is_turned })
     }
 
     fn hopper() -> &'static Multiprocessor {
@@ -306,6 +365,34 @@ mod tests {
         assert!(most <= least.map(|n| 2 * n), "{least:?} {most:?}");
     }
 
+    /// Threads that write a turned copy meet nowhere: lines of 8 bytes are longer by one, of 4
+    /// bytes by as many as lanes go along them, and those of both by what serves both.
+    #[test]
+    fn bas_21_the_pad_of_a_copy_is_the_first_that_frees_its_banks() {
+        let pad = |values: [u32; 2], is_turned: bool, side: u32, deep: u32| {
+            Copied { values, is_turned }.line(side, deep) - side
+        };
+        for side in SIDES {
+            for deep in DEPTHS {
+                assert_eq!(pad([1, 0], false, side, deep), 0);
+                assert_eq!(pad([2, 0], true, side, deep), if deep == 8 { 2 } else { 1 });
+                assert_eq!(pad([0, 1], true, side, deep), 32 / deep);
+                for values in [[1, 0], [0, 1]] {
+                    let line = Copied { values, is_turned: true }.line(side, deep);
+                    assert_eq!(
+                        meetings(16 << values[1], line, deep),
+                        1,
+                        "{values:?} {side} {deep}"
+                    );
+                }
+            }
+        }
+        assert_eq!(meetings(32, 65, 16), 2);
+        let both = Copied { values: [1, 1], is_turned: true }.line(64, 16);
+        let sum = |line: u32| meetings(16, line, 16) + meetings(32, line, 16);
+        assert!((64..96).all(|line| sum(both) <= sum(line)), "{both}");
+    }
+
     /// The paper's tiles: 4096³·(1 ÷ rows + 1 ÷ columns) loads, in units of 4096³ ÷ 256.
     #[test]
     fn bas_25_loads_of_a_product_of_4096() {
@@ -335,7 +422,7 @@ mod tests {
     #[test]
     fn bas_25_the_papers_search_keeps_what_the_paper_keeps() {
         let sides = [32, 64, 128, 256];
-        let of = Sized { items: [4, 4], ..product(4096) };
+        let of = Sized { copies: copies([0, 1]), ..product(4096) };
         let deepest = |rows: u32, columns: u32| {
             let holds = |deep: &u32| 4 * deep * (rows + columns) < 16 << 10;
             (0..8).map(|k| 1 << k).filter(holds).max().expect("a depth")
@@ -344,7 +431,7 @@ mod tests {
             let sizes = [2, 4, 8, 16].map(|own| TileSize { rows, columns, deep: 8, own });
             let fits = |s: &TileSize| s.divides() && s.registers(1) * s.threads() <= REGISTERS[0];
             let size = sizes.into_iter().find(fits).expect("a part of a thread");
-            let (registers, shared) = (size.registers(1), size.shared(of.items));
+            let (registers, shared) = (size.registers(1), size.shared(of.copies));
             let (occupancy, us) = (resident(size, shared, registers, hopper()), 1.0);
             let loads = of.loads(size);
             Row { size, registers, spills: 0, shared, loads, occupancy, us, pruned: None }

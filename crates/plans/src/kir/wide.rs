@@ -10,7 +10,7 @@
 use super::fast::Fast;
 use super::fold::{fold_text, unit};
 use super::lower::{Body, Lowering, set};
-use super::product::{ANY, Tiled, barrier, drop_places, unroll, upto};
+use super::product::{ANY, Tiled, barrier, drop_places, runs_along, unroll, upto};
 use super::{Expr, Spread, Stmt, THREADS, Type};
 use crate::plan::{Launch, Reduction, What};
 use aplomb_ground::error::Result;
@@ -78,7 +78,7 @@ impl Lowering<'_> {
         let launch = self.launch;
         let is_left = side == t.left();
         let kept = t.kept(launch, side);
-        let along_folded = kept.iter().any(|k| self.runs_along(*k, t.folded));
+        let along_folded = kept.iter().any(|k| runs_along(self.plan, self.launch, *k, t.folded));
         let (at, place) =
             if along_folded { ("e0 / 16", "e0 % 16") } else { ("e0 % 128", "e0 / 128") };
         let int = self.int().cuda();

@@ -5,7 +5,7 @@
 //! its warps meet are at most twice as many as the elements that they meet would fill. Of long
 //! loops 128 warps are looked at, evenly apart.
 
-use super::{Kind, Launch, Plan, product};
+use super::{Kind, Launch, Load, Plan, product};
 use crate::kir::Form;
 use aplomb_values::dag::Read;
 
@@ -13,6 +13,8 @@ use aplomb_values::dag::Read;
 const WARP: u64 = 32;
 /// Bytes that move at once.
 const SECTOR: u64 = 32;
+/// Bytes that the first cache gives at once.
+const LINE: u64 = 128;
 /// So many warps are looked at.
 const LOOKED: u64 = 128;
 
@@ -36,6 +38,18 @@ impl Plan {
         met.sectors <= 2 * met.least
     }
 
+    /// True of a read of the same array that lies whole lines of the first cache from a load, as
+    /// far as their constants tell.
+    pub fn is_whole_lines(&self, from: &Load, read: &Read) -> bool {
+        let buffer = self.buffer(from.buf);
+        let apart = from.read.ix.iter().zip(&read.ix).zip(&*buffer.shape);
+        let apart = apart.fold(0i64, |sum, ((a, b), n)| {
+            let around = a.terms != b.terms;
+            sum.wrapping_mul(*n as i64).wrapping_add(b.c - a.c + i64::from(around))
+        });
+        apart.wrapping_mul(buffer.dtype.size() as i64) % LINE as i64 == 0
+    }
+
     /// The sectors that warps meet by a load, of so many warps at most.
     pub fn sectors(&self, l: &Launch, load: usize, looked: u64) -> Sectors {
         let has = |steps: &[super::Step]| steps.iter().any(|s| s.what.load() == Some(load as u32));
@@ -57,7 +71,7 @@ impl Plan {
         let all = order.slow.saturating_mul(each);
         let buffer = self.buffer(load.buf);
         let size = buffer.dtype.size() as u64;
-        let (mut sectors, mut least, looked) = (0, 0, all.min(looked));
+        let (mut sectors, mut lines, mut least, looked) = (0, 0, 0, all.min(looked));
         for k in 0..looked {
             let warp = (u128::from(k) * u128::from(all) / u128::from(looked)) as u64;
             let first = warp % each * WARP;
@@ -71,8 +85,10 @@ impl Plan {
             met.iter_mut().for_each(|e| *e = *e * size / SECTOR);
             met.dedup();
             sectors += met.len() as u64;
+            met.dedup_by_key(|sector| *sector / (LINE / SECTOR));
+            lines += met.len() as u64;
         }
-        Sectors { sectors, least, looked, warps: all }
+        Sectors { sectors, lines, least, looked, warps: all }
     }
 }
 
@@ -81,6 +97,8 @@ impl Plan {
 pub struct Sectors {
     /// By the warps that were looked at.
     pub sectors: u64,
+    /// The lines of the first cache that these lie in, warp by warp.
+    pub lines: u64,
     /// As many as the elements that they met would fill.
     pub least: u64,
     /// The warps that were looked at.
@@ -94,6 +112,13 @@ impl Sectors {
     pub fn bytes(&self) -> u64 {
         let own = self.sectors.saturating_mul(SECTOR);
         own.saturating_mul(self.warps) / self.looked.max(1)
+    }
+
+    /// Lines of the first cache for all warps, which gives one at a time; a read whose places are
+    /// `shifted` by no whole lines meets one more for each warp.
+    pub fn lines(&self, shifted: bool) -> u64 {
+        let more = if shifted { self.looked } else { 0 };
+        (self.lines + more).saturating_mul(self.warps) / self.looked.max(1)
     }
 }
 

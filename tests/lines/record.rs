@@ -1,0 +1,56 @@
+//! The room of a run's record, counted: blocks of memory and bytes, an evaluation and a launch.
+//!
+//! A run with nothing kept is the same but for the record, so the difference is the record's. Times
+//! are `aplomb bench trace`'s to tell.
+
+use crate::asked::{allocated, blocks};
+use crate::support::session;
+use aplomb_kernel::session::{Mode, Session};
+
+/// Blocks and bytes that a line takes in one way, its plans known; launches and evaluations.
+fn taken(s: &mut Session, text: &str, mode: Mode) -> ([i64; 2], [i64; 2]) {
+    let plain = s.core().mode();
+    s.core().set_mode(mode);
+    let before = [blocks(), allocated()];
+    s.values_of(text, &["r"]).unwrap_or_else(|e| panic!("{text}: {e}"));
+    let after = [blocks(), allocated()];
+    s.core().set_mode(plain);
+    let spent = s.core().spent;
+    assert_eq!(spent.known, spent.evaluations, "{text}: a plan is not known");
+    let did = [spent.evaluations, spent.launches].map(|n| n as i64);
+    ([0, 1].map(|k| (after[k] - before[k]) as i64), did)
+}
+
+/// The record of an evaluation is its graph, which is there anyway, and some figures: few blocks,
+/// and a fixed size a launch, however many items the launch has.
+#[test]
+fn a_record_takes_a_few_blocks_an_evaluation_and_a_fixed_size_a_launch() {
+    let lines =
+        ["r←+/÷⍳100000", "r←+/÷⍳2000", "r←{⍵+⍵[⍋⍵]}⍣30⊢⌽⍳2000", "r←{⍵>0:∇⍵-⌈/÷2000⍴⍵⌊1 ⋄ ⍵}60"];
+    let mut all = Vec::new();
+    for text in lines {
+        let mut s = session();
+        let plain = s.core().mode();
+        let alone = Mode { forgetting: true, ..plain };
+        let story = Mode { tracing: true, ..plain };
+        // Once each: plans are made, tables grow.
+        for mode in [alone, plain, story, alone, plain, story] {
+            s.core().set_mode(mode);
+            s.values_of(text, &["r"]).unwrap_or_else(|e| panic!("{text}: {e}"));
+        }
+        s.core().set_mode(plain);
+        let (without, did) = taken(&mut s, text, alone);
+        for (way, mode, blocks, bytes) in
+            [("record", plain, [1, 0], [64, 256]), ("story", story, [5, 0], [2048, 256])]
+        {
+            let (with, same) = taken(&mut s, text, mode);
+            assert_eq!(did, same, "{text}");
+            let more = [0, 1].map(|k| with[k] - without[k]);
+            all.push(format!("{text}, {way}: {more:?} of {did:?} evaluations and launches"));
+            let most = |each: [i64; 2]| each[0] * did[0] + each[1] * did[1];
+            let most = [most(blocks), most(bytes)];
+            assert!((0..2).all(|k| more[k] <= most[k]), "{more:?} of {most:?}: {all:#?}");
+        }
+    }
+    println!("{all:#?}");
+}
