@@ -61,7 +61,7 @@ const SCANNED: f64 = 0.6;
 const SELECTED: f64 = 0.3;
 const SCATTERED: f64 = 0.9;
 /// The end of a row or segment that is folded.
-const ROW: f64 = 1.5;
+const ROW: f64 = 2.5;
 const SEGMENT: f64 = 40.0;
 /// Rows of so many items are picked by places, item by item.
 const SHORT: usize = 32;
