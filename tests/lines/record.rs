@@ -25,8 +25,7 @@ fn taken(s: &mut Session, text: &str, mode: Mode) -> ([i64; 2], [i64; 2]) {
 /// and a fixed size a launch, however many items the launch has.
 #[test]
 fn a_record_takes_a_few_blocks_an_evaluation_and_a_fixed_size_a_launch() {
-    let lines =
-        ["r←+/÷⍳100000", "r←+/÷⍳2000", "r←{⍵+⍵[⍋⍵]}⍣30⊢⌽⍳2000", "r←{⍵>0:∇⍵-⌈/÷2000⍴⍵⌊1 ⋄ ⍵}60"];
+    let lines = ["r←+/÷⍳100000", "r←+/÷⍳2000", "r←{⍵+⍵[⍋⍵]}⍣30⊢⌽⍳2000", "r←{(⍵>⌊/⍵)/⍵}⍣20⊢⌽⍳2000"];
     let mut all = Vec::new();
     for text in lines {
         let mut s = session();
