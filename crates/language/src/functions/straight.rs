@@ -110,7 +110,7 @@ fn linear_over(a: &Array, rank: usize, depth: usize) -> Option<Linear> {
     })
 }
 
-/// What a linear function is at the places that a read tells. None: the read is not linear.
+/// The linear function at the places that a read tells. None: the read is not linear.
 fn moved(of: &Linear, read: &Read, rank: usize) -> Option<Linear> {
     let mut made = Linear { first: of.first, steps: SmallVec::from_elem(0.0, rank) };
     for (ix, step) in read.ix.iter().zip(&of.steps).filter(|(_, step)| **step != 0.0) {

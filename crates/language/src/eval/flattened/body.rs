@@ -327,10 +327,8 @@ impl Flat<'_, '_> {
                 self.name(call, *sym, new);
             }
             Do::AssignIndex { sym, present, f } if !self.owns(call, *sym) => {
-                let mut at = Vec::with_capacity(present.len());
-                for one in present.iter() {
-                    at.push(one.then(|| popped(stack)).transpose()?);
-                }
+                let index = |p: &bool| p.then(|| popped(stack)).transpose();
+                let at = present.iter().map(index).collect::<Result<Vec<_>>>()?;
                 let v = top(stack)?;
                 self.sent_to(call, (*sym, f.as_ref()), at, &v)?;
             }

@@ -169,7 +169,7 @@ impl Flat<'_, '_> {
             return Ok(None);
         }
         let io = self.ev.cx.sys.settings.io;
-        let mut out = Vec::with_capacity(node.shape()[1]);
+        let mut out = Vec::new();
         for k in 0..node.shape()[1] {
             let at = Array::num(k as f64 + io);
             let column = select::bracket(&mut self.ev.cx, &node, &[None, Some(at)])?;

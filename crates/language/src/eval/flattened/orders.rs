@@ -58,7 +58,7 @@ enum Below {
     Sorted(Vec<f64>),
 }
 
-/// What the first items come to, from none to all of them. None: it fails.
+/// The values that the first items come to, from none to all of them. None: one fails.
 fn running<'a>(
     op: Op,
     budget: &Budget,

@@ -280,7 +280,7 @@ impl Flat<'_, '_> {
         if !outer.is_alone || !old.is_of_f64() || storage(&old).is_none() {
             return refuse("items of an outer name are assigned");
         }
-        let mut at = Vec::with_capacity(indices.len());
+        let mut at = Vec::new();
         for i in indices {
             at.push(match i {
                 None => None,

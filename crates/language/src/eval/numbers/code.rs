@@ -536,7 +536,7 @@ impl<'e, 'h> Maker<'e, 'h> {
         op: Option<Op>,
         y: &Place,
     ) -> Option<()> {
-        let mut new = Vec::with_capacity(places.len());
+        let mut new = Vec::new();
         for (k, at) in places.iter().enumerate() {
             let y = match y.items() {
                 Some(items) if items.len() == places.len() => &items[k],

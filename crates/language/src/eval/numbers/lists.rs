@@ -264,7 +264,9 @@ impl Maker<'_, '_> {
                 if let Some(few) = few.filter(|n| (1.0..=SHORT as f64).contains(n))
                     && is_one(y)
                 {
-                    return Some(Place::Tuple(vec![y.clone(); few as usize].into()));
+                    return Some(Place::Tuple(
+                        std::iter::repeat_n(y.clone(), few as usize).collect(),
+                    ));
                 }
                 let class = self.class_of_items(y)?;
                 let of = self.many_of(body, y, class)?;
