@@ -571,7 +571,7 @@ fn g4_pictures_of_the_examples_fit_their_widths() {
 #[test]
 fn equal_nodes_have_equal_hashes_and_others_have_not() {
     let hash = |kind: &str, line: &str| {
-        let trace = support::told(&[], &["x←⍳2500 ⋄ m←50 50⍴x ⋄ y←⌽⍳50", line]);
+        let trace = support::told(&[], &["x←⍳2500 ⋄ m←50 50⍴x ⋄ y←1+49|3×⍳50", line]);
         let node = trace.nodes.iter().find(|n| n.kind == kind);
         node.unwrap_or_else(|| panic!("{line}: no {kind}")).h.clone()
     };

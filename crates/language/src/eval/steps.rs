@@ -370,12 +370,21 @@ impl Eval<'_> {
             }
             Loop::Until(_) => None,
         });
-        let (ends, allowance) = ((&mut walk.slots[..], &mut walk.at), &mut walk.allowance);
+        // What a few turns left would copy serves the loop around better, which comes to its own.
+        let most = match steps.steps[first].act {
+            Act::Next { .. } => COPIES.0.saturating_add(COPIES.1.saturating_mul(left)),
+            _ => usize::MAX,
+        };
+        let mut allowance = walk.allowance.min(most);
+        let kept = walk.allowance - allowance;
+        let ends = (&mut walk.slots[..], &mut walk.at);
         // What ran together is nothing for registers.
         let known = self.st.programs.runs_together(at.ast, first);
-        if (known || !self.loop_by_numbers(at, steps, (first, jump + 1), ends, allowance, way)?)
-            && !self.turns_together(at, steps, first, &mut walk.slots)?
-        {
+        let steps_of = (first, jump + 1);
+        let runs =
+            !known && self.loop_by_numbers(at, steps, steps_of, ends, &mut allowance, way)?;
+        walk.allowance = kept.saturating_add(allowance);
+        if !runs && !self.turns_together(at, steps, first, &mut walk.slots)? {
             let tried_at = &mut walk.turns[k].tried_at;
             *tried_at = if early { *tried_at } else { tried_at.saturating_mul(8) };
             return Ok(());

@@ -169,6 +169,7 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
             picked(cx, &r, &r, places, |range, places| places.extend(range.rev()))?
         }
         ('∪', None, Side::Pieces(r)) => unique(cx, &r)?,
+        ('≠', None, Side::Pieces(r)) => sieve(cx, &r)?,
         ('⍋' | '⍒', None, Side::Pieces(r)) => graded(cx, &r, p.glyph == '⍒')?,
         ('⊃', None, Side::Pieces(r)) => return firsts(cx, &r, shape),
         ('/' | '⌿', Some(Side::Pieces(m)), Side::Pieces(r)) => kept(cx, &m, &r)?,
@@ -338,16 +339,36 @@ fn parted(cx: &Cx<'_>, marks: &Ragged, r: &Ragged, runs: bool) -> Result<Option<
 
 /// Each value of each piece once, where it is first: whole numbers and characters.
 fn unique(cx: &Cx<'_>, r: &Ragged) -> Result<Option<Ragged>> {
+    let Some(mut first) = firsts_of(r) else { return Ok(None) };
+    let places = cx.budget().room(r.flat().len())?;
+    picked(cx, r, r, places, |range, places| first(range, places))
+}
+
+/// Whether each item of each piece is the first of its value.
+fn sieve(cx: &Cx<'_>, r: &Ragged) -> Result<Option<Ragged>> {
+    let Some(mut first) = firsts_of(r) else { return Ok(None) };
+    let mut marks = cx.budget().filled(0.0, r.flat().len())?;
+    let (mut places, mut ticks) = (cx.budget().room(r.flat().len())?, cx.budget().ticks());
+    for range in (0..r.count()).map(|k| r.range(k)) {
+        ticks.tick()?;
+        places.clear();
+        first(range.start as u32..range.end as u32, &mut places);
+        places.iter().for_each(|&at: &u32| marks[at as usize] = 1.0);
+    }
+    let marks = Array::numbers(r.flat().shape(), marks, cx.budget())?;
+    Ok(r.with(marks))
+}
+
+/// A search for the places where a value is first in a stretch of flat data. None: it is of other
+/// items than whole numbers and characters.
+fn firsts_of(r: &Ragged) -> Option<impl FnMut(Range<u32>, &mut Vec<u32>) + '_> {
     /// The length up to which items are looked for among those that are kept.
     const FEW: usize = 16;
     let exact = r.flat().is_char() || r.flat().dtype().is_integer();
-    let Some(view) = storage(r.flat()).filter(|_| exact).map(|s| s.view()) else {
-        return Ok(None);
-    };
-    let places = cx.budget().room(r.flat().len())?;
-    let key = |k: u32| view.number(k as usize) as i64;
+    let view = storage(r.flat()).filter(|_| exact).map(|s| s.view())?;
+    let key = move |k: u32| view.number(k as usize) as i64;
     let mut seen: HashSet<i64> = HashSet::new();
-    picked(cx, r, r, places, |range, places| {
+    Some(move |range: Range<u32>, places: &mut Vec<u32>| {
         let first = places.len();
         if range.len() <= FEW {
             for k in range {

@@ -3,7 +3,7 @@
 
 use super::cells;
 use super::shape::{Axis, reshaped};
-use super::straight::{are_scattered, line, progression};
+use super::straight::{Plane, are_scattered, line, plane};
 use crate::eval::cx::Cx;
 use crate::eval::lower::places::Chosen;
 use crate::functions::amend::picked;
@@ -142,8 +142,8 @@ pub fn choices(
         }
         let sel = if lazy.is_some() { None } else { Some(select(cx, i.as_ref(), n)?) };
         some.push(match (lazy, &sel) {
-            (Some(i), _) => match progression(cx, i, n) {
-                Some((first, step)) => Chosen::Line { shape: i.shape().into(), first, step },
+            (Some(i), _) => match plane(cx, i, n) {
+                Some(plane) => Chosen::Line { shape: i.shape().into(), plane },
                 None => Chosen::Array(i.clone()),
             },
             (None, Some(sel)) => chosen(i.as_ref(), sel),
@@ -175,16 +175,20 @@ fn lines_of(a: &Array, chosen: &[Chosen]) -> Option<Move> {
     let (mut shape, mut read) = (Shape::new(), Read::new([]));
     let mut onto = a.is_uniform();
     for (c, &n) in chosen.iter().zip(a.shape()) {
-        let (own, first, step) = match c {
-            Chosen::All => (Shape::from_slice(&[n]), 0, 1),
-            Chosen::Line { shape, first, step } => (shape.clone(), *first, *step),
+        let own: Shape = c.shape(n);
+        read.ix.push(match c {
+            Chosen::All => Ix::axis(shape.len()),
+            Chosen::Line { plane, .. } => plane.read(|k| shape.len() + k),
             Chosen::Array(_) => return None,
-        };
-        read.ix.push(match own.first() {
-            Some(_) => Ix::axis(shape.len()).times(step).offset(first),
-            None => Ix::constant(first),
         });
-        onto &= elements(&own) == n && (step != 0 || n == 1);
+        onto &= match c {
+            Chosen::Line { plane, .. } => {
+                own.len() < 2
+                    && elements(&own) == n
+                    && (plane.steps.iter().all(|s| *s != 0) || n == 1)
+            }
+            _ => true,
+        };
         shape.extend(own);
     }
     a.is_uniform().then_some(Move { name: "[]", onto: onto && elements(&shape) > 0, shape, read })
@@ -194,7 +198,8 @@ fn chosen(i: Option<&Array>, s: &Sel) -> Chosen {
     match (s, i) {
         (Sel::At { shape, places }, Some(i)) => match line(places) {
             Some((first, step)) if shape.len() < 2 => {
-                Chosen::Line { shape: shape.clone(), first, step }
+                let steps = shape.iter().map(|_| step).collect();
+                Chosen::Line { shape: shape.clone(), plane: Plane { first, steps } }
             }
             _ => Chosen::Array(i.clone()),
         },

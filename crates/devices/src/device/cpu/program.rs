@@ -582,6 +582,8 @@ impl Lower<'_> {
             }
             // Their fast parts know 0 and 1 only.
             (Op::Lcm | Op::Gcd, _) if !bools => Run::Each,
+            // Whole exponents are products in f32, and which are whole differs by place.
+            (Op::Pow, _) if round => Run::Each,
             // Their instructions are quicker in f32.
             (Op::Div | Op::Recip | Op::Sqrt, _) if round && shorts => {
                 singles(isa, op).map_or(Run::Each, |l| Run::Single(kind(l)))

@@ -326,18 +326,11 @@ impl Flat<'_, '_> {
                 let new = self.call(&f, Some(old), v)?;
                 self.name(call, *sym, new);
             }
-            Do::AssignIndex { sym, present, f }
-                if present[..] == [true] && !self.owns(call, *sym) =>
-            {
-                let (at, v) = (popped(stack)?, top(stack)?);
-                let op = match f {
-                    None => None,
-                    Some(f) => match Self::scalar_of(&*self.function(call, f)?) {
-                        None => return refuse("an outer name is assigned"),
-                        op => op,
-                    },
-                };
-                self.sent_to(call, *sym, op, (&at, &v))?;
+            Do::AssignIndex { sym, present, f } if !self.owns(call, *sym) => {
+                let index = |p: &bool| p.then(|| popped(stack)).transpose();
+                let at = present.iter().map(index).collect::<Result<Vec<_>>>()?;
+                let v = top(stack)?;
+                self.sent_to(call, (*sym, f.as_ref()), at, &v)?;
             }
             Do::AssignIndex { sym, present, f: None } if present[..] == [true] => {
                 let (at, v) = (popped(stack)?, top(stack)?);
@@ -370,7 +363,7 @@ impl Flat<'_, '_> {
     }
 
     /// Whether a name is the call's own, which what it took from outside is not.
-    fn owns(&self, call: &Call, sym: Sym) -> bool {
+    pub(super) fn owns(&self, call: &Call, sym: Sym) -> bool {
         call.names.borrow().iter().any(|(s, _)| *s == sym) && !self.has_changed(sym)
     }
 
@@ -428,7 +421,7 @@ impl Flat<'_, '_> {
     }
 
     /// The function that an expression is now; what its operands compute is the same in all cells.
-    fn function(&mut self, call: &Rc<Call>, f: &FExpr) -> Result<Rc<Func>> {
+    pub(super) fn function(&mut self, call: &Rc<Call>, f: &FExpr) -> Result<Rc<Func>> {
         let at = At { ast: &call.frame.closure.ast, frame: Some(&call.frame) };
         let made = match f {
             FExpr::Op1(op, g) => {

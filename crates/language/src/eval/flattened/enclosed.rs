@@ -4,9 +4,10 @@
 //! What ⊂ makes of each cell would be a scalar that holds an array, only for the function behind it
 //! to open it again.
 
-use super::body::Call;
+use super::body::{Call, popped};
 use super::{Cells, Flat};
 use crate::eval::value::{self, Func, Oper};
+use crate::functions::shape::reshaped;
 use crate::functions::{search, select};
 use crate::syntax::resolve::{Do, FExpr, Ins, OpExpr, Operand};
 use aplomb_ground::error::Result;
@@ -66,6 +67,27 @@ impl Flat<'_, '_> {
             stack.pop();
             return Ok(Some((made, steps)));
         }
+        if let [Ins { what: Do::AssignIndex { sym, present, f }, .. }, ..] = behind
+            && present[..] == [true]
+            && !self.owns(call, *sym)
+            && let Some(at) = self.columns(&keys)?
+        {
+            stack.pop();
+            let v = popped(stack)?;
+            self.sent_to(call, (*sym, f.as_ref()), at, &v)?;
+            return Ok(Some((v, 1)));
+        }
+        if let [next, ..] = behind
+            && called(next, true) == Some('⊃')
+            && let [.., Cells::Same(base), Cells::Each(items, _)] = stack.as_slice()
+            && base.is_uniform()
+            && items.split().is_some_and(|rows| rows.cell() == [base.rank()])
+        {
+            let (base, items) = (base.clone(), self.top(stack)?);
+            stack.truncate(stack.len() - 2);
+            let z = select::bracket(&mut self.ev.cx, &base, &[items])?;
+            return Ok(Some((self.each_of(z), 1)));
+        }
         if let [next, ..] = behind
             && called(next, true) == Some('∊')
             && let [.., Cells::Same(list), _] = stack.as_slice()
@@ -124,6 +146,37 @@ impl Flat<'_, '_> {
             false => search::first_places(&mut self.ev.cx, &whole, &items)?,
         };
         Ok(Some((self.each_of(z), 2)))
+    }
+
+    /// The index of each axis, where each cell has as many numbers as there are axes. None: cells
+    /// differ in that, or have other items.
+    pub(super) fn columns(&mut self, v: &Cells) -> Result<Option<Vec<Option<Cells>>>> {
+        let Cells::Each(..) = v else { return Ok(None) };
+        let a = self.array(v)?;
+        let node = match (a.split(), a.pieces()) {
+            (Some(rows), _) if rows.cell().len() == 1 => rows.node.settled(),
+            (None, Some(all)) if all.count() > 0 => {
+                let m = all.range(0).len();
+                if (0..all.count()).any(|k| all.range(k).len() != m) {
+                    return Ok(None);
+                }
+                reshaped(&mut self.ev.cx, all.flat(), &[all.count(), m])?
+            }
+            _ => return Ok(None),
+        };
+        let node = self.ev.cx.ready(&node, "index")?;
+        if !node.is_of_f64() || node.is_empty() {
+            return Ok(None);
+        }
+        let io = self.ev.cx.sys.settings.io;
+        let mut out = Vec::new();
+        for k in 0..node.shape()[1] {
+            let at = Array::num(k as f64 + io);
+            let column = select::bracket(&mut self.ev.cx, &node, &[None, Some(at)])?;
+            let column = self.ev.cx.ready(&column, "index")?;
+            out.push(Some(self.each_of(column)));
+        }
+        Ok(Some(out))
     }
 
     /// The cells on top of the stack as a ready vector. None: they are the same in all.

@@ -7,6 +7,7 @@
 //! for a pair.
 
 use super::body::Call;
+use super::orders::{compares, cuts, fold_of};
 use super::{Cells, Flat};
 use crate::eval::phrases::folds;
 use crate::eval::run::{At, Eval};
@@ -20,11 +21,11 @@ use aplomb_values::prim::op::Op;
 use std::rc::Rc;
 
 /// Fewer comparisons are made one by one.
-const MANY: usize = 1 << 14;
+pub(super) const MANY: usize = 1 << 14;
 
 /// The question to a comparison.
 #[derive(Clone, Copy, PartialEq)]
-enum Asked {
+pub(super) enum Asked {
     /// `+/`
     Count,
     /// `∨/`
@@ -43,6 +44,8 @@ enum Asked {
 #[derive(Clone, Copy, PartialEq)]
 enum Tag {
     Same,
+    /// A number that stands in the text.
+    One,
     Cell,
     /// An enclosure of it.
     Whole,
@@ -112,7 +115,7 @@ fn one_value(ins: &[Ins]) -> Option<usize> {
 }
 
 /// The question of the steps behind a comparison, and their number.
-fn behind(ins: &[Ins]) -> Option<(Asked, usize)> {
+pub(super) fn behind(ins: &[Ins]) -> Option<(Asked, usize)> {
     match ins {
         [Ins { what: Do::Monad(f), .. }, ..] => asked(f).map(|asked| (asked, 1)),
         [Ins { what: Do::Dyad(f), .. }, ..] if keeps(f) == Some(true) => {
@@ -168,12 +171,13 @@ fn code_joins(code: &Code, own: &mut Vec<Sym>) -> bool {
     let mut tags: Vec<Tag> = Vec::new();
     for (k, ins) in code.ins.iter().enumerate() {
         let tag = match &ins.what {
+            Do::Const(a) if a.rank() == 0 && a.is_simple_scalar() => Tag::One,
             Do::Const(_) => Tag::Same,
             Do::Name(sym) if own.contains(sym) => Tag::Other,
             Do::Name(_) => Tag::Same,
             Do::Omega | Do::Alpha => Tag::Cell,
             Do::Monad(f) => match tags.pop() {
-                Some(Tag::Same) => Tag::Same,
+                Some(tag @ (Tag::Same | Tag::One)) => tag,
                 Some(Tag::Cell) if matches!(f, FExpr::Prim(p) if p.glyph == '⊂') => Tag::Whole,
                 _ => Tag::Other,
             },
@@ -185,7 +189,21 @@ fn code_joins(code: &Code, own: &mut Vec<Sym>) -> bool {
                 }
             }
             Do::Dyad(f) => match (tags.pop(), tags.pop()) {
-                (Some(Tag::Same), Some(Tag::Same)) => Tag::Same,
+                (Some(Tag::One), Some(Tag::One)) => Tag::One,
+                (Some(Tag::Same | Tag::One), Some(Tag::Same | Tag::One)) => Tag::Same,
+                (Some(Tag::Same), Some(Tag::Cell)) | (Some(Tag::Cell), Some(Tag::Same))
+                    if compares(f).is_some() =>
+                {
+                    match behind(&code.ins[k + 1..]) {
+                        Some((Asked::Count | Asked::Any, _)) => return true,
+                        _ => Tag::Other,
+                    }
+                }
+                (Some(Tag::Cell), Some(Tag::Same))
+                    if cuts(f).is_some() && fold_of(&code.ins[k + 1..]).is_some() =>
+                {
+                    return true;
+                }
                 (Some(Tag::Same), Some(Tag::Cell)) | (Some(Tag::Cell), Some(Tag::Same))
                     if is_equals(f) =>
                 {
@@ -211,7 +229,7 @@ fn code_joins(code: &Code, own: &mut Vec<Sym>) -> bool {
             Do::Index(present) => {
                 let n = 1 + present.iter().filter(|p| **p).count();
                 let from = tags.len().saturating_sub(n);
-                let same = tags[from..].iter().all(|tag| *tag == Tag::Same);
+                let same = tags[from..].iter().all(|tag| matches!(tag, Tag::Same | Tag::One));
                 tags.truncate(from);
                 if same { Tag::Same } else { Tag::Other }
             }
@@ -230,7 +248,7 @@ impl Eval<'_> {
     /// Whether a dfn asks, in each of many calls, where one vector holds its argument.
     pub fn joins(&mut self, f: &Rc<Func>, dyadic: bool) -> bool {
         let Func::Dfn(closure) = &**f else { return false };
-        if !closure.text().contains(['=', '≡', '∊']) {
+        if !closure.text().contains(['=', '≡', '∊', '<', '≤', '≥', '>', '↑', '↓']) {
             return false;
         }
         let frame = self.frame_to_read(f, closure, dyadic);
@@ -260,7 +278,7 @@ impl Flat<'_, '_> {
         ins: &[Ins],
     ) -> Result<Option<(Cells, usize)>> {
         if !is_equals(f) {
-            return Ok(None);
+            return self.ordered(f, (x, y), ins);
         }
         let Some((v, keys)) = self.compared(x, y)? else { return Ok(None) };
         let Some(steps) = pair(ins) else {

@@ -22,6 +22,7 @@ mod calls;
 mod enclosed;
 mod inside;
 mod joins;
+mod orders;
 mod parts;
 mod running;
 mod sent;

@@ -14,11 +14,11 @@ use super::{Cells, Flat, refuse};
 use crate::eval::run::{At, Eval};
 use crate::eval::value::{Closure, Func, Value};
 use crate::syntax::ast::Sym;
+use crate::syntax::resolve::FExpr;
 use crate::syntax::token::{Kind, Token, Word, lex};
 use aplomb_ground::error::Result;
 use aplomb_values::array::{Array, storage};
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::scalar;
 use aplomb_values::prim::short::two;
 use std::rc::Rc;
 
@@ -260,36 +260,53 @@ impl Flat<'_, '_> {
         Ok(())
     }
 
-    /// `c[i]←v` and `c[i]f←v` of an outer vector of numbers.
+    /// `c[i;j]←v` and `c[i;j]f←v` of an outer array of numbers, an item in each cell.
     pub(super) fn sent_to(
         &mut self,
         call: &Rc<Call>,
-        sym: Sym,
-        op: Option<Op>,
-        (at, v): (&Cells, &Cells),
+        (sym, f): (Sym, Option<&FExpr>),
+        indices: Vec<Option<Cells>>,
+        v: &Cells,
     ) -> Result<()> {
+        let op = match f {
+            None => None,
+            Some(f) => match Self::scalar_of(&*self.function(call, f)?) {
+                None => return refuse("an outer name is assigned"),
+                op => op,
+            },
+        };
         let (outer, old) = self.outer(call, sym)?;
         let old = self.ev.cx.ready(&old, "assignment")?;
-        let plain = old.rank() == 1 && old.is_of_f64() && storage(&old).is_some();
-        if !outer.is_alone || !plain {
+        if !outer.is_alone || !old.is_of_f64() || storage(&old).is_none() {
             return refuse("items of an outer name are assigned");
         }
-        let (at, v) = (self.array(at)?, self.array(v)?);
-        let (at, v) = (self.numbers(&at)?, self.numbers(&v)?);
-        let (io, ct, n) =
-            (self.ev.cx.sys.settings.io, self.ev.cx.sys.settings.ct, old.first_extent());
+        let mut at = Vec::new();
+        for i in indices {
+            at.push(match i {
+                None => None,
+                Some(i) => {
+                    let i = self.here(&i)?;
+                    Some(self.one_or_list(i)?)
+                }
+            });
+        }
+        let v = self.array(v)?;
+        let v = self.numbers(&v)?;
+        let places = match self.chosen(old.shape(), &at, v.len())? {
+            Some((places, cell)) if cell.is_empty() => places,
+            _ => return refuse("items of an outer name are chosen in another way"),
+        };
+        let ct = self.ev.cx.sys.settings.ct;
         let mut items = self.ev.cx.numbers(&old, "an outer name")?;
         let mut ticks = self.ev.cx.budget().ticks();
-        for (at, v) in at.iter().zip(v) {
+        for (at, v) in places.into_iter().zip(v) {
             ticks.tick()?;
-            let Ok(k) = scalar::place(*at, io, n, ct) else {
-                return refuse("an index of an outer name is outside");
-            };
-            let new = op.map_or(Some(v), |op| two(op, ct, items[k], v));
+            let slot = &mut items[at as usize];
+            let new = op.map_or(Some(v), |op| two(op, ct, *slot, v));
             let Some(new) = new else { return refuse("a change of an outer name fails") };
-            items[k] = new;
+            *slot = new;
         }
-        let new = Array::numbers([n].as_slice(), items, self.ev.cx.budget())?;
+        let new = Array::numbers(old.shape(), items, self.ev.cx.budget())?;
         self.changed(call, sym, new);
         Ok(())
     }

@@ -111,8 +111,11 @@ impl Flat<'_, '_> {
             }
             _ => return Err(bug!("a change of another form")),
         };
+        let is_path = is_enclosed
+            && matches!(&last.what, Do::AssignIndex { present, .. } if present[..] == [true]);
         let upto = match what {
             Sent::Joined { whole: true } => upto - 1,
+            Sent::Put { .. } if is_path => upto - 1,
             _ => upto,
         };
         let mut stack = match self.stacked(call, &ins[..upto], false)? {
@@ -121,6 +124,13 @@ impl Flat<'_, '_> {
         };
         self.keep(call, &ins[..upto], (step, here))?;
         let what = match (what, &last.what) {
+            (Sent::Put { op, .. }, _) if is_path => {
+                let i = super::body::popped(&mut stack)?;
+                match self.columns(&i)? {
+                    Some(at) => Sent::Put { at, op },
+                    None => return refuse("items are assigned by other paths"),
+                }
+            }
             (Sent::Put { op, .. }, Do::AssignIndex { present, .. }) => {
                 let mut at = Vec::new();
                 for present in present {

@@ -10,7 +10,7 @@ use crate::eval::cx::Cx;
 use crate::eval::scope::Inside;
 use crate::functions::amend::fits;
 use crate::functions::select::{bracket, places_of, select, whole_places};
-use crate::functions::straight::progression;
+use crate::functions::straight::{Plane, plane};
 use aplomb_ground::error::{Result, untraced};
 use aplomb_values::array::{Array, Data, Shape, Split, View, elements};
 use aplomb_values::dag::ix::Ix;
@@ -208,10 +208,9 @@ impl Cx<'_> {
         for (k, (c, &extent)) in chosen.iter().zip(a.shape()).enumerate() {
             read.ix.push(match c {
                 Chosen::All => Ix::axis(at),
-                Chosen::Line { shape, first, .. } if shape.is_empty() => Ix::constant(*first),
-                Chosen::Line { first, step, .. } => Ix::axis(at).times(*step).offset(*first),
-                Chosen::Array(i) if let Some((first, step)) = self.line_of_cells(i, extent) => {
-                    Ix::axis(0).times(step).offset(first)
+                Chosen::Line { plane, .. } => plane.read(|k| at + k),
+                Chosen::Array(i) if let Some((plane, around)) = self.plane_of_cells(i, extent) => {
+                    plane.read(|k| if k < around { k } else { at + k - around })
                 }
                 Chosen::Array(i) => {
                     along.push(Along { axis: (own + k) as u8, times: 1, extent });
@@ -242,11 +241,11 @@ impl Cx<'_> {
         Ok(Array::framed(made, frame.len()))
     }
 
-    /// First place and step of an index that is a number in each cell of one axis, and grows by the
-    /// same from cell to cell, all of whose places are there: then it is no index but a read.
-    fn line_of_cells(&self, i: &Array, extent: usize) -> Option<(i64, i64)> {
-        let cells = i.frame().filter(|cells| cells.at == 1 && cells.node.rank() == 1)?;
-        progression(self, &cells.node, extent)
+    /// The places of an index of every cell, where they are told without looking at them and are
+    /// all there, and the number of axes of the cells: then it is no index but a read.
+    fn plane_of_cells(&self, i: &Array, extent: usize) -> Option<(Plane, usize)> {
+        let cells = i.frame()?;
+        Some((plane(self, &cells.node, extent)?, cells.at))
     }
 
     /// An index over a whole frame and the cells of a result; its own axes stand at `at`.

@@ -8,6 +8,7 @@
 use super::known;
 use crate::eval::cx::{Cx, SMALL};
 use crate::functions::cells::joined as joined_now;
+use crate::functions::straight::Plane;
 use aplomb_ground::error::{Result, untraced};
 use aplomb_values::array::{Array, DType, Shape, elements};
 use aplomb_values::dag::ix::Ix;
@@ -26,14 +27,12 @@ const RUN: usize = 8;
 pub enum Chosen {
     /// Every place, in order.
     All,
-    /// Places from 0 as a straight line: first and step; without axes one place.
+    /// Places from 0 that are told without looking at them.
     Line {
         /// The shape in which the places were given.
         shape: Shape,
-        /// The first place.
-        first: i64,
-        /// From one place to the next.
-        step: i64,
+        /// The place at each index.
+        plane: Plane,
     },
     /// Integers, ⎕IO included, that are checked when they are used.
     Array(Array),
@@ -278,8 +277,7 @@ impl Cx<'_> {
         for (k, (c, own)) in chosen.iter().zip(&shapes).enumerate() {
             spots.read.ix.push(match c {
                 Chosen::All => Ix::axis(at),
-                Chosen::Line { shape, first, .. } if shape.is_empty() => Ix::constant(*first),
-                Chosen::Line { first, step, .. } => Ix::axis(at).times(*step).offset(*first),
+                Chosen::Line { plane, .. } => plane.read(|k| at + k),
                 Chosen::Array(i) => {
                     spots.along.push(Along { axis: k as u8, times: 1, extent: a.shape()[k] });
                     let whole = i.shape() == spots.shape.as_slice() || i.rank() == 0;

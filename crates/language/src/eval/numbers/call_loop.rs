@@ -6,18 +6,21 @@
 //! they lie one behind the other and leaves its value in a list or for the next turn; the loop may
 //! then be compiled. What the instructions are about stays where it was, and what the loop needs
 //! comes behind it. A turn that fails ends the run as a call does, and nothing has happened.
+//!
+//! A state that is a vector stays one list of the loop where each turn puts items behind it (or
+//! before it: then it lies from its end), changes some, or leaves it: `⊃{⍵,⍺×2}/`, `{⍵,f ⍵}⍣n`.
 
-use super::COPIES;
 use super::form::{Form, Items};
 use super::machine::{End, Machine, Told, Values, Way};
 use super::program::{Catch, List, Program};
 use super::runs::Left;
+use super::{COPIES, Forms};
 use crate::eval::run::Eval;
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::Array;
 use aplomb_values::prim::op::Op;
-use aplomb_values::registers::{Arg, Do, Function};
+use aplomb_values::registers::{Arg, Do, Function, OnList};
 use std::rc::Rc;
 
 /// Fewer calls are not worth a loop.
@@ -57,6 +60,19 @@ pub struct CallLoop {
     /// The list of values, and the numbers of one.
     out: u16,
     numbers: usize,
+    /// The state where that is a list.
+    grown: Option<Grown>,
+}
+
+/// A state that is a list.
+#[derive(Clone)]
+struct Grown {
+    /// The list of the loop.
+    list: u16,
+    /// It lies from its end: items are put before it.
+    turned: bool,
+    /// The lists of a call's own that it is, each after the step that makes it.
+    own: Vec<u16>,
 }
 
 /// The place of an argument's numbers.
@@ -87,6 +103,7 @@ struct Maker<'a> {
     given: Option<Vec<u16>>,
     /// The error guards among the steps.
     catches: Vec<Catch>,
+    grown: Option<Grown>,
 }
 
 /// The place that a function's value goes to.
@@ -109,9 +126,11 @@ fn call_loop(
     let own = &program.code[0];
     let value = program.gives.as_ref()?;
     let only_numbers = |form: &Form| !form.has_lists();
-    let all =
-        only_numbers(value) && only_numbers(right.0) && left.is_none_or(|l| only_numbers(l.0));
-    (all && own.lists == 0).then_some(())?;
+    let grows = (gives, right.1) == (Gives::Last, From::State)
+        && matches!(value, Form::List(_))
+        && value == right.0;
+    let all = grows || only_numbers(value) && only_numbers(right.0) && own.lists == 0;
+    (all && left.is_none_or(|l| only_numbers(l.0))).then_some(())?;
     let mut program = program.clone();
     (program.native, program.begins_again, program.loops) = Default::default();
     let end = program.number(0.0)?;
@@ -136,6 +155,10 @@ fn call_loop(
         None => None,
     };
     let registers = u16::try_from(own.registers).ok()?;
+    let grown = match grows {
+        false => None,
+        true => Some(Grown { list: out, turned: puts_before(&own.steps)?, own: vec![0] }),
+    };
     let mut maker = Maker {
         program: &mut program,
         steps: Vec::new(),
@@ -147,10 +170,11 @@ fn call_loop(
         within: Vec::new(),
         given: None,
         catches: Vec::new(),
+        grown,
     };
     maker.turn((gives, end, item, last), right, left)?;
     let (steps, registers) = (maker.steps, maker.registers as usize);
-    let catches = maker.catches;
+    let (catches, grown) = (maker.catches, maker.grown);
     // A call within of the first function is one of the function that it was.
     program.code.push(own.clone());
     let behind = u16::try_from(program.code.len() - 1).ok()?;
@@ -170,7 +194,17 @@ fn call_loop(
     program.catches.extend(catches);
     program.code[0] = Function { steps, registers, lists: 0 };
     let numbers = value.registers().0;
-    Some(CallLoop { program, end, last, right, left, out, numbers })
+    Some(CallLoop { program, end, last, right, left, out, numbers, grown })
+}
+
+/// Whether steps put items before a list. None: some before it and some behind it.
+fn puts_before(steps: &[Do]) -> Option<bool> {
+    let mut fronts = steps.iter().filter_map(|step| match step {
+        Do::List(OnList::Join { front, .. }, _) => Some(*front),
+        _ => None,
+    });
+    let first = fronts.next().is_some_and(|front| front);
+    fronts.all(|front| front == first).then_some(first)
 }
 
 impl Maker<'_> {
@@ -237,7 +271,9 @@ impl Maker<'_> {
     /// A function's steps, with its arguments in registers from one on.
     fn function(&mut self, of: usize, base: u16, to: &mut To) -> Option<()> {
         let own = self.program.code[of].clone();
-        (own.lists == 0 && self.steps.len() + own.steps.len() < LONG).then_some(())?;
+        let has_state = self.grown.is_some() && self.within.is_empty();
+        let fits = own.lists == 0 || has_state;
+        (fits && self.steps.len() + own.steps.len() < LONG).then_some(())?;
         self.within.push(of);
         let first = self.steps.len() as u32;
         let passes = own.steps.iter().filter(|step| matches!(step, Do::Pass(_))).count();
@@ -296,6 +332,8 @@ impl Maker<'_> {
                     }
                     None => self.steps.push(step),
                 },
+                Do::PassList(list, _) if has_state && self.is_state(list) => {}
+                Do::List(on, last) if has_state => self.on_state(on, last)?,
                 Do::PassList(..) | Do::Taken { .. } | Do::List(..) | Do::Leave(_) => return None,
                 step => self.steps.push(step),
             }
@@ -317,6 +355,70 @@ impl Maker<'_> {
         }
         self.within.pop();
         Some(())
+    }
+
+    /// Whether a list of a call's own is the state now.
+    fn is_state(&self, list: u16) -> bool {
+        self.grown.as_ref().is_some_and(|grown| grown.own.contains(&list))
+    }
+
+    /// A step on the state. None: it makes another list of it, or needs what it was before.
+    fn on_state(&mut self, on: OnList, last: bool) -> Option<()> {
+        let Grown { list, turned, .. } = *self.grown.as_ref()?;
+        match on {
+            OnList::Join { into, of, y, .. } if self.is_state(of) && last => {
+                self.steps.push(Do::Append { of: list, y });
+                self.grown.as_mut()?.own.push(into);
+            }
+            OnList::Set { into, of, at, op, y } if self.is_state(of) && last => {
+                let at = self.place_of(list, turned, at)?;
+                self.steps.push(Do::SetItem { of: list, at, op, y });
+                self.grown.as_mut()?.own.push(into);
+            }
+            OnList::Item { into, of, at } if self.is_state(of) => {
+                let at = self.place_of(list, turned, at)?;
+                self.steps.push(Do::Item { into, of: list, at });
+            }
+            OnList::Tally { into, of } if self.is_state(of) => {
+                self.steps.push(Do::Tally { into, of: list });
+            }
+            OnList::Place { into, of, y } if self.is_state(of) && !turned => {
+                self.steps.push(Do::Find { into, of: list, y });
+            }
+            OnList::End { into, of, last, fill } if self.is_state(of) => {
+                let fill = Arg::Fixed(self.program.number(fill)?);
+                let n = self.register()?;
+                self.steps.push(Do::Tally { into: n, of: list });
+                let zero = Arg::Fixed(self.program.number(0.0)?);
+                let some = Arg::Register(self.two(Op::Lt, zero, Arg::Register(n))?);
+                self.steps.push(Do::Copy { into, y: fill });
+                let jump = self.steps.len();
+                self.steps.push(Do::Unless { y: some, then: 0 });
+                let at = match last != turned {
+                    true => {
+                        let before = Arg::Fixed(self.program.number(self.program.io - 1.0)?);
+                        Arg::Register(self.two(Op::Add, Arg::Register(n), before)?)
+                    }
+                    false => self.origin,
+                };
+                self.steps.push(Do::Item { into, of: list, at });
+                self.steps[jump] = Do::Unless { y: some, then: self.steps.len() as u32 };
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// An index of the state, ⎕IO included, as one of the list that it lies in.
+    fn place_of(&mut self, list: u16, turned: bool, at: Arg) -> Option<Arg> {
+        if !turned {
+            return Some(at);
+        }
+        let n = self.register()?;
+        self.steps.push(Do::Tally { into: n, of: list });
+        let ends = Arg::Fixed(self.program.number(2.0 * self.program.io - 1.0)?);
+        let sum = self.two(Op::Add, Arg::Register(n), ends)?;
+        self.two(Op::Sub, Arg::Register(sum), at).map(Arg::Register)
     }
 
     /// A value goes where it is wanted.
@@ -416,6 +518,16 @@ impl Maker<'_> {
     }
 }
 
+impl Grown {
+    /// The items of the state as the list has them, or the other way.
+    fn laid(&self, mut items: Vec<f64>) -> Vec<f64> {
+        if self.turned {
+            items.reverse();
+        }
+        items
+    }
+}
+
 impl Place {
     /// The machine gets an argument's numbers for n calls. False: they lie otherwise. Errors: WS
     /// FULL, INTERRUPT.
@@ -503,6 +615,29 @@ impl Eval<'_> {
         Ok(Some(all))
     }
 
+    /// The value of a call that calls itself last, on a list that it makes longer. None: it is no
+    /// such function, or it failed, and nothing has happened. Errors: INTERRUPT, WS FULL.
+    pub(super) fn recursion_as_loop(
+        &mut self,
+        program: &Program,
+        (x, y): (Option<&Array>, &Array),
+        (fx, fy): &Forms,
+    ) -> Result<Option<Array>> {
+        let goes_on = |step: &Do| matches!(step, Do::AgainOn { of: 0 });
+        let fits = matches!(fy, Form::List(_))
+            && program.gives.as_ref() == Some(fy)
+            && !program.names.iter().any(|name| name.changes)
+            && program.code[0].steps.iter().any(goes_on);
+        let left = match (x, fx) {
+            (Some(x), Some(form)) => Left::Same { of: x.clone(), form: form.clone() },
+            _ => Left::Nothing,
+        };
+        match fits {
+            true => self.goes_by_loop(program, &left, (y, fy), 1),
+            false => Ok(None),
+        }
+    }
+
     /// The value of the last of n calls, each on what the one before gave. None: as above.
     pub(super) fn last_as_loop(
         &mut self,
@@ -511,8 +646,20 @@ impl Eval<'_> {
         (state, form): (&Array, &Form),
         n: usize,
     ) -> Result<Option<Array>> {
+        if n < MANY {
+            return Ok(None);
+        }
+        self.goes_by_loop(program, left, (state, form), n)
+    }
+
+    fn goes_by_loop(
+        &mut self,
+        program: &Program,
+        left: &Left,
+        (state, form): (&Array, &Form),
+        n: usize,
+    ) -> Result<Option<Array>> {
         let from = match left {
-            _ if n < MANY => return Ok(None),
             Left::Nothing => None,
             Left::Same { form, .. } => Some((form, From::Same)),
             Left::Items(items) => Some((items.form(), From::Items)),
@@ -529,8 +676,20 @@ impl Eval<'_> {
             _ => true,
         };
         let filled = filled && form.take(state, &mut machine.passed).is_some();
+        if let (Some(grown), true) = (&made.grown, filled) {
+            let held = machine.passed.lists.pop().map(Rc::unwrap_or_clone);
+            let items = grown.laid(held.into_iter().flatten().collect());
+            machine.lists[grown.list as usize] = List::Own(items, None);
+        }
         if !filled || !self.runs_loop(&made, &mut machine)? {
             return Ok(None);
+        }
+        if let Some(grown) = &made.grown {
+            let list = &mut machine.lists[grown.list as usize];
+            let List::Own(items, _) = std::mem::replace(list, List::EMPTY) else {
+                return Ok(None);
+            };
+            machine.passed.lists.push(Rc::new(grown.laid(items).into()));
         }
         machine.passed.numbers.extend_from_slice(&machine.registers[..made.numbers]);
         let last = self.value_of_call(program, &mut machine, Some(End::Passed))?;

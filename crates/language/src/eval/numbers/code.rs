@@ -15,6 +15,7 @@ use crate::eval::run::Eval;
 use crate::eval::value::{Func, Value};
 use crate::syntax::ast::{Guard, PhraseId, Stmt, Sym};
 use crate::syntax::resolve::{self, Code, FExpr, Gives, Ins, Pattern};
+use aplomb_values::prim::op::Op;
 use aplomb_values::registers::{Arg, Do, Function, OnList};
 
 use aplomb_values::array::Array;
@@ -494,6 +495,14 @@ impl<'e, 'h> Maker<'e, 'h> {
                     self.set_line(body, (*of, at, present[1]), op, &y)?;
                     return Some(Step::Stays);
                 }
+                if let (Place::Vector(list), [true]) = (&of, &**present)
+                    && let Some(places) = stack.last()?.items().map(<[Place]>::to_vec)
+                {
+                    stack.pop();
+                    let y = stack.last()?.clone();
+                    self.set_items(body, (*list, class), &places, op, &y)?;
+                    return Some(Step::Stays);
+                }
                 let at = match (&of, &**present) {
                     (Place::Vector(_), [true]) => number(stack)?,
                     (Place::Matrix(of), [true, true]) => {
@@ -518,8 +527,39 @@ impl<'e, 'h> Maker<'e, 'h> {
         Some(Step::Gives(place))
     }
 
+    /// `of[a b …]←y`, `of[a b …]op←y`: all items are read before one is set, so places are there.
+    fn set_items(
+        &mut self,
+        body: &mut Body,
+        (of, class): (u16, Class),
+        places: &[Place],
+        op: Option<Op>,
+        y: &Place,
+    ) -> Option<()> {
+        let mut new = Vec::new();
+        for (k, at) in places.iter().enumerate() {
+            let y = match y.items() {
+                Some(items) if items.len() == places.len() => &items[k],
+                Some([one]) => one,
+                Some(_) => return None,
+                None => y,
+            };
+            let at = at.number()?;
+            let old = self.item(body, Place::Vector(of), at)?;
+            let y = match op {
+                Some(op) => self.two(body, op, &old, y)?,
+                None => y.clone(),
+            };
+            new.push((at, y.scalar(class)?));
+        }
+        for (at, y) in new {
+            body.push(Do::SetItem { of, at, op: None, y })?;
+        }
+        Some(())
+    }
+
     /// An item of a matrix, by its row and column.
-    fn item_in(&mut self, body: &mut Body, of: u16, cell: [Arg; 2]) -> Option<Place> {
+    pub fn item_in(&mut self, body: &mut Body, of: u16, cell: [Arg; 2]) -> Option<Place> {
         let at = body.place_in(of, cell)?;
         let class = self.classes[of as usize];
         body.made(class, |into| Do::Known { into, of, at })

@@ -4,12 +4,13 @@
 //! argument is one, and a vector of the program is copied: what is done to it takes as long.
 
 use super::code::{Body, Maker, Place};
-use super::form::{Class, Form};
+use super::form::{Class, Form, SHORT};
 use crate::eval::cx::SMALL;
 use crate::eval::value::Value;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scan;
 use aplomb_values::registers::{Arg, Do, Many, OnList};
+use std::rc::Rc;
 
 impl Maker<'_, '_> {
     /// The class of the items of a value. None: they are of several.
@@ -167,6 +168,10 @@ impl Maker<'_, '_> {
                 let y = *y;
                 body.listed(Class::Char, |into| OnList::Digits { into, y })
             }
+            ('?', Place::Tuple(items)) => {
+                let rolled = items.iter().map(|n| self.monad_on_items(body, '?', n));
+                rolled.collect::<Option<Rc<[Place]>>>().map(Place::Tuple)
+            }
             (_, Place::Number(_) | Place::Char(_)) => None,
             // Texts are what names of loops hold.
             ('⊂', y) if body.is_loop() => {
@@ -255,6 +260,14 @@ impl Maker<'_, '_> {
                     Place::Tuple(items) if items.len() == 1 => items[0].number()?,
                     x => x.number()?,
                 };
+                let few = self.known_number(&Place::Number(n)).filter(|n| n.fract() == 0.0);
+                if let Some(few) = few.filter(|n| (1.0..=SHORT as f64).contains(n))
+                    && is_one(y)
+                {
+                    return Some(Place::Tuple(
+                        std::iter::repeat_n(y.clone(), few as usize).collect(),
+                    ));
+                }
                 let class = self.class_of_items(y)?;
                 let of = self.many_of(body, y, class)?;
                 body.listed(class, |into| OnList::Cycle { into, of, n })

@@ -208,6 +208,10 @@ impl Eval<'_> {
             fx => fx.flatten(),
         };
         let Some((program, forms)) = self.program_on(f, (fx, fy)) else { return Ok(None) };
+        if let Some(made) = self.recursion_as_loop(&program, (x, y), &forms)? {
+            self.cx.sys.calls = self.cx.sys.calls.saturating_add(1);
+            return Ok(Some(made));
+        }
         let Some(mut machine) = self.machine(&program, &mut 0)? else { return Ok(None) };
         let made = self.called(&program, &mut machine, (x, y), &forms)?;
         if made.is_some() {

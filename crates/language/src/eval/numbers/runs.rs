@@ -289,9 +289,7 @@ impl Eval<'_> {
             let Ok(made) = made else { return Ok(None) };
             (state, first) = (made, first + 1);
         }
-        if first == 0
-            && let Some(last) = self.last_as_loop(program, &left, (&state, &form), n)?
-        {
+        if let Some(last) = self.last_as_loop(program, &left, (&state, &form), n - first)? {
             return Ok(Some(last));
         }
         if let Left::Items(items) = &mut left {

@@ -372,6 +372,9 @@ impl Maker<'_, '_> {
             '⊣' => Some(x),
             ',' => self.catenated(body, &x, &y),
             '⊃' => {
+                if let (Place::Cell(cell), Place::Matrix(of)) = (&x, &y) {
+                    return self.item_in(body, *of, *cell);
+                }
                 let at = x.number()?;
                 match y {
                     Place::Number(_) | Place::Char(_) => None,

@@ -301,6 +301,31 @@ pub fn power<L: Lane>(x: L, n: u32) -> L {
     out
 }
 
+/// `x*y` for small whole exponents (`small_exponent`), which may differ from number to number: the
+/// products of `power`, and whether an element must take the scalar meaning, as `small_power` says.
+/// What it gives for other exponents must not be used.
+#[inline(always)]
+pub fn small_powers<L: Lane>(x: L, y: L) -> (L, L::Mask) {
+    const BITS: usize = 7;
+    let (zero, one, mut left) = (L::splat(0.0), L::splat(1.0), y.abs());
+    let mut bits = [L::none(); BITS];
+    for k in (0..BITS).rev() {
+        let step = L::splat((1 << k) as f64);
+        bits[k] = step.le(left);
+        left = left.sub(L::select(bits[k], step, zero));
+    }
+    let (mut square, mut out) = (x, one);
+    for (k, bit) in bits.into_iter().enumerate() {
+        if k > 0 {
+            square = square.mul(square);
+        }
+        out = L::select(bit, out.mul(square), out);
+    }
+    let (below, size) = (y.lt(zero), out.abs());
+    let fine = L::both(L::splat(L::LEAST).le(size), size.le(L::splat(L::MOST)));
+    (L::select(below, one.div(out), out), L::both(below, L::not(fine)))
+}
+
 #[inline(always)]
 pub(super) fn truth<L: Lane>(mask: L::Mask) -> L {
     one_if(mask)

@@ -405,8 +405,8 @@ fn no_logarithm<L: Lane>(x: L, y: L) -> L::Mask {
     L::not(L::both(positive, L::not(x.eq(one()))))
 }
 
-/// `X*Y`; suspect: all but normal positive X, exponents that have a meaning of their own (whole up
-/// to 64, and ½), and results far from 1.
+/// `X*Y`; small whole exponents and ½ have a sequence of their own. Suspect of others: all but
+/// normal positive X, and results far from 1.
 pub struct Pow;
 impl Rule for Pow {
     #[inline(always)]
@@ -415,8 +415,11 @@ impl Rule for Pow {
         let normal = L::both(L::splat(L::LEAST).le(x), x.le(L::splat(L::MOST)));
         let near = power.abs().lt(L::splat(700.0));
         let small = L::both(y.abs().le(L::splat(64.0)), y.floor().eq(y));
-        let own = L::either(small, y.eq(L::splat(0.5)));
-        (value, L::either(own, L::not(L::both(normal, near))))
+        let (whole, odd) = math::small_powers(x, y);
+        let half = y.eq(L::splat(0.5));
+        let value = L::select(half, x.sqrt(), L::select(small, whole, value));
+        let by_ln = L::both(normal, L::either(near, half));
+        (value, L::not(L::either(L::both(small, L::not(odd)), L::both(by_ln, L::not(small)))))
     }
 }
 

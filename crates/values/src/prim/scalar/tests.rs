@@ -242,6 +242,23 @@ fn powers_are_those_of_the_library_or_next_to_them() {
 }
 
 #[test]
+fn powers_whose_exponents_differ_are_those_of_one_exponent() {
+    let bases =
+        [0.0, -0.0, 1.0, -1.0, 1.1, -2.5, 7.0, 1e-200, -1e200, 5e-324, f64::INFINITY, f64::NAN];
+    for x in bases {
+        for n in -64..=64 {
+            let (value, odd) = small_power(x, n);
+            let (own, own_odd) = math::small_powers(x, f64::from(n));
+            assert_eq!(own_odd, odd, "{x:e}*{n}");
+            assert!(own.to_bits() == value.to_bits() || own.is_nan() && value.is_nan(), "{x}*{n}");
+            let (lanes, suspect) = <rules::Pow as rules::Rule>::lanes(x, f64::from(n), CT);
+            let same = lanes.to_bits() == value.to_bits() || lanes.is_nan() && value.is_nan();
+            assert!(suspect || same, "{x}*{n}: {lanes}");
+        }
+    }
+}
+
+#[test]
 fn every_operation_takes_every_special_value() {
     let special = [
         0.0,

@@ -1,0 +1,270 @@
+//! `+/V<⍵` and `+/⍵↑V` where V is the same in all cells: what each cell asks of V's order, or of
+//! its beginning.
+//!
+//! Cell by cell that is the vector's length times the number of cells. Items below a number are
+//! counted in a sorted V (or in a table of whole numbers), each by a search: a comparison holds for
+//! V's least items up to some place, or from some place on, also within ⎕CT. Folds of beginnings
+//! and of ends that no order can change are running values; others read V where it lies.
+
+use super::joins::{Asked, MANY, behind};
+use super::{Cells, Flat};
+use crate::eval::phrases::folds;
+use crate::functions::{order, select};
+use crate::syntax::resolve::{Do, FExpr, Ins, OpExpr, Operand};
+use aplomb_ground::error::Result;
+use aplomb_ground::limits::Budget;
+use aplomb_values::array::{Array, DType};
+use aplomb_values::prim::op::Op;
+use aplomb_values::prim::{reduce, scalar};
+use std::ops::Range;
+
+/// Whole numbers up to which sums are exact in any order.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// The comparison by order that a function is.
+pub(super) fn compares(f: &FExpr) -> Option<Op> {
+    let FExpr::Prim(p) = f else { return None };
+    p.scalar(true).filter(|op| matches!(op, Op::Lt | Op::Le | Op::Ge | Op::Gt))
+}
+
+/// Whether a function cuts a vector at a place: `↑` (true) or `↓`.
+pub(super) fn cuts(f: &FExpr) -> Option<bool> {
+    match f {
+        FExpr::Prim(p) if matches!(p.glyph, '↑' | '↓') => Some(p.glyph == '↑'),
+        _ => None,
+    }
+}
+
+/// The fold that a step is.
+pub(super) fn fold_of(ins: &[Ins]) -> Option<Op> {
+    let Some(Ins { what: Do::Monad(f), .. }) = ins.first() else { return None };
+    match f {
+        FExpr::Known(f) => folds(f),
+        FExpr::Op1(OpExpr::Prim(p), g) if matches!(p.glyph, '/' | '⌿') => match &**g {
+            Operand::F(FExpr::Prim(p)) => {
+                p.scalar(true).filter(|op| op.is_associative() && op.identity().is_some())
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The number of items of a vector that are less than any whole number.
+enum Below {
+    /// Counts by number, from the least on.
+    Table { least: f64, counts: Vec<u32> },
+    /// The items in order.
+    Sorted(Vec<f64>),
+}
+
+/// The values that the first items come to, from none to all of them. None: one fails.
+fn running<'a>(
+    op: Op,
+    budget: &Budget,
+    items: impl ExactSizeIterator<Item = &'a f64>,
+) -> Result<Option<Vec<f64>>> {
+    let Some(mut sum) = op.identity() else { return Ok(None) };
+    let (mut made, mut ticks) = (budget.room(items.len() + 1)?, budget.ticks());
+    made.push(sum);
+    for x in items {
+        ticks.tick()?;
+        let Ok(next) = scalar::eval(op, 0.0, sum, *x) else { return Ok(None) };
+        sum = next;
+        made.push(sum);
+    }
+    Ok(Some(made))
+}
+
+impl Flat<'_, '_> {
+    /// A comparison of one vector with a number of each cell and the count behind it, or the
+    /// beginning of a vector and the fold behind it. None: they are something else.
+    pub(super) fn ordered(
+        &mut self,
+        f: &FExpr,
+        (x, y): (&Cells, &Cells),
+        ins: &[Ins],
+    ) -> Result<Option<(Cells, usize)>> {
+        let made = match (compares(f), cuts(f), x, y) {
+            (Some(op), _, Cells::Same(v), keys @ Cells::Each(..)) => {
+                self.counted(op, true, v, keys, ins)?
+            }
+            (Some(op), _, keys @ Cells::Each(..), Cells::Same(v)) => {
+                self.counted(op, false, v, keys, ins)?
+            }
+            (_, Some(front), counts @ Cells::Each(..), Cells::Same(v)) => {
+                let Some(op) = fold_of(ins) else { return Ok(None) };
+                self.beginnings(op, front, v, counts)?
+            }
+            _ => None,
+        };
+        Ok(made.map(|made| (self.each_of(made), 1)))
+    }
+
+    /// Real numbers at hand, no NaN among them, of a vector. None: it is no such vector.
+    fn reals(&mut self, a: &Array) -> Result<Option<(Array, Vec<f64>)>> {
+        if a.rank() != 1 || !a.is_uniform() || a.is_char() || a.frame().is_some() {
+            return Ok(None);
+        }
+        let a = self.ev.cx.ready(a, "argument")?;
+        if a.is_complex() || a.dtype() == DType::F32 {
+            return Ok(None);
+        }
+        let numbers = a.ready_numbers(self.ev.cx.budget())?;
+        Ok((!numbers.iter().any(|x| x.is_nan())).then_some((a, numbers)))
+    }
+
+    /// `+/V<⍵`, `∨/V<⍵`; `left`: V stands left.
+    fn counted(
+        &mut self,
+        op: Op,
+        left: bool,
+        v: &Array,
+        keys: &Cells,
+        ins: &[Ins],
+    ) -> Result<Option<Array>> {
+        let Some((asked @ (Asked::Count | Asked::Any), 1)) = behind(ins) else { return Ok(None) };
+        let keys = self.array(keys)?;
+        if v.len().saturating_mul(keys.len()) < MANY {
+            return Ok(None);
+        }
+        let (Some((v, numbers)), Some((keys, wanted))) = (self.reals(v)?, self.reals(&keys)?)
+        else {
+            return Ok(None);
+        };
+        let (n, ct) = (numbers.len(), self.ev.cx.sys.settings.ct);
+        let whole = v.dtype().is_integer() && keys.dtype().is_integer();
+        let below = match whole.then(|| self.table(&numbers)).transpose()?.flatten() {
+            Some(table) => table,
+            None => Below::Sorted(self.sorted(&v)?),
+        };
+        // The least items are those for which `<` holds with V left, and `>` with V right.
+        let from_least = matches!(op, Op::Lt | Op::Le) == left;
+        let holds = |item: f64, key: f64| match left {
+            true => scalar::eval(op, ct, item, key) == Ok(1.0),
+            false => scalar::eval(op, ct, key, item) == Ok(1.0),
+        };
+        let budget = self.ev.cx.budget();
+        let (mut out, mut ticks) = (budget.room(wanted.len())?, budget.ticks());
+        for key in wanted {
+            ticks.tick()?;
+            let least = match &below {
+                Below::Sorted(items) => {
+                    items.partition_point(|item| holds(*item, key) == from_least)
+                }
+                Below::Table { least, counts } => {
+                    // Items equal to the key are among the least ones where these hold for them,
+                    // or where the greater ones do not.
+                    let next = key + f64::from(u8::from(holds(key, key) == from_least)) - least;
+                    counts[next.clamp(0.0, (counts.len() - 1) as f64) as usize] as usize
+                }
+            };
+            let count = if from_least { least } else { n - least };
+            out.push(match asked {
+                Asked::Any => f64::from(u8::from(count > 0)),
+                _ => count as f64,
+            });
+        }
+        Array::numbers([out.len()].as_slice(), out, self.ev.cx.budget()).map(Some)
+    }
+
+    /// A table of the numbers of items below each whole number. None: they lie too far apart.
+    fn table(&mut self, items: &[f64]) -> Result<Option<Below>> {
+        let (least, most) =
+            items.iter().fold((f64::MAX, f64::MIN), |(a, b), &x| (a.min(x), b.max(x)));
+        let size = most - least + 2.0;
+        if !(2.0..=(4 * items.len()) as f64).contains(&size) {
+            return Ok(None);
+        }
+        let mut counts: Vec<u32> = self.ev.cx.budget().filled(0, size as usize)?;
+        let mut ticks = self.ev.cx.budget().ticks();
+        for x in items {
+            ticks.tick()?;
+            counts[(x - least) as usize + 1] += 1;
+        }
+        let mut sum = 0;
+        for count in &mut counts {
+            sum += *count;
+            *count = sum;
+        }
+        Ok(Some(Below::Table { least, counts }))
+    }
+
+    /// The items of a vector in order.
+    fn sorted(&mut self, v: &Array) -> Result<Vec<f64>> {
+        let cx = &mut self.ev.cx;
+        let places = order::graded_places(cx, v, false)?;
+        let sorted = select::bracket(cx, v, &[Some(places)])?;
+        let sorted = cx.ready(&sorted, "argument")?;
+        sorted.ready_numbers(cx.budget())
+    }
+
+    /// `f/⍵↑V`, `f/⍵↓V`. None: V is filled, or a fold fails.
+    fn beginnings(
+        &mut self,
+        op: Op,
+        front: bool,
+        v: &Array,
+        counts: &Cells,
+    ) -> Result<Option<Array>> {
+        let counts = self.array(counts)?;
+        if v.len().saturating_mul(counts.len()) < MANY || !counts.dtype().is_integer() {
+            return Ok(None);
+        }
+        let (Some((v, items)), Some((_, counts))) = (self.reals(v)?, self.reals(&counts)?) else {
+            return Ok(None);
+        };
+        let n = items.len();
+        if front && counts.iter().any(|k| k.abs() > n as f64) {
+            return Ok(None);
+        }
+        let part = |k: f64| -> Range<usize> {
+            let size = (k.abs() as usize).min(n);
+            match (front, k < 0.0) {
+                (true, false) => 0..size,
+                (true, true) => n - size..n,
+                (false, false) => size..n,
+                (false, true) => 0..n - size,
+            }
+        };
+        let parts = self.ev.cx.budget().each(counts.iter().map(|&k| part(k)))?;
+        let whole = v.dtype().is_integer();
+        let any_order = match op {
+            Op::Add => whole && items.iter().map(|x| x.abs()).sum::<f64>() < EXACT,
+            Op::Max | Op::Min => {
+                items.iter().all(|x| x.is_finite() && (*x != 0.0 || x.is_sign_positive()))
+            }
+            Op::Gcd | Op::Lcm => v.dtype() == DType::Bool,
+            _ => false,
+        };
+        let ct = self.ev.cx.sys.settings.ct;
+        let budget = self.ev.cx.budget();
+        let (mut out, mut ticks) = (budget.room(parts.len())?, budget.ticks());
+        if any_order {
+            let ends = parts.iter().any(|part| part.end == n && part.start > 0);
+            let (Some(from_front), Some(from_end)) = (
+                running(op, budget, items.iter())?,
+                if ends { running(op, budget, items.iter().rev())? } else { Some(Vec::new()) },
+            ) else {
+                return Ok(None);
+            };
+            for part in parts {
+                ticks.tick()?;
+                out.push(match part.start {
+                    0 => from_front[part.end],
+                    start => from_end[n - start],
+                });
+            }
+        } else {
+            for part in parts {
+                ticks.spend(1 + part.len())?;
+                let part = &items[part];
+                match reduce::fold(op, ct, part, true, v.dtype()) {
+                    Ok(value) if value.is_finite() => out.push(value),
+                    _ => return Ok(None),
+                }
+            }
+        }
+        Array::numbers([out.len()].as_slice(), out, self.ev.cx.budget()).map(Some)
+    }
+}
