@@ -13,13 +13,13 @@
 //!   up, in f64, and the sum is rounded once. So at most 64 elements, or 256 rows, are added in f32
 //!   before f64 takes over (`sums_of_singles_are_near`).
 //!
-//! Sums of products, `X+.×Y` of more than `LANES` places (`Op::Dot`): element i of a block goes into
-//! partial i mod `DOTS`, which starts as its first product and takes every other one unrounded, by a
-//! fused multiply-add of f64, or of f32 where f32 is added. Processors and GPUs do twice as much so
-//! as by a product and a sum, and a sum is nearer. A product of matrices keeps the partials of many
-//! results in registers, so the fewer they are, the longer it goes on between two loads of them: of
-//! 1024 places 64 steps, not 16. Of at most `LANES` places the products are rounded, one in each of
-//! so many partials, and there is nothing to fuse.
+//! Sums of products, `X+.×Y` of more than `LANES` places (`Op::Dot`): element i of a block goes
+//! into partial i mod `DOTS`, which starts as its first product and takes every other one
+//! unrounded, by a fused multiply-add of f64, or of f32 where f32 is added. Processors and GPUs do
+//! twice as much so as by a product and a sum, and a sum is nearer. A product of matrices keeps the
+//! partials of many results in registers, so the fewer they are, the longer it goes on between two
+//! loads of them: of 1024 places 64 steps, not 16. Of at most `LANES` places the products are
+//! rounded, one in each of so many partials, and there is nothing to fuse.
 //!
 //! All others are folded right to left, as APL says. Of an extent of 1 the item itself, of 0 the
 //! identity.

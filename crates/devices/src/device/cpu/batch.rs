@@ -169,8 +169,8 @@ impl Batch {
     }
 }
 
-/// Where a block's operands begin, and its place on each axis: the next one is found without a
-/// division, of which two took as long as a product of 4 by 4.
+/// The beginnings of a block's operands, and its place on each axis: the next one is found without
+/// a division, of which two took as long as a product of 4 by 4.
 struct Block {
     left: i64,
     right: i64,

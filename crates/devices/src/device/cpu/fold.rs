@@ -286,9 +286,9 @@ impl Pass<'_> {
         }
     }
 
-    /// Short rows of f32 that lie one behind the other, of which nothing else is wanted: folded where
-    /// they lie, and not as f64 that a chunk holds. False: they are something else, or some result
-    /// is not finite.
+    /// Short rows of f32 that lie one behind the other, of which nothing else is wanted: folded
+    /// where they lie, and not as f64 that a chunk holds. False: they are something else, or some
+    /// result is not finite.
     fn singles(&self, env: &Env, fold: &Fold, rows: std::ops::Range<usize>) -> bool {
         let (extent, step) = (self.cut.extent, &self.launch.body[fold.of.value as usize]);
         let (What::Load(k), None) = (&step.what, step.from.guard) else { return false };

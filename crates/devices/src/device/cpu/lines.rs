@@ -87,8 +87,8 @@ impl Lines {
     }
 
     /// Adds the items from `column` on of lines `first` to `end`-1 to rows of partials of so many,
-    /// the k-th line to row k mod `partials`; `first` is a multiple of as many lines from where these
-    /// begin.
+    /// the k-th line to row k mod `partials`; `first` is a multiple of as many lines from where
+    /// these begin.
     pub fn add(&self, isa: Isa, (first, end): (usize, usize), column: usize, sums: &mut [f64]) {
         let columns = sums.len() / self.partials.min(end - first);
         for (row, sums) in sums.chunks_exact_mut(columns).enumerate() {

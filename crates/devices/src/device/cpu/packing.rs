@@ -19,6 +19,7 @@ use crate::pool::PoolBuffer;
 use aplomb_plans::plan::{Launch, Step, ValueId, What};
 use aplomb_values::array::DType;
 use aplomb_values::dag::ix::{Ix, linear};
+use aplomb_values::prim::reduce::LANES;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -218,8 +219,8 @@ impl Operand<'_> {
         for r in 0..wide {
             let line = panel * wide + r;
             let mut k = first;
-            // SAFETY: the panel's part holds `steps` × `partials` items of each line; the chunk holds what
-            // was asked for.
+            // SAFETY: the panel's part holds `steps` × `partials` items of each line; the chunk
+            // holds what was asked for.
             let put = |k: usize, items: &[f64]| unsafe {
                 let (t, g) = ((k - first) / lanes, (k - first) % lanes / group);
                 let to = self.shape.place(at, steps, r, (t, g));
@@ -283,8 +284,8 @@ impl Straight {
                 let (k, to) =
                     (t * tiles.partials + g * group, self.shape.place(at, steps, r, (t, g)));
                 let n = group.min(items.saturating_sub(k));
-                // SAFETY: the panel's part holds `steps` × `partials` items of each line; `straight` has
-                // looked at all corners of the source.
+                // SAFETY: the panel's part holds `steps` × `partials` items of each line;
+                // `straight` has looked at all corners of the source.
                 unsafe {
                     let place = (begins + k as i64) as isize * size as isize;
                     let own = self.source.at.wrapping_offset(place);
@@ -303,7 +304,7 @@ impl Straight {
         let across = panels.len() * wide;
         let lines = across.min(lines - line);
         let lanes = tiles.partials;
-        let mut held = vec![fill; lanes * across];
+        let mut held = vec![fill; LANES * across];
         let steps = steps(chunk, deep, &tiles);
         for t in 0..steps {
             let first = chunk * tiles.deep() + t * lanes;
@@ -327,8 +328,8 @@ impl Straight {
                     let at = out.layout.at(panels.start, chunk, wide);
                     let first = self.shape.place(at, steps, 0, (t, g));
                     let rows = rows.wrapping_offset((g * GROUP) as isize * apart);
-                    // SAFETY: the panels' parts hold `steps` × `partials` items of each line, and rows lie
-                    // in the source, or in `held`.
+                    // SAFETY: the panels' parts hold `steps` × `partials` items of each line, and
+                    // rows lie in the source, or in `held`.
                     unsafe {
                         let at = out.at.cast::<f64>().add(first);
                         let to = Panels { at, wide, apart: out.layout.long * wide };

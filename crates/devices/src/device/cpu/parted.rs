@@ -13,6 +13,7 @@
 use super::share::{STRETCH, each_unit, stretch};
 use super::sorting::{Arranges, Bits, Room, keys_on, put_on};
 use super::{Cpu, DeviceError, Isa, RunCtx};
+use aplomb_ground::limits::Budget;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Keys of a part, about.
@@ -34,7 +35,8 @@ pub fn in_order<T: Bits>(
     let (isa, stretches, together) = (cpu.isa, n.div_ceil(STRETCH), n > STRETCH);
     let many = (n / PART).min(MOST).max(EACH * cpu.threads.count());
     let parts = if together { many.next_power_of_two() } else { 1 };
-    let (splitters, told) = (splitters(isa, (n, parts), of), AtomicBool::new(true));
+    let splitters = splitters(isa, (n, parts), of, ctx.budget).map_err(DeviceError::Oom)?;
+    let told = AtomicBool::new(true);
     let (from, to) = (Room::new(cpu, n, ctx)?, Room::new(cpu, n, ctx)?);
     let counts = Room::<usize>::new(cpu, stretches * parts, ctx)?;
     let row = |k: usize| k * parts..(k + 1) * parts;
@@ -91,19 +93,24 @@ pub fn in_order<T: Bits>(
     Ok(Some(threads))
 }
 
-/// The least keys of all parts but the first.
-fn splitters<T: Bits>(isa: Isa, (n, parts): (usize, usize), of: &impl Arranges<T>) -> Vec<T> {
+/// The least keys of all parts but the first. Errors: WS FULL.
+fn splitters<T: Bits>(
+    isa: Isa,
+    (n, parts): (usize, usize),
+    of: &impl Arranges<T>,
+    budget: &Budget,
+) -> aplomb_ground::error::Result<Vec<T>> {
     if parts == 1 {
-        return Vec::new();
+        return Ok(Vec::new());
     }
-    let mut sample = vec![T::LEAST; SAMPLE * parts];
+    let mut sample = budget.filled(T::LEAST, SAMPLE * parts)?;
     let many = sample.len();
     for (k, key) in sample.iter_mut().enumerate() {
         of.keys(k * n / many, std::slice::from_mut(key));
     }
     let mut spare = sample.clone();
     T::in_order(isa, &mut sample, &mut spare, &|| false);
-    sample.into_iter().step_by(SAMPLE).skip(1).collect()
+    Ok(sample.into_iter().step_by(SAMPLE).skip(1).collect())
 }
 
 /// Keys taken apart by splitters, of which there is one less than a power of two: halves by the
@@ -132,7 +139,7 @@ fn apart<T: Bits>(
 mod tests {
     use super::super::tests::Dice;
     use super::*;
-    use aplomb_ground::limits::{Budget, Interrupt};
+    use aplomb_ground::limits::Interrupt;
     use std::sync::atomic::AtomicU64;
 
     /// Items that are their keys; 7 tells nothing.

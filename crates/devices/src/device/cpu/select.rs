@@ -226,8 +226,8 @@ impl<T: Bits> Found<T> {
             between: all.between + own.between,
             high: all.high + own.high,
         });
-        let copied = copied?.unwrap_or_default();
-        if 2 * (self.between.len() + copied.len()) <= n {
+        let copied = copied?.filter(|own| 2 * (self.between.len() + own.len()) <= n);
+        if let Some(copied) = copied {
             budget.widen(&mut self.between, copied.len())?;
             self.between.extend(copied);
         }
@@ -237,7 +237,7 @@ impl<T: Bits> Found<T> {
 
 /// Two keys between which those that are wanted are likely to be.
 fn bounds<T: Bits>((n, wanted): (usize, &Range<usize>), of: &impl Arranges<T>) -> (T, T) {
-    let mut sample = vec![T::LEAST; SAMPLE];
+    let mut sample = [T::LEAST; SAMPLE];
     for (k, key) in sample.iter_mut().enumerate() {
         of.keys(k * n / SAMPLE, std::slice::from_mut(key));
     }

@@ -7,12 +7,12 @@
 //! | AVX2 | 2 × 3, two registers each | 12 of 16 |
 //! | portable | 1 × 2, eight partials each, or sixteen of f32 | 8 of 16, where the compiler pairs them |
 //!
-//! A result has 64 partials, or 16 (`DOTS`), of f64, or of f32 where f32 is added. A *group* is as many as fill 64
-//! bytes: 8, or 16. A tile goes over its operands once for each group; packed operands hold what
-//! one of these goes over in one run: for step t, line r and partial l of the group the item at
-//! `((g × steps + t) × lines + r) × group + l`. A partial starts as what changes nothing (¯0.0 for
-//! a sum) instead of as its first product, and lanes beyond the end give the same, so that no tile
-//! has an end of its own: the bits are the same.
+//! A result has 64 partials, or 16 (`DOTS`), of f64, or of f32 where f32 is added. A *group* is as
+//! many as fill 64 bytes: 8, or 16. A tile goes over its operands once for each group; packed
+//! operands hold what one of these goes over in one run: for step t, line r and partial l of the
+//! group the item at `((g × steps + t) × lines + r) × group + l`. A partial starts as what changes
+//! nothing (¯0.0 for a sum) instead of as its first product, and lanes beyond the end give the
+//! same, so that no tile has an end of its own: the bits are the same.
 
 use super::isa::Isa;
 use super::lanes::Wide;

@@ -176,7 +176,8 @@ pub trait Held: Copy + Into<f64> {
     /// Safety: a register's elements are readable there.
     unsafe fn load<L: Wide>(at: *const Self) -> L;
 
-    /// The partials of a row of n elements, in registers that they fill. Safety: these are readable.
+    /// The partials of a row of n elements, in registers that they fill. Safety: these are
+    /// readable.
     #[inline(always)]
     unsafe fn partials<R: Rule, L: Wide>(x: *const Self, _: usize, part: &mut [L]) {
         // SAFETY: the caller's.
