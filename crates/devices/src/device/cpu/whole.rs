@@ -82,14 +82,12 @@ pub fn run(
     }
     let mut result = make(cpu, elements(&finish.shape))?;
     let to = result.as_mut_ptr().cast::<f64>();
-    if let Whole::Lib { of, origin, rows, .. } = finish.what {
-        if let (true, [operand]) = (rows, operands.as_slice()) {
-            let row = operand.shape.last().map_or(1, |n| *n);
-            // SAFETY: the result holds as many as its operand.
-            let ran = unsafe { rows::run(cpu, ctx, (of, origin), operand.source, row, to) };
-            tally.threads = ran?.max(tally.threads);
-            return Ok(Finals { values: vec![result], tally });
-        }
+    if let (Whole::Lib { of, origin, rows: true, .. }, [operand]) = (&finish.what, &*operands) {
+        let row = operand.shape.last().map_or(1, |n| *n);
+        // SAFETY: the result holds as many as its operand.
+        let ran = unsafe { rows::run(cpu, ctx, (*of, *origin), operand.source, row, to) };
+        tally.threads = ran?.max(tally.threads);
+        return Ok(Finals { values: vec![result], tally });
     }
     for operand in &mut operands {
         operand.become_numbers(cpu, ctx)?;
