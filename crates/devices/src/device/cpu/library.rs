@@ -5,10 +5,10 @@
 //! | grade of whole numbers and characters | 4 bytes of key and 4 of place: as a sort of 8 bytes with AVX-512, else by the digits of the key | 20 ms |
 //! | grade of other numbers | 8 bytes of key and 8 of place, the same way | 75 ms |
 //! | grade of cells of several numbers | 8 bytes of the first number's key and 8 of place, compared | – |
-//! | sort of whole numbers, characters and f32 | keys of 4 bytes, in parts (`parted`) | 14 ms |
-//! | sort of f64 | keys of 8 bytes, in parts | 30 ms |
+//! | sort of whole numbers, characters and f32 | keys of 4 bytes, in parts (`parted`) | 12 ms |
+//! | sort of f64 | keys of 8 bytes, in parts | 24 ms |
 //! | sort with NaN or ¯0, whose keys tell less than they do | by grade | – |
-//! | a few neighbours of a sort | see `select`; else as all | 5 ms |
+//! | a few neighbours of a sort | see `select`; else as all | 4 ms |
 //! | search | see `lookup` | |
 
 use super::convert::{Source, with_type};
@@ -221,10 +221,10 @@ impl<X: Ordered<Key = u32>> Arranges<u64> for Grades<'_, X> {
     }
 }
 
-/// Grades and sorts of operands as they lie in memory, a sort's items at the places that are wanted
-/// of it: the results in a type of their own, and the threads that took part. None: it takes
-/// numbers.
-pub fn narrow(
+/// Grades and sorts of items as they lie in memory, of a sort those at the places that are wanted:
+/// the results in a type of their own, and the threads that took part. None: keys do not tell all
+/// of the items, or these are graded as f64.
+pub fn by_keys(
     cpu: &mut Cpu,
     ctx: &RunCtx,
     (of, origin): (Lib, f64),
@@ -387,7 +387,7 @@ mod tests {
         {
             let (at, len) = (all.items.as_ptr().cast(), all.items.len());
             let all = Source { at, dtype: DType::F64, len };
-            if let Some((room, _)) = narrow(&mut cpu, ctx, (of, 0.0), all, 0..n)? {
+            if let Some((room, _)) = by_keys(&mut cpu, ctx, (of, 0.0), all, 0..n)? {
                 return Ok(numbers(&room));
             }
         }
@@ -442,7 +442,7 @@ mod tests {
                     let parts = [0..n, 0..n / 40, n / 2..n / 2 + n.min(2), n..n];
                     for wanted in parts.into_iter().take(if of.is_sort() { 4 } else { 1 }) {
                         let own = Source::own(&source);
-                        let own = narrow(&mut cpu, &ctx, (of, 1.0), own, wanted.clone()).unwrap();
+                        let own = by_keys(&mut cpu, &ctx, (of, 1.0), own, wanted.clone()).unwrap();
                         let Some((room, _)) = own else {
                             assert!(matches!(dtype, F32 | F64) && !of.is_sort(), "{dtype:?}");
                             continue;

@@ -173,7 +173,7 @@ fn found(
     let n = elements(&finish.shape);
     match operands {
         [all] if elements(&all.shape) == all.source.len && all.shape.len() == 1 => {
-            library::narrow(cpu, ctx, (of, origin), all.source, first..first + n)
+            library::by_keys(cpu, ctx, (of, origin), all.source, first..first + n)
         }
         [have, want] if want.source.len == n => {
             let (have, want) = (have.source, want.source);
