@@ -83,21 +83,26 @@ pub struct Narrow {
 /// Columns whose lanes lie in the nearest cache.
 const TILE: usize = 1024;
 
+/// Lanes at the beginning of a line of the cache: where a compiler keeps them in memory beside
+/// registers, each step would else write to two lines, which takes half as long again.
+#[repr(align(64))]
+struct Aligned<A, const N: usize>([A; N]);
+
 /// N lanes, each the fold of every N-th item from its start on; what is left over, too.
 #[inline(always)]
 fn lanes<T: Copy, A: Copy, const N: usize>(x: &[T], start: A, f: impl Fn(A, T) -> A) -> [A; N] {
-    let mut sums = [start; N];
+    let mut sums = Aligned([start; N]);
     let whole = x.chunks_exact(N);
     let rest = whole.remainder();
     for part in whole {
         for l in 0..N {
-            sums[l] = f(sums[l], part[l]);
+            sums.0[l] = f(sums.0[l], part[l]);
         }
     }
-    for (sum, x) in sums.iter_mut().zip(rest) {
+    for (sum, x) in sums.0.iter_mut().zip(rest) {
         *sum = f(*sum, *x);
     }
-    sums
+    sums.0
 }
 
 #[inline(always)]
