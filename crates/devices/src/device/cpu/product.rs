@@ -163,7 +163,6 @@ impl Packed {
         let chunks = block * (self.block / each)..end.div_ceil(each);
         let size = r * c * self.tiles.partials;
         let (group, cell) = (self.tiles.group(), self.tiles.dtype().size());
-        // Of a product with itself turned what is below is what is above.
         // With one chunk a column's partials are done with before the next column.
         let (rows, alone) = (tile_rows.len(), chunks.len() == 1);
         let lines = rows * if alone { 1 } else { tile_columns.len() } * size / group;

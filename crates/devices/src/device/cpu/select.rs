@@ -95,7 +95,7 @@ fn count<T>(keys: &[T], is: impl Fn(&T) -> bool) -> usize {
 }
 
 impl Counts {
-    /// None: some keys do not tell all of their items.
+    /// The counts of some keys. None: some do not tell all of their items.
     fn of<T: Bits>(
         isa: Isa,
         keys: Range<usize>,
