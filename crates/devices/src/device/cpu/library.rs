@@ -166,10 +166,18 @@ struct Sorting<'a, X> {
 // SAFETY: each result is written by the thread that has found it.
 unsafe impl<X: Sync> Sync for Sorting<'_, X> {}
 
+impl<X: Ordered> Sorting<'_, X> {
+    /// The bits of a key that are turned around.
+    #[inline(always)]
+    fn flip(&self) -> X::Key {
+        if self.down { X::Key::MOST } else { X::Key::LEAST }
+    }
+}
+
 impl<X: Ordered> Arranges<X::Key> for Sorting<'_, X> {
     #[inline(always)]
     fn keys(&self, first: usize, keys: &mut [X::Key]) -> bool {
-        let flip = if self.down { X::Key::MOST } else { X::Key::LEAST };
+        let flip = self.flip();
         let items = &self.items[first..first + keys.len()];
         keys.iter_mut().zip(items).for_each(|(key, x)| *key = x.key() ^ flip);
         !items.iter().fold(false, |some, x| some | x.hides())
@@ -177,7 +185,7 @@ impl<X: Ordered> Arranges<X::Key> for Sorting<'_, X> {
 
     #[inline(always)]
     fn put(&self, first: usize, keys: &[X::Key]) {
-        let flip = if self.down { X::Key::MOST } else { X::Key::LEAST };
+        let flip = self.flip();
         let (from, end) = (self.wanted.start.max(first), self.wanted.end.min(first + keys.len()));
         for k in from..end {
             // SAFETY: there is room for what is wanted.
