@@ -95,8 +95,8 @@ fn lanes<T: Copy, A: Copy, const N: usize>(x: &[T], start: A, f: impl Fn(A, T) -
     let whole = x.chunks_exact(N);
     let rest = whole.remainder();
     for part in whole {
-        for l in 0..N {
-            sums.0[l] = f(sums.0[l], part[l]);
+        for (sum, x) in sums.0.iter_mut().zip(part) {
+            *sum = f(*sum, *x);
         }
     }
     for (sum, x) in sums.0.iter_mut().zip(rest) {
