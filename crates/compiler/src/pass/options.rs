@@ -430,7 +430,7 @@ impl Options {
         Some(out)
     }
 
-    /// Whether this choice is made the other way.
+    /// True of the choice that is made the other way.
     pub(super) fn reverses(&self, choice: Reversal) -> bool {
         self.reversal == Some(choice)
     }

@@ -35,7 +35,7 @@ pub fn room(nodes: usize) -> usize {
 }
 
 impl Prices {
-    /// So much room.
+    /// The prices that so much room is for.
     pub fn of(left: usize) -> Prices {
         Prices { left, missing: 0 }
     }

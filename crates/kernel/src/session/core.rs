@@ -30,7 +30,7 @@ pub struct Core {
     pub(super) registers: Registers,
     /// The files that programs may touch.
     pub reach: Reach,
-    /// Whether programs may run commands of the system.
+    /// True where programs may run commands of the system.
     pub runs: bool,
     /// The table of commands.
     pub(super) commands: Option<Rc<dyn super::Commands>>,
@@ -39,11 +39,11 @@ pub struct Core {
     pub(super) mode: Mode,
     /// The files that were written meanwhile.
     pub(super) aside: Aside,
-    /// Whether older lines are kept to be told again: views of them may be open for long.
+    /// True where older lines are kept to be told again: views of them may be open for long.
     pub remembers: bool,
-    /// Whether the text of pictures has colours: a terminal shows it.
+    /// True where the text of pictures has colours: a terminal shows it.
     pub coloured: bool,
-    /// Whether pictures are wanted beside their text.
+    /// True where pictures are wanted beside their text.
     pub pictures: bool,
     /// The names of pages that were shown.
     pub(super) shown: HashSet<String>,
@@ -194,7 +194,7 @@ impl Core {
         self.options.trace = mode.tracing;
     }
 
-    /// Whether stories are kept.
+    /// True where stories are kept.
     pub fn is_tracing(&self) -> bool {
         self.mode.tracing
     }

@@ -143,7 +143,6 @@ fn few_on_a_line(a: &Array) -> Option<Linear> {
 pub fn are_scattered(cx: &Cx<'_>, i: &Array, n: usize) -> Result<bool> {
     fn all<T: Copy + Ord + Into<i64>>(
         items: &[T],
-        ends: impl Fn(&[T]) -> (T, T),
         (low, high): (i64, i64),
         budget: &Budget,
     ) -> Result<bool> {
@@ -155,7 +154,8 @@ pub fn are_scattered(cx: &Cx<'_>, i: &Array, n: usize) -> Result<bool> {
         }
         for some in items.chunks(1 << 14) {
             budget.check()?;
-            let (least, most) = ends(some);
+            let ends = (some[0], some[0]);
+            let (least, most) = some.iter().fold(ends, |(a, b), x| (a.min(*x), b.max(*x)));
             if number(&least) < low || number(&most) > high {
                 return Ok(false);
             }
@@ -167,22 +167,11 @@ pub fn are_scattered(cx: &Cx<'_>, i: &Array, n: usize) -> Result<bool> {
     if i.len() <= SMALL || i.pending().is_some() || !i.dtype().is_integer() {
         return Ok(false);
     }
-    /// The least and the greatest, in lanes.
-    fn ends<T: Copy + Ord>(some: &[T]) -> (T, T) {
-        some.iter().fold((some[0], some[0]), |(a, b), x| (a.min(*x), b.max(*x)))
-    }
-    // Any machine has an instruction for that of bytes without a sign, and of words with one.
-    let turned = |x: i8| x as u8 ^ 0x80;
-    let of_bytes = |some: &[i8]| {
-        let ends = |(a, b): (u8, u8), x: &i8| (a.min(turned(*x)), b.max(turned(*x)));
-        let (least, most) = some.iter().fold((u8::MAX, 0), ends);
-        ((least ^ 0x80) as i8, (most ^ 0x80) as i8)
-    };
-    let axis = (io, io + n as i64 - 1);
+    let ends = (io, io + n as i64 - 1);
     match held.view() {
-        View::I8(v) => all(v, of_bytes, axis, cx.budget()),
-        View::I16(v) => all(v, ends, axis, cx.budget()),
-        View::I32(v) => all(v, ends, axis, cx.budget()),
+        View::I8(v) => all(v, ends, cx.budget()),
+        View::I16(v) => all(v, ends, cx.budget()),
+        View::I32(v) => all(v, ends, cx.budget()),
         _ => Ok(false),
     }
 }

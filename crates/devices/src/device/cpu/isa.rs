@@ -65,6 +65,41 @@ impl Isa {
     }
 }
 
+/// Work whose loops are compiled for each instruction set.
+pub trait Work {
+    type Out;
+
+    /// Does it. Always inlined into a caller that has the instructions.
+    fn run(self) -> Self::Out;
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma,bmi2")]
+unsafe fn by_avx2<W: Work>(work: W) -> W::Out {
+    work.run()
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,bmi2")]
+unsafe fn by_avx512<W: Work>(work: W) -> W::Out {
+    work.run()
+}
+
+impl Isa {
+    /// Does work by these instructions, which the machine has.
+    pub fn run<W: Work>(self, work: W) -> W::Out {
+        match self {
+            // SAFETY: it is the machine's instruction set.
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx512 => unsafe { by_avx512(work) },
+            // SAFETY: as above.
+            #[cfg(target_arch = "x86_64")]
+            Isa::Avx2 => unsafe { by_avx2(work) },
+            _ => work.run(),
+        }
+    }
+}
+
 /// A file's loops for each instruction set, by its macro that makes those of one in a module with
 /// their table `ALL`; and the function that gives the table of one.
 macro_rules! by_isa {

@@ -55,8 +55,8 @@ impl Places {
         Ok((Places { of, among, origin, dtype, at }, room))
     }
 
-    /// So many results from one on. Safety: they are of this type, there is room for them, and
-    /// nobody else has them.
+    /// The room of so many results from one on. Safety: they are of this type, there is room for
+    /// them, and nobody else has them.
     #[allow(clippy::mut_from_ref)]
     unsafe fn room<T>(&self, from: usize, many: usize) -> &mut [T] {
         // SAFETY: the caller's.
@@ -88,7 +88,7 @@ trait Ordered: Copy + Send + Sync {
     fn key(self) -> Self::Key;
     /// The item of a key; of those that have one key, 0 and a NaN.
     fn of(key: Self::Key) -> Self;
-    /// Whether it is another than its key says.
+    /// True of one that is another than its key says.
     fn hides(self) -> bool;
 }
 

@@ -15,8 +15,8 @@ use super::lanes::Wide;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{V4, V8};
 use super::trees::{
-    Long, Short, Way, all_finite, gather, gather_products, gather_singles, products_onto, rows,
-    rows_of_singles, short,
+    Long, Short, Way, all_finite, gather, gather_products, products_onto, rows, rows_of_singles,
+    short,
 };
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::{DOTS, LANES};
@@ -247,14 +247,8 @@ macro_rules! instances {
                 unsafe { super::map::<W, $lane, X, Y>(out, x, y, ct, n) }
             }
             $(#[target_feature(enable = $feature)])?
-            unsafe fn gather<R: Rule>(part: *mut f64, x: *const f64, n: usize, fresh: bool) {
-                unsafe { super::gather::<R, $lane>(part, x, n, fresh) }
-            }
-            $(#[target_feature(enable = $feature)])?
-            unsafe fn gather_singles<R: Rule>(
-                part: *mut f64, x: *const f64, n: usize, fresh: bool,
-            ) {
-                unsafe { super::gather_singles::<R, $lane>(part, x, n, fresh) }
+            unsafe fn gather<W: Way>(part: *mut f64, x: *const f64, n: usize, fresh: bool) {
+                unsafe { super::gather::<W, $lane>(part, x, n, fresh) }
             }
             $(#[target_feature(enable = $feature)])?
             unsafe fn rows<R: Rule>(
@@ -346,7 +340,7 @@ macro_rules! instances {
                 fn rule<R: Rule>(self) -> Trees {
                     Trees {
                         both: map::<Long<R>, false, false>,
-                        gather: gather::<R>,
+                        gather: gather::<Long<R>>,
                         rows: rows::<R>,
                         short: short::<R>,
                     }
@@ -357,7 +351,7 @@ macro_rules! instances {
                 fn rule<R: Rule>(self) -> Trees {
                     Trees {
                         both: map::<Short<R>, false, false>,
-                        gather: gather_singles::<R>,
+                        gather: gather::<Short<R>>,
                         rows: rows_of_singles::<R>,
                         short: short::<R>,
                     }

@@ -249,7 +249,7 @@ pub struct Straight {
     first: i64,
     line: i64,
     deep: i64,
-    /// Its lines lie nearer to each other than the items of one.
+    /// Lines lie nearer to each other than the items of one.
     turned: bool,
     shape: Shape,
 }

@@ -11,7 +11,7 @@
 //! one part long: it is sorted soon, as equal keys are.
 
 use super::share::{STRETCH, each_unit, stretch};
-use super::sorting::{Arranges, Bits, Room, keys_on, put_on};
+use super::sorting::{Arranges, Bits, Keys, Put, Room};
 use super::{Cpu, DeviceError, Isa, RunCtx};
 use aplomb_ground::limits::Budget;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -48,7 +48,7 @@ pub fn in_order<T: Bits>(
         // Each splitter's level changes sides.
         let even = parts.ilog2().is_multiple_of(2);
         let (keys, other) = if even { (keys, other) } else { (other, keys) };
-        if keys_on(isa, of, own.start, keys) {
+        if isa.run(Keys(of, own.start, &mut *keys)) {
             apart(isa, keys, other, &splitters, counts);
         } else {
             told.store(false, Relaxed);
@@ -87,7 +87,7 @@ pub fn in_order<T: Bits>(
         let stops = || ctx.interrupt.is_set();
         T::in_order(isa, keys, spare, &stops);
         for (k, keys) in keys.chunks(STRETCH).enumerate().take_while(|_| !stops()) {
-            put_on(isa, of, own.start + k * STRETCH, keys);
+            isa.run(Put(of, own.start + k * STRETCH, keys));
         }
     })?;
     Ok(Some(threads))

@@ -80,44 +80,11 @@ pub fn tally(
     // SAFETY: a source holds so many of its type, and is not written while a launch runs.
     unsafe {
         match source.dtype {
-            DType::I8 => tally_of_bytes(cpu, ctx, items::<u8>(source), origin, n),
+            DType::I8 => tally_of(cpu, ctx, items::<i8>(source), origin, n),
             DType::I16 => tally_of(cpu, ctx, items::<i16>(source), origin, n),
             _ => tally_of(cpu, ctx, items::<i32>(source), origin, n),
         }
     }
-}
-
-/// The same of bytes. Each of them has a place in a table of 256, so none is asked whether it has:
-/// what counts say of the others tells that.
-fn tally_of_bytes(
-    cpu: &mut Cpu,
-    ctx: &RunCtx,
-    items: &[u8],
-    origin: i64,
-    n: usize,
-) -> Result<Option<(Vec<u64>, usize)>, DeviceError> {
-    const ALL: usize = 256;
-    let units = items.len().div_ceil(SHARE);
-    let (found, threads) = counts(cpu, ctx, (units, ALL, SIDE), &|unit, table| {
-        let (tables, _) = table.as_chunks_mut::<ALL>();
-        let [a, b, c, d] = tables else { return };
-        let (words, rest) = items[share_of(unit, items.len())].as_chunks::<8>();
-        for word in words {
-            let [p, q, r, s, t, u, v, w] = word.map(usize::from);
-            (a[p], b[q], c[r], d[s]) = (a[p] + 1, b[q] + 1, c[r] + 1, d[s] + 1);
-            (a[t], b[u], c[v], d[w]) = (a[t] + 1, b[u] + 1, c[v] + 1, d[w] + 1);
-        }
-        rest.iter().for_each(|x| a[usize::from(*x)] += 1);
-    })?;
-    let mut counts = ctx.budget.filled(0, n).map_err(DeviceError::Oom)?;
-    for (byte, count) in (0..=u8::MAX).zip(found).filter(|(_, count)| *count > 0) {
-        let place = i64::from(byte as i8).wrapping_sub(origin) as usize;
-        match counts.get_mut(place) {
-            Some(own) => *own = count,
-            None => return Ok(None),
-        }
-    }
-    Ok(Some((counts, threads)))
 }
 
 /// The items of a unit that counts.

@@ -12,12 +12,14 @@
 //! tells the place of a key to some parts in a hundred. A key that many items have may be a bound,
 //! whose copies are counted, not sorted.
 
+use super::isa::Work;
 use super::share::{STRETCH, each_unit, stretch};
 use super::sorting::{Arranges, Bits};
 use super::{Cpu, DeviceError, Isa, RunCtx};
 use crate::pool::lock;
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -42,51 +44,38 @@ struct Counts {
 /// which nothing could predict.
 const ABREAST: usize = 512;
 
-#[inline(always)]
-fn blocks<T: Bits>(keys: Range<usize>, of: &impl Arranges<T>, mut each: impl FnMut(&[T])) -> bool {
-    let (mut some, mut told) = ([T::LEAST; ABREAST], true);
-    for first in keys.clone().step_by(ABREAST) {
-        let some = &mut some[..ABREAST.min(keys.end - first)];
-        told &= of.keys(first, some);
-        each(some);
-    }
-    told
+/// The keys of some items block by block, each given to somebody who is part of the loop.
+struct Blocks<'a, T, A, F> {
+    items: Range<usize>,
+    of: &'a A,
+    each: F,
+    _keys: PhantomData<T>,
 }
 
-/// The same for an instruction set: what is called within is part of each, and so is compiled for
-/// it.
-macro_rules! blocks {
-    ($name:ident, $feature:literal) => {
-        #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = $feature)]
-        unsafe fn $name<T: Bits>(
-            keys: Range<usize>,
-            of: &impl Arranges<T>,
-            each: impl FnMut(&[T]),
-        ) -> bool {
-            blocks(keys, of, each)
+impl<T: Bits, A: Arranges<T>, F: FnMut(&[T])> Work for Blocks<'_, T, A, F> {
+    /// False: the keys do not tell all of each item.
+    type Out = bool;
+
+    #[inline(always)]
+    fn run(mut self) -> bool {
+        let (mut some, mut told) = ([T::LEAST; ABREAST], true);
+        for first in self.items.clone().step_by(ABREAST) {
+            let some = &mut some[..ABREAST.min(self.items.end - first)];
+            told &= self.of.keys(first, some);
+            (self.each)(some);
         }
-    };
+        told
+    }
 }
-blocks!(blocks_avx2, "avx2");
-blocks!(blocks_avx512, "avx512f,avx512dq,avx512vl,avx512bw");
 
-/// Keys block by block, by the instructions of a machine. False: they do not tell all of each item.
-fn blocks_on<T: Bits>(
+/// `Blocks`, by the instructions of a machine.
+fn blocks<T: Bits>(
     isa: Isa,
-    keys: Range<usize>,
+    items: Range<usize>,
     of: &impl Arranges<T>,
     each: impl FnMut(&[T]),
 ) -> bool {
-    match isa {
-        // SAFETY: it is the machine's instruction set.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { blocks_avx512(keys, of, each) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { blocks_avx2(keys, of, each) },
-        _ => blocks(keys, of, each),
-    }
+    isa.run(Blocks { items, of, each, _keys: PhantomData })
 }
 
 #[inline(always)]
@@ -103,7 +92,7 @@ impl Counts {
         (low, high): (T, T),
     ) -> Option<Counts> {
         let (mut below, mut to_low, mut to_high, mut all_high) = (0, 0, 0, 0);
-        let told = blocks_on(isa, keys, of, |some| {
+        let told = blocks(isa, keys, of, |some| {
             below += count(some, |key| *key < low);
             to_low += count(some, |key| *key <= low);
             to_high += count(some, |key| *key < high);
@@ -116,7 +105,7 @@ impl Counts {
     }
 }
 
-/// Those of n items whose places in their order are wanted, each put at its place among these.
+/// The items of n whose places in their order are wanted, each put at its place among these.
 /// None: they are too many for that, or were not found, or some are others than their keys say.
 pub fn few<T: Bits>(
     cpu: &mut Cpu,
@@ -185,7 +174,7 @@ fn copied<T: Bits>(
     budget: &Budget,
 ) -> Result<Vec<T>> {
     let mut copied = budget.room(many)?;
-    blocks_on(isa, keys, of, |some| {
+    blocks(isa, keys, of, |some| {
         // Each is written, and stays if it lies between: nothing could predict whether it does.
         let (mut own, mut at) = ([T::LEAST; ABREAST], 0);
         for key in some {
@@ -201,7 +190,7 @@ fn copied<T: Bits>(
 struct Found<T> {
     /// None: some keys do not tell all of their items.
     counts: Option<Counts>,
-    /// Those between, while they are at most half of all.
+    /// The keys between, while they are at most half of all.
     between: Vec<T>,
 }
 

@@ -10,6 +10,7 @@
 //! in their order, and they come in the order of their places, so those of one key end in that
 //! order too.
 
+use super::isa::Work;
 #[cfg(target_arch = "x86_64")]
 use super::partition;
 use super::share::{Ran, STRETCH, each_unit, stretch};
@@ -60,48 +61,27 @@ pub trait Arranges<T>: Sync {
     fn put(&self, first: usize, keys: &[T]);
 }
 
-/// Both steps by the machine's instructions.
-macro_rules! blocks {
-    ($keys:ident, $put:ident, $feature:literal) => {
-        #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = $feature)]
-        unsafe fn $keys<T>(of: &impl Arranges<T>, first: usize, keys: &mut [T]) -> bool {
-            of.keys(first, keys)
-        }
+/// The keys of the items from one on: `Arranges::keys`.
+pub struct Keys<'a, T, A>(pub &'a A, pub usize, pub &'a mut [T]);
 
-        #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = $feature)]
-        unsafe fn $put<T>(of: &impl Arranges<T>, first: usize, keys: &[T]) {
-            of.put(first, keys)
-        }
-    };
-}
-blocks!(keys_avx2, put_avx2, "avx2");
-blocks!(keys_avx512, put_avx512, "avx512f,avx512dq,avx512vl,avx512bw");
+impl<T, A: Arranges<T>> Work for Keys<'_, T, A> {
+    type Out = bool;
 
-/// `Arranges::keys`.
-pub fn keys_on<T>(isa: Isa, of: &impl Arranges<T>, first: usize, keys: &mut [T]) -> bool {
-    match isa {
-        // SAFETY: it is the machine's instruction set.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { keys_avx512(of, first, keys) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { keys_avx2(of, first, keys) },
-        _ => of.keys(first, keys),
+    #[inline(always)]
+    fn run(self) -> bool {
+        self.0.keys(self.1, self.2)
     }
 }
 
-/// `Arranges::put`.
-pub fn put_on<T>(isa: Isa, of: &impl Arranges<T>, first: usize, keys: &[T]) {
-    match isa {
-        // SAFETY: it is the machine's instruction set.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx512 => unsafe { put_avx512(of, first, keys) },
-        // SAFETY: as above.
-        #[cfg(target_arch = "x86_64")]
-        Isa::Avx2 => unsafe { put_avx2(of, first, keys) },
-        _ => of.put(first, keys),
+/// The keys at places of the order from one on: `Arranges::put`.
+pub struct Put<'a, T, A>(pub &'a A, pub usize, pub &'a [T]);
+
+impl<T, A: Arranges<T>> Work for Put<'_, T, A> {
+    type Out = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.0.put(self.1, self.2)
     }
 }
 

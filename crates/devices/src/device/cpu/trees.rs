@@ -18,25 +18,59 @@ use std::marker::PhantomData;
 
 /// The way in which a rule is used on registers of f64.
 pub trait Way {
+    /// A register of partial results.
+    type Sums<L: Wide>: Copy;
+
     fn of<L: Wide>(x: L, y: L, ct: L) -> (L, L::Mask);
+    fn held<L: Wide>(x: L) -> Self::Sums<L>;
+    fn take<L: Wide>(sums: Self::Sums<L>, items: Self::Sums<L>) -> Self::Sums<L>;
+    fn numbers<L: Wide>(sums: Self::Sums<L>) -> L;
 }
 
 /// In f64.
 pub struct Long<R>(PhantomData<R>);
 impl<R: Rule> Way for Long<R> {
+    type Sums<L: Wide> = L;
+
     #[inline(always)]
     fn of<L: Wide>(x: L, y: L, ct: L) -> (L, L::Mask) {
         R::lanes(x, y, ct)
+    }
+    #[inline(always)]
+    fn held<L: Wide>(x: L) -> L {
+        x
+    }
+    #[inline(always)]
+    fn take<L: Wide>(sums: L, items: L) -> L {
+        R::lanes(sums, items, L::splat(0.0)).0
+    }
+    #[inline(always)]
+    fn numbers<L: Wide>(sums: L) -> L {
+        sums
     }
 }
 
 /// In f32, which all operands are.
 pub struct Short<R>(PhantomData<R>);
 impl<R: Rule> Way for Short<R> {
+    type Sums<L: Wide> = L::Short;
+
     #[inline(always)]
     fn of<L: Wide>(x: L, y: L, ct: L) -> (L, L::Mask) {
         let (value, odd) = R::singles(x.short(), y.short(), ct.short());
         (L::long(value), L::long_mask(odd))
+    }
+    #[inline(always)]
+    fn held<L: Wide>(x: L) -> L::Short {
+        x.short()
+    }
+    #[inline(always)]
+    fn take<L: Wide>(sums: L::Short, items: L::Short) -> L::Short {
+        R::singles(sums, items, L::splat(0.0).short()).0
+    }
+    #[inline(always)]
+    fn numbers<L: Wide>(sums: L::Short) -> L {
+        L::long(sums)
     }
 }
 
@@ -45,72 +79,34 @@ pub fn apply<R: Rule>(x: f64, y: f64) -> f64 {
     R::lanes::<f64>(x, y, 0.0).0
 }
 
-/// `gather` in f32, which all elements are.
+/// A run into its partials, which are in registers meanwhile.
 #[inline(always)]
-pub unsafe fn gather_singles<R: Rule, L: Wide>(
-    part: *mut f64,
-    x: *const f64,
-    n: usize,
-    fresh: bool,
-) {
+pub unsafe fn gather<W: Way, L: Wide>(part: *mut f64, x: *const f64, n: usize, fresh: bool) {
     // SAFETY: 64 partials, n elements, at least 64 of them when fresh.
     unsafe {
         let whole = n / LANES * LANES;
         let mut at = 0;
         while at < LANES {
-            let zero = L::splat(0.0).short();
-            let mut sums = [zero; 8];
+            let mut sums = [W::held(L::splat(0.0)); 8];
             let from = if fresh { x } else { part as *const f64 };
             for (k, sum) in sums.iter_mut().enumerate() {
-                *sum = L::load(from.add(at + k * L::N)).short();
+                *sum = W::held(L::load(from.add(at + k * L::N)));
             }
             let mut i = if fresh { LANES } else { 0 };
             while i < whole {
                 for (k, sum) in sums.iter_mut().enumerate() {
-                    let item = L::load(x.add(i + at + k * L::N)).short();
-                    *sum = R::singles(*sum, item, zero).0;
+                    *sum = W::take::<L>(*sum, W::held(L::load(x.add(i + at + k * L::N))));
                 }
                 i += LANES;
             }
             for (k, sum) in sums.iter().enumerate() {
-                L::long(*sum).store(part.add(at + k * L::N));
+                W::numbers::<L>(*sum).store(part.add(at + k * L::N));
             }
             at += 8 * L::N;
         }
         for i in whole..n {
             let to = part.add(i - whole);
-            *to = Short::<R>::of::<f64>(*to, *x.add(i), 0.0).0;
-        }
-    }
-}
-
-#[inline(always)]
-pub unsafe fn gather<R: Rule, L: Wide>(part: *mut f64, x: *const f64, n: usize, fresh: bool) {
-    // SAFETY: 64 partials, n elements, at least 64 of them when fresh.
-    unsafe {
-        let whole = n / LANES * LANES;
-        let mut at = 0;
-        while at < LANES {
-            let zero = L::splat(0.0);
-            let mut sums = [zero; 8];
-            let from = if fresh { x } else { part as *const f64 };
-            for (k, sum) in sums.iter_mut().enumerate() {
-                *sum = L::load(from.add(at + k * L::N));
-            }
-            let mut i = if fresh { LANES } else { 0 };
-            while i < whole {
-                for (k, sum) in sums.iter_mut().enumerate() {
-                    *sum = R::lanes(*sum, L::load(x.add(i + at + k * L::N)), zero).0;
-                }
-                i += LANES;
-            }
-            for (k, sum) in sums.iter().enumerate() {
-                sum.store(part.add(at + k * L::N));
-            }
-            at += 8 * L::N;
-        }
-        for i in whole..n {
-            *part.add(i - whole) = apply::<R>(*part.add(i - whole), *x.add(i));
+            *to = W::of::<f64>(*to, *x.add(i), 0.0).0;
         }
     }
 }
@@ -200,7 +196,7 @@ impl Held for f64 {
         // SAFETY: the caller's.
         unsafe {
             if n > LANES {
-                gather::<R, L>(own.as_mut_ptr(), x, n, true);
+                gather::<Long<R>, L>(own.as_mut_ptr(), x, n, true);
                 from = own.as_ptr();
             }
             for (k, part) in part.iter_mut().enumerate() {
@@ -225,7 +221,7 @@ pub unsafe fn row<R: Rule, L: Wide>(x: *const f64, n: usize) -> f64 {
         let mut part = [0.0; LANES];
         let k = n.min(LANES);
         if n >= LANES {
-            gather::<R, L>(part.as_mut_ptr(), x, n, true);
+            gather::<Long<R>, L>(part.as_mut_ptr(), x, n, true);
         } else {
             std::ptr::copy_nonoverlapping(x, part.as_mut_ptr(), k);
         }
@@ -300,7 +296,7 @@ pub unsafe fn rows_of_singles<R: Rule, L: Wide>(
     unsafe {
         for r in 0..rows {
             let mut part = [0.0; LANES];
-            gather_singles::<R, L>(part.as_mut_ptr(), x.add(r * n), n, true);
+            gather::<Short<R>, L>(part.as_mut_ptr(), x.add(r * n), n, true);
             *out.add(r) = row::<R, L>(part.as_ptr(), LANES);
         }
         all_finite::<L>(out, rows)
@@ -367,7 +363,7 @@ pub unsafe fn ends_of_rows<R: Rule, L: Wide, T: Held>(
     whole
 }
 
-/// Whether n numbers are finite. Safety: they are there.
+/// True of n finite numbers. Safety: they are there.
 #[inline(always)]
 pub unsafe fn all_finite<L: Wide>(x: *const f64, n: usize) -> bool {
     // SAFETY: n elements.

@@ -5,7 +5,7 @@
 //! | items of the axis before lie side by side | rows of that axis into as many rows of partials as a fold has (`Fold::partials`); by one emitted loop, where the body is one, which computes and adds |
 //! | they are only read, and multiplied by a number each row | four such rows at a time (`lines`) |
 //!
-//! Its order is that of `prim::reduce`: element i of a block goes into partial i mod 64, or 16, and
+//! The order is that of `prim::reduce`: element i of a block goes into partial i mod 64, or 16, and
 //! partials are halved. Which elements one partial gets, and in which order, does not hang on when
 //! the partials of another result get theirs. So a block of partials is kept for each of several
 //! results side by side, the body runs over the domain with its last two axes exchanged, and memory

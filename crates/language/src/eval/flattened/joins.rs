@@ -7,7 +7,6 @@
 //! for a pair.
 
 use super::body::Call;
-use super::orders::{compares, cuts, fold_of};
 use super::{Cells, Flat};
 use crate::eval::phrases::folds;
 use crate::eval::run::{At, Eval};
@@ -79,21 +78,51 @@ fn keeps_known(f: &Func) -> Option<bool> {
     }
 }
 
+/// The comparison by order that a function is.
+pub(super) fn compares(f: &FExpr) -> Option<Op> {
+    let FExpr::Prim(p) = f else { return None };
+    p.scalar(true).filter(|op| matches!(op, Op::Lt | Op::Le | Op::Ge | Op::Gt))
+}
+
+/// The end at which a function cuts a vector: `↑` (true) or `↓`.
+pub(super) fn cuts(f: &FExpr) -> Option<bool> {
+    match f {
+        FExpr::Prim(p) if matches!(p.glyph, '↑' | '↓') => Some(p.glyph == '↑'),
+        _ => None,
+    }
+}
+
+/// The fold of a vector that a function is.
+fn fold_of(f: &FExpr) -> Option<Op> {
+    match f {
+        FExpr::Known(f) => folds(f),
+        FExpr::Op1(OpExpr::Prim(p), g) if matches!(p.glyph, '/' | '⌿') => match &**g {
+            Operand::F(FExpr::Prim(p)) => {
+                p.scalar(true).filter(|op| op.is_associative() && op.identity().is_some())
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The fold that the next step is.
+pub(super) fn fold_behind(ins: &[Ins]) -> Option<Op> {
+    match ins {
+        [Ins { what: Do::Monad(f), .. }, ..] => fold_of(f),
+        _ => None,
+    }
+}
+
 /// The question of a function of a comparison.
 fn asked(f: &FExpr) -> Option<Asked> {
     match f {
         FExpr::Prim(p) if p.glyph == '⍸' => Some(Asked::Places),
-        FExpr::Known(f) => match folds(f) {
-            Some(Op::Add) => Some(Asked::Count),
-            Some(Op::Max | Op::Gcd) => Some(Asked::Any),
+        f => match fold_of(f)? {
+            Op::Add => Some(Asked::Count),
+            Op::Max | Op::Gcd => Some(Asked::Any),
             _ => None,
         },
-        FExpr::Op1(OpExpr::Prim(p), g) if p.glyph == '/' => match &**g {
-            Operand::F(FExpr::Prim(p)) if p.glyph == '+' => Some(Asked::Count),
-            Operand::F(FExpr::Prim(p)) if matches!(p.glyph, '∨' | '⌈') => Some(Asked::Any),
-            _ => None,
-        },
-        _ => None,
     }
 }
 
@@ -200,7 +229,7 @@ fn code_joins(code: &Code, own: &mut Vec<Sym>) -> bool {
                     }
                 }
                 (Some(Tag::Cell), Some(Tag::Same))
-                    if cuts(f).is_some() && fold_of(&code.ins[k + 1..]).is_some() =>
+                    if cuts(f).is_some() && fold_behind(&code.ins[k + 1..]).is_some() =>
                 {
                     return true;
                 }

@@ -6,11 +6,10 @@
 //! V's least items up to some place, or from some place on, also within ⎕CT. Folds of beginnings
 //! and of ends that no order can change are running values; others read V where it lies.
 
-use super::joins::{Asked, MANY, behind};
+use super::joins::{Asked, MANY, behind, compares, cuts, fold_behind};
 use super::{Cells, Flat};
-use crate::eval::phrases::folds;
 use crate::functions::{order, select};
-use crate::syntax::resolve::{Do, FExpr, Ins, OpExpr, Operand};
+use crate::syntax::resolve::{FExpr, Ins};
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, DType};
@@ -20,35 +19,6 @@ use std::ops::Range;
 
 /// Whole numbers up to which sums are exact in any order.
 const EXACT: f64 = 9_007_199_254_740_992.0;
-
-/// The comparison by order that a function is.
-pub(super) fn compares(f: &FExpr) -> Option<Op> {
-    let FExpr::Prim(p) = f else { return None };
-    p.scalar(true).filter(|op| matches!(op, Op::Lt | Op::Le | Op::Ge | Op::Gt))
-}
-
-/// Whether a function cuts a vector at a place: `↑` (true) or `↓`.
-pub(super) fn cuts(f: &FExpr) -> Option<bool> {
-    match f {
-        FExpr::Prim(p) if matches!(p.glyph, '↑' | '↓') => Some(p.glyph == '↑'),
-        _ => None,
-    }
-}
-
-/// The fold that a step is.
-pub(super) fn fold_of(ins: &[Ins]) -> Option<Op> {
-    let Some(Ins { what: Do::Monad(f), .. }) = ins.first() else { return None };
-    match f {
-        FExpr::Known(f) => folds(f),
-        FExpr::Op1(OpExpr::Prim(p), g) if matches!(p.glyph, '/' | '⌿') => match &**g {
-            Operand::F(FExpr::Prim(p)) => {
-                p.scalar(true).filter(|op| op.is_associative() && op.identity().is_some())
-            }
-            _ => None,
-        },
-        _ => None,
-    }
-}
 
 /// The number of items of a vector that are less than any whole number.
 enum Below {
@@ -93,7 +63,7 @@ impl Flat<'_, '_> {
                 self.counted(op, false, v, keys, ins)?
             }
             (_, Some(front), counts @ Cells::Each(..), Cells::Same(v)) => {
-                let Some(op) = fold_of(ins) else { return Ok(None) };
+                let Some(op) = fold_behind(ins) else { return Ok(None) };
                 self.beginnings(op, front, v, counts)?
             }
             _ => None,
