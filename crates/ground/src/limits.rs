@@ -132,6 +132,8 @@ pub struct Budget(Arc<Count>);
 
 struct Count {
     used: AtomicU64,
+    /// The most in use at once since somebody asked.
+    high: AtomicU64,
     most: AtomicU64,
     stop: Interrupt,
     spare: OnceLock<Box<dyn Spare>>,
@@ -184,6 +186,7 @@ impl Budget {
     pub fn stopped_by(most: u64, stop: Interrupt) -> Self {
         Budget(Arc::new(Count {
             used: AtomicU64::new(0),
+            high: AtomicU64::new(0),
             most: AtomicU64::new(most),
             stop,
             spare: OnceLock::new(),
@@ -359,6 +362,11 @@ impl Budget {
         self.0.used.load(Ordering::Relaxed)
     }
 
+    /// The most bytes that were charged at once since this was asked last.
+    pub fn high(&self) -> u64 {
+        self.0.high.swap(self.used(), Ordering::Relaxed)
+    }
+
     /// Bytes that may still be charged.
     pub fn free(&self) -> u64 {
         self.0.most.load(Ordering::Relaxed).saturating_sub(self.used())
@@ -373,7 +381,8 @@ impl Budget {
             used.checked_add(bytes).filter(|&sum| sum <= most)
         });
         match took {
-            Ok(_) => {
+            Ok(used) => {
+                self.0.high.fetch_max(used + bytes, Ordering::Relaxed);
                 heap::asked(bytes);
                 Ok(Charge { count: self.0.clone(), bytes })
             }

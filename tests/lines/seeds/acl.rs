@@ -8,7 +8,6 @@ use aplomb_kernel::session::Session;
 use aplomb_language::table::{Does, Meaning, prims};
 use aplomb_values::prim::op::{OPS, Op};
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Lines owned, as the page's functions take them.
 fn all<'a>(setup: &'a [String], line: &'a str) -> Vec<&'a str> {
@@ -562,32 +561,11 @@ fn acl_41_a_long_loop_takes_no_more_than_a_short_one() {
             for line in ["1+0.5×⍳2000", "2+0.5×⍳2000"] {
                 page::run(&mut s, line).expect("a line");
             }
-            let (budget, done) = (s.core().budget.clone(), AtomicBool::new(false));
+            let budget = s.core().budget.clone();
             let before = budget.used();
-            let mut once = || {
-                std::thread::scope(|scope| {
-                    let watch = scope.spawn(|| {
-                        let mut most = 0;
-                        while !done.load(Ordering::Relaxed) {
-                            most = most.max(budget.used());
-                        }
-                        most
-                    });
-                    let ran = page::run(&mut s, &text);
-                    done.store(true, Ordering::Relaxed);
-                    assert_eq!(ran, Ok(()));
-                    watch.join().expect("a thread")
-                })
-            };
-            // A watch that had no processor has seen nothing.
-            let mut most = once();
-            for _ in 0..9 {
-                if most >= before + least {
-                    break;
-                }
-                done.store(false, Ordering::Relaxed);
-                most = once();
-            }
+            budget.high();
+            assert_eq!(page::run(&mut s, &text), Ok(()));
+            let most = budget.high();
             (most - before, s.core().devices().cpu.pool().fresh())
         };
         let ((few, fresh), (many, later)) = (most(turns[0]), most(turns[1]));
