@@ -28,7 +28,7 @@ pub fn code(dag: &Dag, at: NodeId) -> &'static str {
 pub fn distributes(op: Op, fill: f64) -> bool {
     let identity = match op {
         Op::Add | Op::Sub | Op::Ne | Op::Gcd => 0.0,
-        Op::Mul | Op::Dot | Op::Div | Op::Pow | Op::Eq | Op::Lcm => 1.0,
+        Op::Mul | Op::Dot | Op::Mac | Op::Div | Op::Pow | Op::Eq | Op::Lcm => 1.0,
         Op::Max => f64::MIN,
         Op::Min => f64::MAX,
         _ => return false,

@@ -212,7 +212,9 @@ fn in_order(
 /// axis of one factor alone.
 fn product(w: &Writer, op: Op, axis: usize, src: NodeId) -> Option<Value> {
     let dag = w.dag;
-    let Node::Map(Map { op: Op::Mul | Op::Dot, args, .. }) = dag.node(src) else { return None };
+    let Node::Map(Map { op: Op::Mul | Op::Dot | Op::Mac, args, .. }) = dag.node(src) else {
+        return None;
+    };
     let [x, y] = args[..] else { return None };
     if op != Op::Add || dag.dtype(src) == DType::F32 {
         return None;
@@ -267,7 +269,7 @@ fn scanned(w: &Writer, op: Op, axis: usize, src: NodeId) -> Result<Value, Refuse
     let name = match op {
         Op::Max => "maximum",
         Op::Min => "minimum",
-        Op::Mul | Op::Dot => "multiply",
+        Op::Mul | Op::Dot | Op::Mac => "multiply",
         Op::Gcd if bits => "maximum",
         Op::Lcm if bits => "minimum",
         _ => return Err(Refused::new(format!("the array API has no {}\\", op.glyph()))),

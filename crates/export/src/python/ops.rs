@@ -61,7 +61,7 @@ fn row(
         (Op::Circle(-7), _) => float("xp.atanh({y:})"),
         (Op::Add, _) => float("{x} + {y}"),
         (Op::Sub, _) => float("{x} - {y}"),
-        (Op::Mul | Op::Dot, _) => float("{x} * {y}"),
+        (Op::Mul | Op::Dot | Op::Mac, _) => float("{x} * {y}"),
         (Op::Div, _) if sure => float("{x} / {y}"),
         (Op::Div, _) => float("_divide(xp, {x:}, {y:})"),
         (Op::Pow, _) => float("{x} ** {y}"),

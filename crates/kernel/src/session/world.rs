@@ -317,8 +317,8 @@ impl Host for World<'_> {
         apply::fold(self.core.device.cpu.isa(), op, rows, size, out)
     }
 
-    fn dot(&self, x: Src, y: Src, size: usize, out: &mut [f64]) -> bool {
-        apply::dot(self.core.device.cpu.isa(), x, y, size, out)
+    fn dot(&self, op: Op, x: Src, y: Src, size: usize, out: &mut [f64]) -> bool {
+        apply::dot(self.core.device.cpu.isa(), op, x, y, size, out)
     }
 
     fn compiled(&self, request: &Request<'_, '_>) -> Code {

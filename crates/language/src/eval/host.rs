@@ -143,9 +143,9 @@ pub trait Host {
         false
     }
 
-    /// The sums of products of rows of so many pairs, at most a block each, as `reduce::dot` says
-    /// it of f64. False: some result is suspect.
-    fn dot(&self, _x: Src, _y: Src, _size: usize, _out: &mut [f64]) -> bool {
+    /// The sums of products of rows of so many pairs, at most a block each, which are taken
+    /// unrounded as `reduce::dot` says it of f64. False: some result is suspect.
+    fn dot(&self, _op: Op, _x: Src, _y: Src, _size: usize, _out: &mut [f64]) -> bool {
         false
     }
 

@@ -16,15 +16,14 @@ pub fn takes_complex(cell: &Cell) -> bool {
     cell.node().is_some_and(|node| node.inputs().iter().any(Array::is_complex))
 }
 
-/// The factors of products that a sum takes unrounded: real ones, as others are rounded.
-pub(super) fn products(cell: &Cell) -> Option<[Array; 2]> {
+/// The factors of products that a sum takes unrounded, and how it does: real ones, as others are
+/// rounded.
+pub(super) fn products(cell: &Cell) -> Option<(Op, [Array; 2])> {
     let node = cell.node()?;
     let [x, y] = node.inputs() else { return None };
-    if node.facts().operation() != Some(Op::Dot) {
-        return None;
-    }
+    let op = node.facts().operation().filter(|op| op.is_unrounded())?;
     let is_real = |a: &Array| !a.settled().is_complex();
-    (is_real(x) && is_real(y)).then(|| [x.settled(), y.settled()])
+    (is_real(x) && is_real(y)).then(|| (op, [x.settled(), y.settled()]))
 }
 
 impl Cx<'_> {
@@ -57,8 +56,8 @@ impl Cx<'_> {
                 self.mapped(op, ct, meta.shape.clone(), &args, meta.dtype)
             }
             Node::Reduce(kinds::Reduce { op, axis, src }) => {
-                if let Some([x, y]) = src.pending().and_then(|cell| products(cell)) {
-                    return self.dot_host(&x, &y, meta.dtype);
+                if let Some((op, [x, y])) = src.pending().and_then(|cell| products(cell)) {
+                    return self.dot_host(op, &x, &y, meta.dtype);
                 }
                 let src = self.ready(&src, "reduction")?;
                 self.fold_host(op, &src, axis as usize, meta.shape.clone())

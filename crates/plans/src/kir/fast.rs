@@ -95,7 +95,7 @@ fn is_once(launch: &Launch) -> bool {
         })
     };
     let sums = launch.reductions.iter().any(|r| r.op == Op::Add && !r.dtype.is_integer());
-    has(|op| matches!(op, Op::Mul | Op::Dot)) && (sums || has(|op| matches!(op, Op::Add | Op::Sub)))
+    has(Op::multiplies) && (sums || has(|op| matches!(op, Op::Add | Op::Sub)))
 }
 
 /// The facts about a launch's text before it is lowered.

@@ -24,6 +24,9 @@ const COLUMNS: usize = 64;
 /// A launch as one kernel whose body is C; `sites` are those of the whole plan, in order. Errors:
 /// NONCE for an operation without text.
 pub fn in_order(plan: &Plan, launch: &Launch, number: usize, sites: &[u32]) -> Result<Code> {
+    // Sums that take products in order go row by row, so that their loops have results side by side.
+    let across = if launch.is_in_order() { launch.across() } else { None };
+    let launch = across.as_ref().unwrap_or(launch);
     let mut k = Lowering::new(plan, launch, number, super::Tuning::default(), false);
     k.sites = sites.to_vec();
     let body = k.loops()?;
@@ -278,7 +281,10 @@ impl Lowering<'_> {
             let last = axes[outer.len()].clone();
             row.append(&mut match block {
                 None => vec![self.folded_from_the_end(&folds, &axes, (&last, &extent), stores)?],
-                Some(_) if long <= reduce::LANES => {
+                Some(_)
+                    if long <= reduce::LANES
+                        && !folds.iter().any(|(_, r)| self.launch.takes_in_order(r)) =>
+                {
                     self.few(&folds, &axes, (&last, long), stores)?
                 }
                 Some(block) => self.blocks(&folds, &axes, (&last, &extent), (stores, block))?,
@@ -379,14 +385,17 @@ impl Lowering<'_> {
 
     /// True of a sum that takes products unrounded.
     fn is_unrounded(&self, r: &Reduction) -> bool {
-        matches!(self.launch.body[r.value as usize].what, What::Op { op: Op::Dot, .. })
+        self.launch.body[r.value as usize].what.operation().is_some_and(Op::is_unrounded)
     }
 
     /// A product that a sum takes unrounded, with the sum so far.
     fn fused(&self, r: &Reduction, sum: &str, body: &Body) -> Option<Expr> {
-        let What::Op { op: Op::Dot, args, .. } = &self.launch.body[r.value as usize].what else {
+        let What::Op { op, args, .. } = &self.launch.body[r.value as usize].what else {
             return None;
         };
+        if !op.is_unrounded() {
+            return None;
+        }
         let [x, y] = [0, 1].map(|k| &body.values[args[k] as usize]);
         Some(match reduce::is_single(r.op, r.dtype) {
             true => format!("fmaf((float){x}, (float){y}, (float){sum})"),
@@ -405,15 +414,22 @@ impl Lowering<'_> {
         let (all, dots) = (reduce::LANES, reduce::DOTS);
         let unrounded = |(_, r): &(usize, &Reduction)| self.is_unrounded(r);
         let (some, each) = (folds.iter().any(unrounded), folds.iter().all(unrounded));
+        // What else is taken with products in order is the same in any.
+        let in_order = folds.iter().any(|(_, r)| self.launch.takes_in_order(r));
+        let each = each || in_order;
         // Lines that are short round their products, each in a partial of its own.
         let lanes = if each { "lanes".to_string() } else { all.to_string() };
+        let own = match in_order {
+            true => "1".to_string(),
+            false => format!("{extent} > {all} ? {dots} : {all}"),
+        };
         let mut out = Vec::new();
         let mut one = vec![
             let_("b", Type::I64, format!("g + k * {block}")),
             let_("end", Type::I64, format!("{extent} - b < {block} ? {extent} - b : {block}")),
         ];
         if some {
-            one.push(let_("lanes", Type::I64, format!("{extent} > {all} ? {dots} : {all}")));
+            one.push(let_("lanes", Type::I64, own));
         }
         let mut items = vec![let_(along, Type::I64, "b + r + l".into())];
         let mut body = self.at_point(axes, stores)?;
@@ -443,7 +459,7 @@ impl Lowering<'_> {
         ];
         one.push(span("r", "end", &lanes, lane));
         for (k, r) in folds {
-            let there = match self.is_unrounded(r) {
+            let there = match each || self.is_unrounded(r) {
                 true => "(end < lanes ? end : lanes)",
                 false => "end",
             };
@@ -527,8 +543,15 @@ impl Lowering<'_> {
             for (k, r) in &folds {
                 sums.push(local('q', *k));
                 let item = self.folded(r, &found)?;
-                self.takes_in(r, &format!("q{k}[l]"), "r == 0", &item, "o", &mut items)?;
                 let sum = format!("q{k}[l]");
+                match self.fused(r, &sum, &body) {
+                    Some(is) => items.push(Stmt::Set {
+                        is: format!("r == 0 ? {item} : {is}"),
+                        name: sum.clone(),
+                        node: Some(r.node),
+                    }),
+                    None => self.takes_in(r, &sum, "r == 0", &item, "o", &mut items)?,
+                }
                 self.folds_in(r, &format!("t{k}[l]"), "b == 0", &sum, "o", &mut join)?;
             }
             sums.extend(folds.iter().map(|(k, _)| store(&format!("q{k}"), "0", "0.0")));

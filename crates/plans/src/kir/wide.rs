@@ -40,7 +40,10 @@ impl Tiled {
         let all_single = |kept: &[usize]| kept.iter().all(|k| launch.body[*k].dtype == DType::F32);
         let (left, right) = (self.kept(launch, self.left()), self.kept(launch, self.right()));
         let step = &launch.body[*value as usize];
-        let What::Op { op: Op::Mul | Op::Dot, args, .. } = &step.what else { return false };
+        let What::Op { op, args, .. } = &step.what else { return false };
+        if !op.multiplies() {
+            return false;
+        }
         let both = |x: usize, y: usize| left == [x] && right == [y];
         let (x, y) = (args[0] as usize, args[1] as usize);
         let plain =

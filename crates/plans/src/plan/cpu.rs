@@ -91,19 +91,30 @@ pub struct Machine {
     pub registers: Option<f64>,
     /// Nanoseconds of a product in tiles, of f64 and of f32.
     pub products: [f64; 2],
+    /// The same of products of matrices that are taken in order.
+    pub ordered: [f64; 2],
     /// Nanoseconds of a comparison of a sort of keys of eight bytes.
     pub sorted: f64,
 }
 
 impl Machine {
     /// The CPU of estimates that have to be the same everywhere: a core with AVX-512.
-    pub const REFERENCE: Machine =
-        Machine { registers: Some(1.0), products: [0.04, 0.021], sorted: 0.6 };
+    pub const REFERENCE: Machine = Machine {
+        registers: Some(1.0),
+        products: [0.04, 0.021],
+        ordered: [0.024, 0.012],
+        sorted: 0.6,
+    };
     /// One with AVX2.
-    pub const AVX2: Machine =
-        Machine { registers: Some(2.0), products: [0.08, 0.04], sorted: SORTED };
+    pub const AVX2: Machine = Machine {
+        registers: Some(2.0),
+        products: [0.08, 0.04],
+        ordered: [0.048, 0.024],
+        sorted: SORTED,
+    };
     /// One of which nothing is known.
-    pub const PORTABLE: Machine = Machine { registers: None, products: [0.7, 0.7], sorted: SORTED };
+    pub const PORTABLE: Machine =
+        Machine { registers: None, products: [0.7; 2], ordered: [0.7; 2], sorted: SORTED };
 
     /// The time of a launch of the plan on one thread.
     pub fn time(&self, plan: &Plan, launch: &Launch) -> Time {
@@ -178,7 +189,7 @@ impl Model<'_> {
         let kind = |v: u32| launch.body[v as usize].dtype;
         let exact = |v| kind(v).is_integer() || kind(v) == DType::Char;
         let tiled = match (factors.sum, factors.times) {
-            (Op::Add, Op::Mul | Op::Dot) => true,
+            (Op::Add, times) if times.multiplies() => true,
             (Op::Add, Op::Eq | Op::Ne | Op::Lcm)
             | (Op::Gcd, Op::Lcm)
             | (Op::Lcm, Op::Gcd)
@@ -187,13 +198,15 @@ impl Model<'_> {
             }
             _ => false,
         };
-        let one = self.machine.products[usize::from(factors.narrow)];
+        let in_order = factors.times == Op::Mac;
+        let rates = if in_order { self.machine.ordered } else { self.machine.products };
+        let one = rates[usize::from(factors.narrow)];
+        let few = !in_order && (rows < FEW || columns < FEW || deep < LEAST);
         let (lines, mut all) = ((rows + columns) as f64, rows as f64 * columns as f64);
         if tiled && factors.is_mirrored(launch) {
             all /= 2.0;
         }
-        (tiled && rows >= FEW && columns >= FEW && deep >= LEAST)
-            .then_some((all * one + lines * PACK_NS) * deep as f64)
+        (tiled && !few).then_some((all * one + lines * PACK_NS) * deep as f64)
     }
 
     /// One point's steps, and what is folded or stored there.

@@ -102,7 +102,7 @@ impl Factors {
         let lengths = |axes: &[usize]| -> Vec<usize> {
             axes.iter().map(|&axis| launch.domain[axis]).collect()
         };
-        let turns = matches!(self.times, Op::Mul | Op::Dot | Op::Add | Op::Eq | Op::Ne);
+        let turns = self.times.multiplies() || matches!(self.times, Op::Add | Op::Eq | Op::Ne);
         if !turns
             || lengths(&self.rows) != lengths(&self.columns)
             || self.lefts.len() != self.rights.len()
@@ -233,7 +233,7 @@ impl Product {
     /// None: the launch is another.
     pub fn of(plan: &Plan, launch: &Launch) -> Option<Product> {
         let Factors { left, right, sum, times, rows, columns, folded, .. } = Factors::of(launch)?;
-        if sum != Op::Add || !matches!(times, Op::Mul | Op::Dot) {
+        if sum != Op::Add || !times.multiplies() {
             return None;
         }
         let (&[row], &[column], 3) = (rows.as_slice(), columns.as_slice(), launch.body.len())

@@ -52,6 +52,8 @@ pub enum Op {
     /// `X×Y` that only the sum `+/` of it takes, and takes unrounded (`prim::reduce`): the products
     /// of `X+.×Y`. By itself it is `X×Y`.
     Dot,
+    /// The same where X and Y are matrices, whose sums take them in order.
+    Mac,
     /// `X÷Y`; `0÷0` is 1.
     Div,
     /// `X*Y`: X to the power Y.
@@ -272,6 +274,10 @@ operations! {
         "{x} * {y}",
         slow::sure,
         |_, x, y| Ok(x * y);
+    [Mac] Op::Mac, "mac", "×", 2, Arith, Overflow, true, false, 0.12,
+        "{x} * {y}",
+        slow::sure,
+        |_, x, y| Ok(x * y);
     [Div] Op::Div, "div", "÷", 2, Float, Hard, false, false, 0.31,
         "divide({x}, {y}, {bad})",
         |_, x, y| slow::divide(x, y),
@@ -416,8 +422,18 @@ impl Op {
 
     /// Gives the same with its arguments exchanged.
     pub fn is_commutative(self) -> bool {
-        use Op::{Add, Dot, Eq, Gcd, Lcm, Max, Min, Mul, Ne};
-        matches!(self, Mul | Dot | Add | Max | Min | Gcd | Lcm | Eq | Ne)
+        use Op::{Add, Eq, Gcd, Lcm, Max, Min, Ne};
+        self.multiplies() || matches!(self, Add | Max | Min | Gcd | Lcm | Eq | Ne)
+    }
+
+    /// True of `X×Y`, whether it is rounded or not.
+    pub fn multiplies(self) -> bool {
+        self == Op::Mul || self.is_unrounded()
+    }
+
+    /// True of products that their sum takes unrounded.
+    pub fn is_unrounded(self) -> bool {
+        matches!(self, Op::Dot | Op::Mac)
     }
 
     /// The value of `f/` of an empty axis.
@@ -481,7 +497,7 @@ impl Op {
             Op::Conj | Op::Floor | Op::Ceil => Some((alo, ahi)),
             Op::Add => pair(|x, y| x + y),
             Op::Sub => pair(|x, y| x - y),
-            Op::Mul | Op::Dot => pair(|x, y| x * y),
+            Op::Mul | Op::Dot | Op::Mac => pair(|x, y| x * y),
             Op::Max => pair(f64::max),
             Op::Min => pair(f64::min),
             // 0|Y is Y; else the sign is X's, and of whole numbers X itself is never reached.

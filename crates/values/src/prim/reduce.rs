@@ -13,13 +13,17 @@
 //!   up, in f64, and the sum is rounded once. So at most 64 elements, or 256 rows, are added in f32
 //!   before f64 takes over (`sums_of_singles_are_near`).
 //!
-//! Sums of products, `X+.×Y` of more than `LANES` places (`Op::Dot`): element i of a block goes
+//! Sums of products, `X+.×Y` of more than `LANES` places where one is a vector (`Op::Dot`): element i of a block goes
 //! into partial i mod `DOTS`, which starts as its first product and takes every other one
 //! unrounded, by a fused multiply-add of f64, or of f32 where f32 is added. Processors and GPUs do
 //! twice as much so as by a product and a sum, and a sum is nearer. A product of matrices keeps the
-//! partials of many results in registers, so the fewer they are, the longer it goes on between two
-//! loads of them: of 1024 places 64 steps, not 16. Of at most `LANES` places the products are
-//! rounded, one in each of so many partials, and there is nothing to fuse.
+//! partials of many results in registers. Of at most `LANES` places the products are rounded, one
+//! in each of so many partials, and there is nothing to fuse.
+//!
+//! Where X and Y are matrices, or arrays of more axes (`Op::Mac`), sums are taken as along any axis
+//! but the last, of few places as of many: blocks of `ROWS`, each from left to right, unrounded. A result is
+//! then one number of a register and not two registers, and a product of matrices goes on for 8 ×
+//! 24 results with as many numbers loaded as make 3 × 4 of partials.
 //!
 //! All others are folded right to left, as APL says. Of an extent of 1 the item itself, of 0 the
 //! identity.
@@ -124,9 +128,20 @@ pub fn fold(op: Op, ct: f64, items: &[f64], last: bool, dtype: DType) -> Result<
         .ok_or(NO_IDENTITY)
 }
 
-/// The sum of the products of n pairs along the last axis, to a result of that type, which is not
-/// yet rounded to it. Errors: the failure, and whether it is a product's, by its place.
+/// Places of a block, and its partials, of sums of n products that `op` takes unrounded, to a
+/// result of that type.
+pub fn unrounded(op: Op, dtype: DType, n: usize) -> (usize, usize) {
+    match op {
+        Op::Mac => (ROWS, 1),
+        _ => (block_of(Op::Add, dtype), if n > LANES { DOTS } else { LANES }),
+    }
+}
+
+/// The sum of the products of n pairs along the last axis, which `op` takes unrounded, to a result
+/// of that type, which is not yet rounded to it. Errors: the failure, and whether it is a product's,
+/// by its place.
 pub fn dot(
+    op: Op,
     pair: impl Fn(usize) -> (f64, f64),
     n: usize,
     dtype: DType,
@@ -134,8 +149,7 @@ pub fn dot(
     let single = dtype == DType::F32;
     let short = if single { DType::F32 } else { DType::F64 };
     let end = |x, y| eval(Op::Add, 0.0, x, y).map_err(|fail| (None, fail));
-    let size = if single { SINGLES } else { BLOCK };
-    let lanes = if n > LANES { DOTS } else { LANES };
+    let (size, lanes) = unrounded(op, dtype, n);
     if n == 0 {
         return Ok(0.0);
     }
@@ -355,19 +369,32 @@ mod tests {
             _ => (0.0, 1.0),
         };
         // The first product is rounded, as it starts a partial.
-        assert_eq!(dot(pairs, LANES + 1, DType::F64), Ok(0.0));
+        assert_eq!(dot(Op::Dot, pairs, LANES + 1, DType::F64), Ok(0.0));
         let turned = |k: usize| pairs(if k == 0 || k == DOTS { DOTS - k } else { k });
-        assert_eq!(dot(turned, LANES + 1, DType::F64), Ok(4.0 * tiny * tiny));
+        assert_eq!(dot(Op::Dot, turned, LANES + 1, DType::F64), Ok(4.0 * tiny * tiny));
         let few = |k: usize| (f64::from(k as u32) / 3.0, 0.1);
         let items: Vec<f64> = (0..LANES).map(|k| few(k).0 * few(k).1).collect();
         assert_eq!(
-            dot(few, LANES, DType::F64),
+            dot(Op::Dot, few, LANES, DType::F64),
             fold(Op::Add, 0.0, &items, true, DType::F64).map_err(|f| (None, f))
         );
-        let minus = dot(|_| (-0.0, 1.0), 200, DType::F64).map(f64::to_bits);
+        let minus = dot(Op::Dot, |_| (-0.0, 1.0), 200, DType::F64).map(f64::to_bits);
         assert_eq!(minus, Ok((-0.0f64).to_bits()));
-        let beyond = dot(|k| (if k == 99 { 1e300 } else { 1.0 }, 1e300), 200, DType::F64);
+        let beyond = dot(Op::Dot, |k| (if k == 99 { 1e300 } else { 1.0 }, 1e300), 200, DType::F64);
         assert_eq!(beyond, Err((Some(99), Fail::Overflow)));
+        // In order the second product finds the first; the next block begins with its own.
+        let pairs = |k: usize| match k {
+            0 => (-1.0, 1.0 + 4.0 * tiny),
+            1 => (1.0 + 2.0 * tiny, 1.0 + 2.0 * tiny),
+            _ => (0.0, 1.0),
+        };
+        assert_eq!(dot(Op::Mac, pairs, LANES + 1, DType::F64), Ok(4.0 * tiny * tiny));
+        let apart = |k: usize| match k {
+            0 => pairs(1),
+            ROWS => pairs(0),
+            _ => (0.0, 1.0),
+        };
+        assert_eq!(dot(Op::Mac, apart, 2 * ROWS, DType::F64), Ok(0.0));
     }
 
     #[test]

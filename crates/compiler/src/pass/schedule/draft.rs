@@ -131,7 +131,7 @@ fn first_kept(
     }
     // An iota or a constant is never worth a buffer unless it is a root; a product that its sum
     // takes unrounded has none whatever is off.
-    let unrounded = |at: &NodeId| dag.node(*at).facts().operation() == Some(Op::Dot);
+    let unrounded = |at: &NodeId| dag.node(*at).facts().operation().is_some_and(Op::is_unrounded);
     keep.retain(|at, why| *why == Why::Root || !dag.node(*at).is_given() && !unrounded(at));
     keep
 }

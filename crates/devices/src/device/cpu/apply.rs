@@ -1,9 +1,9 @@
 //! One operation or fold at once, for the evaluator's eager path: the same loops, no program.
 
 use super::isa::Isa;
-use super::loops::{Loops, Trees, dots, loops, plain, trees};
+use super::loops::{Dots, Loops, Trees, dots, loops, plain, trees};
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::reduce::BLOCK;
+use aplomb_values::prim::reduce::{BLOCK, ROWS};
 use aplomb_values::prim::scalar::Src;
 use aplomb_values::prim::scalar::{eval, small_exponent};
 
@@ -68,12 +68,15 @@ pub fn fold(isa: Isa, op: Op, rows: &[f64], size: usize, out: &mut [f64]) -> boo
     shows && fits && trees(isa, op).is_some_and(run)
 }
 
-/// The sums of products of rows of so many pairs, at most a block of `prim::reduce` each. False:
-/// some result is not finite, or an argument is one number.
-pub fn dot(isa: Isa, x: Src, y: Src, size: usize, out: &mut [f64]) -> bool {
+/// The sums of products of rows of so many pairs, which `op` takes unrounded, at most a block of
+/// `prim::reduce` each. False: some result is not finite, or an argument is one number.
+pub fn dot(isa: Isa, op: Op, x: Src, y: Src, size: usize, out: &mut [f64]) -> bool {
     let (Src::Many(x), Src::Many(y)) = (x, y) else { return false };
     let (n, dots) = (size * out.len(), dots(isa, false));
     let fits = (1..=BLOCK).contains(&size) && x.len() == n && y.len() == n;
+    if op == Op::Mac {
+        return fits && in_order(isa, dots, (x, y), size, out);
+    }
     let Some(sums) = trees(isa, Op::Add).filter(|_| fits) else { return false };
     out.iter_mut().enumerate().all(|(row, out)| {
         // SAFETY: the arguments have so many rows of so many items.
@@ -82,6 +85,27 @@ pub fn dot(isa: Isa, x: Src, y: Src, size: usize, out: &mut [f64]) -> bool {
             dots.sum(sums, out, (x, y), size)
         }
     })
+}
+
+/// The same in order, block after block.
+fn in_order(isa: Isa, dots: Dots, (x, y): (&[f64], &[f64]), size: usize, out: &mut [f64]) -> bool {
+    let mut own = vec![0.0; if size > ROWS { out.len() } else { 0 }];
+    for first in (0..size).step_by(ROWS) {
+        let sums = if first == 0 { &mut *out } else { own.as_mut_slice() };
+        // What changes no sum.
+        sums.fill(-0.0);
+        let (rows, n) = ((sums.len(), size), ROWS.min(size - first));
+        // SAFETY: the arguments have so many rows of so many items.
+        unsafe {
+            let [x, y] = [x, y].map(|of| of.as_ptr().add(first));
+            (dots.in_order)(sums.as_mut_ptr(), x, y, rows, n);
+        }
+        if first > 0 {
+            out.iter_mut().zip(&own).for_each(|(sum, own)| *sum += own);
+        }
+    }
+    // SAFETY: it is a slice.
+    unsafe { (plain(isa).all_finite)(out.as_ptr(), out.len()) }
 }
 
 fn y_or(dyadic: bool, y: Src) -> Src {

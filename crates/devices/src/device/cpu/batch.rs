@@ -5,8 +5,8 @@
 //! |---|---|---|
 //! | f64 of which one does not change along the columns, where the other's lie side by side | a register is the results of so many columns; the products of one are folded in registers | see docs/PERFORMANCE.md |
 //!
-//! Its order is that of `prim::reduce`: of so few elements each is a partial result of its own, and
-//! these are halved. Lanes are results that know nothing of each other. A result that shows ∞ or
+//! Its order is that of `prim::reduce`: products that are rounded are a partial result each, and
+//! these are halved; others are taken one after the other. Lanes are results that know nothing of each other. A result that shows ∞ or
 //! NaN leaves all of it to `fold`. Not here: operands that are computed, or of other types.
 
 use super::cut::{ALONE_NS, Fold};
@@ -22,11 +22,11 @@ use aplomb_plans::plan::{Kind, Launch, Step, ValueId, What};
 use aplomb_values::array::{DType, Shape as Extents};
 use aplomb_values::dag::ix::{Ix, linear};
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::reduce::halve;
+use aplomb_values::prim::reduce::{ROWS, halve};
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Elements of a fold at most: their products are registers.
+/// Elements of a fold whose products are registers, at most.
 const DEEP: usize = 16;
 /// Columns from which on a register pays.
 const FEW: usize = 4;
@@ -66,6 +66,8 @@ pub struct Batch {
     /// The axes before that of the rows.
     outer: Extents,
     shape: Shape,
+    /// Products are taken in order (`Op::Mac`).
+    in_order: bool,
 }
 
 impl Batch {
@@ -80,14 +82,22 @@ impl Batch {
             && launch.body.len() == 3
             && launch.body.iter().all(|step| step.from.guard.is_none());
         let sums = reduction.op == Op::Add && reduction.dtype == DType::F64;
-        if !simple || !sums || rank < 3 || columns < FEW || !(2..=DEEP).contains(&deep) {
+        if !simple || !sums || rank < 3 || columns < FEW || deep < 2 {
             return None;
         }
-        let Step { what: What::Op { op: Op::Mul, args, .. }, dtype: DType::F64, .. } =
+        let Step { what: What::Op { op, args, .. }, dtype: DType::F64, .. } =
             launch.body.get(reduction.value as usize)?
         else {
             return None;
         };
+        let most = match op {
+            Op::Mul => DEEP,
+            Op::Mac => ROWS,
+            _ => return None,
+        };
+        if deep > most {
+            return None;
+        }
         let &[x, y] = args.as_slice() else { return None };
         let side = |v: ValueId| {
             let What::Load(k) = launch.body.get(v as usize)?.what else { return None };
@@ -111,7 +121,7 @@ impl Batch {
         let steps = |side: &Side| (side.steps[rank - 3], side.steps[rank - 1]);
         let (rows, outer) = (launch.domain[rank - 3], launch.domain[..rank - 3].into());
         let shape = Shape { rows, columns, deep, left: steps(&left), right: steps(&right) };
-        Some(Batch { left, right, outer, shape })
+        Some(Batch { left, right, outer, shape, in_order: *op == Op::Mac })
     }
 
     /// None: some result is not finite.
@@ -125,7 +135,8 @@ impl Batch {
         let all = self.outer.iter().product::<usize>() * rows;
         let unit = (UNIT / (columns * deep)).max(1);
         let together = (all * columns * deep) as f64 * ONE_NS > ALONE_NS;
-        let (of_rows, fine) = (of_rows(cpu.isa)[deep], AtomicBool::new(true));
+        let of_rows = of_rows(cpu.isa)[usize::from(self.in_order)][deep.min(DEEP)];
+        let fine = AtomicBool::new(true);
         let (units, finite) = (all.div_ceil(unit), plain(cpu.isa));
         let threads = each_unit(&mut cpu.threads, units, together, ctx, &|k, _| {
             let (mut row, end) = (k * unit, ((k + 1) * unit).min(all));
@@ -193,7 +204,7 @@ impl Block {
 
 /// Results of a row from one column on, as many as fill registers; the next column.
 #[inline(always)]
-unsafe fn columns<L: Wide, const K: usize>(
+unsafe fn columns<L: Wide, const K: usize, const ORDER: bool>(
     left: *const f64,
     right: *const f64,
     shape: Shape,
@@ -203,16 +214,31 @@ unsafe fn columns<L: Wide, const K: usize>(
     // SAFETY: the caller's.
     unsafe {
         while column + L::N <= shape.columns {
-            let mut part = [L::splat(0.0); K];
             // A number that is known where K is one.
             let n = if K == DEEP { shape.deep } else { K };
-            for (k, part) in part[..n].iter_mut().enumerate() {
+            let pair = |k: usize| {
                 let x = *left.offset(k as isize * shape.left.1 as isize);
                 let y = right.offset(k as isize * shape.right.1 as isize).add(column);
-                *part = L::splat(x).mul(L::load(y));
-            }
-            let Ok(()) = halve::<_, Infallible>(&mut part[..n], |x, y| Ok(x.add(y)));
-            part[0].store(out.add(column));
+                (L::splat(x), L::load(y))
+            };
+            let sum = if ORDER {
+                // What changes no sum.
+                let mut sum = L::splat(-0.0);
+                for k in 0..n {
+                    let (x, y) = pair(k);
+                    sum = x.fma(y, sum);
+                }
+                sum
+            } else {
+                let mut part = [L::splat(0.0); K];
+                for (k, part) in part[..n].iter_mut().enumerate() {
+                    let (x, y) = pair(k);
+                    *part = x.mul(y);
+                }
+                let Ok(()) = halve::<_, Infallible>(&mut part[..n], |x, y| Ok(x.add(y)));
+                part[0]
+            };
+            sum.store(out.add(column));
             column += L::N;
         }
     }
@@ -234,7 +260,7 @@ macro_rules! instances {
             use super::*;
 
             $(#[target_feature(enable = $feature)])?
-            unsafe fn rows<const K: usize>(
+            unsafe fn rows<const K: usize, const ORDER: bool>(
                 left: *const f64, right: *const f64, shape: Shape, out: *mut f64,
             ) {
                 // SAFETY: the caller's.
@@ -244,28 +270,33 @@ macro_rules! instances {
                         let right = right.offset(r as isize * shape.right.0 as isize);
                         let out = out.add(r * shape.columns);
                         let column = 0;
-                        $(let column = columns::<$lane, K>(left, right, shape, out, column);)+
+                        $(let column = columns::<$lane, K, ORDER>(
+                            left, right, shape, out, column,
+                        );)+
                         debug_assert_eq!(column, shape.columns);
                     }
                 }
             }
 
-            pub const ALL: [Rows; DEEP + 1] = {
-                let mut all: [Rows; DEEP + 1] = [rows::<DEEP>; DEEP + 1];
-                all[2] = rows::<2>;
-                all[3] = rows::<3>;
-                all[4] = rows::<4>;
-                all[6] = rows::<6>;
-                all[8] = rows::<8>;
+            const fn of<const ORDER: bool>() -> [Rows; DEEP + 1] {
+                let mut all: [Rows; DEEP + 1] = [rows::<DEEP, ORDER>; DEEP + 1];
+                all[2] = rows::<2, ORDER>;
+                all[3] = rows::<3, ORDER>;
+                all[4] = rows::<4, ORDER>;
+                all[6] = rows::<6, ORDER>;
+                all[8] = rows::<8, ORDER>;
                 all
-            };
+            }
+
+            pub const ALL: [[Rows; DEEP + 1]; 2] = [of::<false>(), of::<true>()];
         }
     };
 }
 
 by_isa!(
     instances,
-    /// The loops of an instruction set, by the number of products.
+    /// The loops of an instruction set, of products that are rounded and of those in order, by their
+    /// number.
     of_rows,
-    [Rows; DEEP + 1]
+    [[Rows; DEEP + 1]; 2]
 );

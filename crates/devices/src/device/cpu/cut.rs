@@ -7,7 +7,7 @@ use super::loops::{Dots, Trees, dots};
 use aplomb_plans::plan::{Reduction, Step, ValueId, What};
 use aplomb_values::array::DType;
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::reduce::{DOTS, LANES, ROWS, fused, is_single};
+use aplomb_values::prim::reduce::{LANES, ROWS, fused, is_single, unrounded};
 use aplomb_values::prim::scalar::{Fail, eval, eval_as};
 
 /// Work below this is not worth a hand-off, nanoseconds.
@@ -116,10 +116,12 @@ pub struct Dot {
     pub x: usize,
     pub y: usize,
     pub loops: Dots,
+    /// How it takes them.
+    pub op: Op,
 }
 
 impl Dot {
-    /// The sum of a fold that takes `Op::Dot`; its factors are kept behind what is kept so far.
+    /// The sum of a fold that takes products unrounded; its factors are kept behind what is kept so far.
     /// None: it takes a value.
     pub fn of(
         isa: Isa,
@@ -127,12 +129,13 @@ impl Dot {
         body: &[Step],
         keep: &mut Vec<(ValueId, bool)>,
     ) -> Option<Dot> {
-        let What::Op { op: Op::Dot, args, .. } = &body[of.value as usize].what else {
+        let What::Op { op, args, .. } = &body[of.value as usize].what else { return None };
+        if !op.is_unrounded() {
             return None;
-        };
+        }
         let x = keep.len();
         keep.extend(args.iter().map(|v| (*v, false)));
-        Some(Dot { x, y: x + 1, loops: dots(isa, is_single(of.op, of.dtype)) })
+        Some(Dot { x, y: x + 1, loops: dots(isa, is_single(of.op, of.dtype)), op: *op })
     }
 }
 
@@ -156,7 +159,8 @@ impl Fold<'_> {
 
     /// The partial results of a block along the last axis.
     pub fn partials(&self) -> usize {
-        if self.dot.is_some() { DOTS } else { LANES }
+        // Of few places each is a partial of its own, as many as there are.
+        self.dot.map_or(LANES, |dot| unrounded(dot.op, self.of.dtype, LANES + 1).1)
     }
 
     /// The sum with one more item, or with the product of one more pair, with care.

@@ -5,7 +5,8 @@
 //! | last, extent ≤ 1 024 | a row | as many rows to a chunk as fit, the tree of each from L1 |
 //! | last, longer | a block of 65 536, or 4 096 where f32 are added | chunks into 64 partials in registers, products that are taken unrounded into 16 |
 //! | other | 256 places of a tile of up to 4 096 columns | rows added into the tile |
-//! | last, of a function of all pairs | see `product` | |
+//! | last, of products of matrices | see `outer` | |
+//! | last, of another function of all pairs | see `product` | |
 //! | last, of few products of two operands | see `batch` | |
 //! | last, of operands that lie across it | see `turned` | |
 //! | any, of whole numbers in memory and of emitted truths | see `typed` | |
@@ -22,6 +23,7 @@ use super::emit;
 use super::kept::Made;
 use super::loops::{Dots, Trees, trees, trees_of_singles};
 use super::map::Outputs;
+use super::outer;
 use super::product::Packed;
 use super::program::{Input, Work, lower};
 use super::share::{STRETCH, Tally, each_unit, share, stretch, unit};
@@ -91,6 +93,13 @@ impl Pass<'_> {
         ctx: &RunCtx,
     ) -> Result<Tally, DeviceError> {
         let (launch, cut) = (self.launch, self.cut);
+        if let ([k], true) = (self.folds, self.number == 1 && launch.stores.is_empty())
+            && let Some((done, mut tally)) = outer::run(cpu, launch, &inputs, ctx)?
+        {
+            let of = &launch.reductions[*k];
+            values[*k] = Some(self.rounded(cpu, of, done, &mut tally.fault, ctx)?);
+            return Ok(tally);
+        }
         // Body stores happen once.
         let first = self.number == 1;
         let make =
@@ -143,13 +152,24 @@ impl Pass<'_> {
             } else {
                 self.join(cpu, reduction, &part, &mut tally.fault, ctx)
             };
-            let done = done?;
-            values[k] = Some(match reduction.dtype {
-                DType::F32 => singles_of(cpu, reduction, &done, &mut tally.fault, ctx)?,
-                _ => done,
-            });
+            values[k] = Some(self.rounded(cpu, reduction, done?, &mut tally.fault, ctx)?);
         }
         Ok(tally)
+    }
+
+    /// Results in their own type.
+    fn rounded(
+        &self,
+        cpu: &mut Cpu,
+        of: &Reduction,
+        done: PoolBuffer,
+        fault: &mut Option<Fault>,
+        ctx: &RunCtx,
+    ) -> Result<PoolBuffer, DeviceError> {
+        match of.dtype {
+            DType::F32 => singles_of(cpu, of, &done, fault, ctx),
+            _ => Ok(done),
+        }
     }
 
     /// The body at every place in the domain's order, and its values into partial results.
@@ -238,7 +258,7 @@ impl Pass<'_> {
     fn group(&self, frame: &mut Frame, env: &Env, folds: &[Fold], items: std::ops::Range<usize>) {
         let cut = self.cut;
         let ordered = folds.first().is_some_and(|f| !f.of.op.is_associative());
-        if cut.last && !ordered && cut.extent <= CHUNK {
+        if cut.last && !ordered && cut.extent <= CHUNK && cut.blocks == 1 {
             return self.short_rows(frame, env, folds, items);
         }
         for k in items {
@@ -321,6 +341,15 @@ impl Pass<'_> {
     ) -> bool {
         let extent = self.cut.extent;
         let Some(end) = fold.end else { return false };
+        if fold.partials() == 1 {
+            // SAFETY: the chunk holds rows × extent values; the partials are these items'.
+            return unsafe {
+                let out = std::slice::from_raw_parts_mut(fold.out.add(row), rows);
+                out.fill(-0.0);
+                (loops.in_order)(out.as_mut_ptr(), of[0], of[1], (rows, extent), extent);
+                out.iter().all(|sum| sum.is_finite())
+            };
+        }
         (0..rows).all(|r| {
             // SAFETY: the chunk holds rows × extent values; the partials are these items'.
             unsafe {
@@ -384,6 +413,12 @@ impl Pass<'_> {
                     let (own, fresh, lanes) = (part[k].as_mut_ptr(), at == 0, fold.partials());
                     // SAFETY: the chunk holds n values, the first one of a block at least 64.
                     match (fast, factors) {
+                        (Some(_), Some((l, [x, y]))) if lanes == 1 => unsafe {
+                            if fresh {
+                                *own = -0.0;
+                            }
+                            (l.in_order)(own, x, y, (1, n), n)
+                        },
                         (Some(_), Some((l, [x, y]))) => unsafe { (l.gather)(own, x, y, n, fresh) },
                         (Some(l), None) => unsafe { (l.gather)(own, values, n, fresh) },
                         (None, _) => {

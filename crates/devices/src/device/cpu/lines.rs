@@ -19,7 +19,7 @@ use super::strides::Straight;
 use aplomb_plans::plan::{Launch, Step, What};
 use aplomb_values::array::DType;
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::reduce::{DOTS, LANES};
+use aplomb_values::prim::reduce::{LANES, unrounded};
 
 /// Lines of one row of partials that are taken together.
 const TOGETHER: usize = 4;
@@ -28,7 +28,7 @@ const TOGETHER: usize = 4;
 pub struct Lines {
     items: Items,
     factor: Option<Items>,
-    /// Products are taken unrounded (`Op::Dot`).
+    /// Products are taken unrounded.
     fused: bool,
     /// Rows of partials.
     pub partials: usize,
@@ -72,14 +72,14 @@ impl Lines {
             [
                 Step { what: What::Load(x), .. },
                 Step { what: What::Load(y), .. },
-                Step { what: What::Op { op: op @ (Op::Mul | Op::Dot), args, .. }, .. },
-            ] if sum.value == 2 && args.iter().sum::<u32>() == 1 => {
+                Step { what: What::Op { op, args, .. }, .. },
+            ] if op.multiplies() && sum.value == 2 && args.iter().sum::<u32>() == 1 => {
                 let (items, factor) = match straight(*x, 1) {
                     Some(items) => (items, straight(*y, 0)?),
                     None => (straight(*y, 1)?, straight(*x, 0)?),
                 };
-                let fused = *op == Op::Dot;
-                let partials = if fused { DOTS } else { LANES };
+                let fused = op.is_unrounded();
+                let partials = if fused { unrounded(*op, DType::F64, LANES + 1).1 } else { LANES };
                 Some(Lines { items, factor: Some(factor), fused, partials })
             }
             _ => None,

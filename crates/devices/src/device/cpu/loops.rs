@@ -15,8 +15,8 @@ use super::lanes::Wide;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{V4, V8};
 use super::trees::{
-    Long, Short, Way, all_finite, gather, gather_products, products_onto, rows, rows_of_singles,
-    short,
+    Long, Short, Way, all_finite, gather, gather_products, products_in_order, products_onto, rows,
+    rows_of_singles, short,
 };
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::{DOTS, LANES};
@@ -62,7 +62,12 @@ pub struct Dots {
     pub gather: unsafe fn(part: *mut f64, x: *const f64, y: *const f64, n: usize, fresh: bool),
     /// The products of n pairs onto as many sums.
     pub onto: unsafe fn(sums: *mut f64, x: *const f64, y: *const f64, n: usize),
+    pub in_order: InOrder,
 }
+
+/// Onto each sum of rows the products of n pairs in their order: so many rows, and their distance.
+pub type InOrder =
+    unsafe fn(sums: *mut f64, x: *const f64, y: *const f64, rows: (usize, usize), n: usize);
 
 impl Dots {
     /// The sum of one block's products, whose partials `end` halves; whether it is finite. Safety:
@@ -280,6 +285,12 @@ macro_rules! instances {
             ) {
                 unsafe { super::products_onto::<$lane, SINGLE>(sums, x, y, n) }
             }
+            $(#[target_feature(enable = $feature)])?
+            unsafe fn products_in_order<const SINGLE: bool>(
+                sums: *mut f64, x: *const f64, y: *const f64, rows: (usize, usize), n: usize,
+            ) {
+                unsafe { super::products_in_order::<SINGLE>(sums, x, y, rows, n) }
+            }
             // Rows that are shorter add nothing in f32.
             $(#[target_feature(enable = $feature)])?
             unsafe fn rows_of_singles<R: Rule>(
@@ -364,8 +375,16 @@ macro_rules! instances {
                 trees: |op| rules::visit_fold(op, Folds::<InF64>(PhantomData)),
                 trees_of_singles: |op| rules::visit_fold(op, Folds::<InF32>(PhantomData)),
                 dots: [
-                    Dots { gather: gather_products::<false>, onto: products_onto::<false> },
-                    Dots { gather: gather_products::<true>, onto: products_onto::<true> },
+                    Dots {
+                        gather: gather_products::<false>,
+                        onto: products_onto::<false>,
+                        in_order: products_in_order::<false>,
+                    },
+                    Dots {
+                        gather: gather_products::<true>,
+                        onto: products_onto::<true>,
+                        in_order: products_in_order::<true>,
+                    },
                 ],
                 plain: Plain {
                     power: power::<InF64>,

@@ -29,7 +29,10 @@ mod loops;
 mod machine;
 mod map;
 mod narrow;
+mod operand;
+mod outer;
 mod packing;
+mod panels;
 mod parted;
 #[cfg(target_arch = "x86_64")]
 mod partition;

@@ -9,20 +9,15 @@
 
 use super::across::{GROUP, Panels, turns};
 use super::chunk::{CHUNK, Env, Frame};
-use super::convert::{Source, converts};
-use super::program::{Input, Work, lower};
+use super::convert::converts;
+use super::operand::{self, Lowered, Operand};
 use super::share::share;
 use super::tiles::Tiles;
-use super::walk::Walk;
 use super::{Cpu, DeviceError, Isa, RunCtx};
 use crate::pool::PoolBuffer;
-use aplomb_plans::plan::{Launch, Step, ValueId, What};
 use aplomb_values::array::DType;
-use aplomb_values::dag::ix::{Ix, linear};
 use aplomb_values::prim::reduce::LANES;
-use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
 
 /// Items that are packed by one thread.
 const ALONE: usize = 64 * CHUNK;
@@ -105,20 +100,13 @@ impl Shape {
     }
 }
 
-/// One operand of a launch.
-pub struct Operand<'a> {
-    pub launch: &'a Launch,
-    pub inputs: &'a [Input],
-    pub value: ValueId,
-    pub made_of: &'a [ValueId],
-    pub axes: &'a [usize],
+/// One operand of a launch, to be packed.
+pub struct Packing<'a> {
+    pub of: &'a Operand<'a>,
     pub shape: Shape,
 }
 
-// SAFETY: sources are not written while a launch runs.
-unsafe impl Sync for Operand<'_> {}
-
-impl Operand<'_> {
+impl Packing<'_> {
     /// All of it, packed. None: it fails somewhere, or there is no room.
     pub fn pack(&self, cpu: &mut Cpu, ctx: &RunCtx) -> Result<Option<PoolBuffer>, DeviceError> {
         let Shape { lines, wide, deep, tiles, .. } = self.shape;
@@ -134,19 +122,9 @@ impl Operand<'_> {
         let out = Out { at: buffer.as_mut_ptr().cast(), layout: Layout::all(deep, &tiles) };
         let chunks = deep.div_ceil(tiles.deep());
 
-        let own = self.own();
-        let steps = self.steps();
-        let inputs = self.inputs.iter().zip(&self.launch.loads).map(|(input, load)| {
-            let walk = Walk::of_read(&load.read, &input.shape, &own);
-            Input { flat: walk.flat(), walk: Arc::new(walk), ..input.clone() }
-        });
-        let inputs = inputs.collect();
-        let guards = &self.launch.guards;
-        let keep = vec![(steps.len() as ValueId - 1, false)];
-        let (isa, stores, reduced) = (cpu.isa, Vec::new(), Vec::new());
-        let program =
-            lower(Work { isa, domain: &own, steps: &steps, guards, stores, keep, reduced }, inputs);
-        let env = Env::new(cpu.isa, &program, &steps, &[], ctx.interrupt);
+        let isa = cpu.isa;
+        let Lowered { program, steps } = self.of.lowered(isa, false);
+        let env = Env::new(isa, &program, &steps, &[], ctx.interrupt);
         let straight = self.straight();
         let each = if straight.as_ref().is_some_and(|own| own.turned) { PANELS } else { 1 };
         let units = panels.div_ceil(each) * chunks;
@@ -163,51 +141,13 @@ impl Operand<'_> {
         Ok(tally.fault.is_none().then_some(buffer))
     }
 
-    /// The steps that make the operand, numbered from 0.
-    fn steps(&self) -> Vec<Step> {
-        let places: BTreeMap<ValueId, ValueId> = self.made_of.iter().copied().zip(0..).collect();
-        // It is made of all that its steps read, so each has a place.
-        let new = |old: ValueId| places[&old];
-        let one = |v: &ValueId| {
-            let mut step = self.launch.body[*v as usize].clone();
-            step.what.renumber(new);
-            step
-        };
-        self.made_of.iter().map(one).collect()
-    }
-
-    /// The domain of what the operand knows: its lines, and the axis that is folded.
-    fn own(&self) -> Vec<usize> {
-        let mut own = vec![1; self.launch.domain.len()];
-        for &axis in self.axes.iter().chain(&[self.launch.domain.len() - 1]) {
-            own[axis] = self.launch.domain[axis];
-        }
-        own
-    }
-
     /// The operand as it lies in memory. None: it is made of more than a read, or some of that is
     /// not inside, or its items are better computed.
     pub fn straight(&self) -> Option<Straight> {
-        let (What::Load(load), &[axis]) = (&self.launch.body[self.value as usize].what, self.axes)
-        else {
-            return None;
-        };
-        let input = self.inputs.get(*load as usize)?;
-        let read = &self.launch.loads.get(*load as usize)?.read;
-        let (own, source) = (self.own(), input.source);
-        let at: Ix = linear(&read.ix, &input.shape, &own);
-        let (line, deep) = (at.coefficient(axis), at.coefficient(own.len() - 1));
-        let turned = line.unsigned_abs() < deep.unsigned_abs();
-        let copied = deep == 1 && source.dtype == self.shape.tiles.dtype();
-        let inside = read.tests.is_empty() && source.holds(&at, &own);
-        (inside && (turned || copied)).then_some(Straight {
-            source,
-            first: at.c,
-            line,
-            deep,
-            turned,
-            shape: self.shape,
-        })
+        let lies = self.of.straight()?;
+        let copied = lies.deep == 1 && lies.source.dtype == self.shape.tiles.dtype();
+        let turned = lies.is_across();
+        (turned || copied).then_some(Straight { lies, turned, shape: self.shape })
     }
 
     /// One chunk of a panel's lines, computed.
@@ -242,20 +182,12 @@ impl Operand<'_> {
     }
 }
 
-/// An operand as it lies in memory: where its first item is, and its steps from line to line and
-/// along one.
+/// An operand as it lies in memory, to be packed.
 pub struct Straight {
-    source: Source,
-    first: i64,
-    line: i64,
-    deep: i64,
-    /// Lines lie nearer to each other than the items of one.
+    lies: operand::Straight,
     turned: bool,
     shape: Shape,
 }
-
-// SAFETY: it is read only, and what it points at as well.
-unsafe impl Sync for Straight {}
 
 impl Straight {
     /// One chunk of some panels. Safety: the memory holds them, and nobody else writes there.
@@ -278,7 +210,7 @@ impl Straight {
         for r in 0..wide {
             let line = panel * wide + r;
             let items = if line < lines { end - first } else { 0 };
-            let begins = self.first + self.line * line as i64 + first as i64;
+            let begins = self.lies.first + self.lies.line * line as i64 + first as i64;
             let groups = (0..steps).flat_map(|t| (0..tiles.groups()).map(move |g| (t, g)));
             for (t, g) in groups {
                 let (k, to) =
@@ -288,7 +220,7 @@ impl Straight {
                 // `straight` has looked at all corners of the source.
                 unsafe {
                     let place = (begins + k as i64) as isize * size as isize;
-                    let own = self.source.at.wrapping_offset(place);
+                    let own = self.lies.source.at.wrapping_offset(place);
                     std::ptr::copy_nonoverlapping(own, out.at.add(to * size), n * size);
                     (n..group).for_each(|l| self.shape.put(out, to + l, fill));
                 }
@@ -309,17 +241,19 @@ impl Straight {
         for t in 0..steps {
             let first = chunk * tiles.deep() + t * lanes;
             let items = lanes.min(deep - first);
-            let at = self.first + self.line * line as i64 + self.deep * first as i64;
-            let lies = self.line == 1 && self.source.dtype == DType::F64 && items == lanes;
+            let at = self.lies.first + self.lies.line * line as i64 + self.lies.deep * first as i64;
+            let lies =
+                self.lies.line == 1 && self.lies.source.dtype == DType::F64 && items == lanes;
             let (mut rows, mut apart, mut here) = (held.as_ptr(), across as isize, across);
             if lies && !tiles.single {
-                rows = self.source.at.cast::<f64>().wrapping_offset(at as isize);
-                (apart, here) = (self.deep as isize, lines);
+                rows = self.lies.source.at.cast::<f64>().wrapping_offset(at as isize);
+                (apart, here) = (self.lies.deep as isize, lines);
             } else {
                 for k in 0..items {
-                    let (at, to) = (at + self.deep * k as i64, held[k * across..].as_mut_ptr());
+                    let (at, to) =
+                        (at + self.lies.deep * k as i64, held[k * across..].as_mut_ptr());
                     // SAFETY: `straight` has looked at all corners; `held` has so many rows.
-                    unsafe { load(self.source, at, self.line, lines, to) };
+                    unsafe { load(self.lies.source, at, self.lies.line, lines, to) };
                 }
                 held[items * across..].fill(fill);
             }

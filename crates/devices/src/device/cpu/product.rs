@@ -15,7 +15,8 @@
 //! operand fails or there is no room to pack. Not here: batches of products; an operand's part for
 //! a block alone, so that packing needs less room.
 
-use super::packing::{Layout, Operand, Out, Shape, Straight, steps};
+use super::operand::Operand;
+use super::packing::{Layout, Out, Packing, Shape, Straight, steps};
 use super::program::Input;
 use super::tiles::{GROUP_BYTES, LARGEST, Tiles, Where, tiles};
 use super::{Cpu, DeviceError, Isa, RunCtx};
@@ -62,6 +63,13 @@ pub struct Packed {
 pub fn factors(launch: &Launch, isa: Isa) -> Option<(Factors, Tiles)> {
     let factors = Factors::of(launch).filter(|f| f.folded + 1 == launch.domain.len())?;
     let [rows, columns, deep] = factors.extents(launch);
+    let of = place(launch, &factors)?;
+    let tiles = tiles(isa, factors.sum, factors.times, of)?;
+    (rows >= FEW && columns >= FEW && deep >= LEAST).then_some((factors, tiles))
+}
+
+/// The kind of operands that a product has. None: each of its products is rounded to f32.
+pub fn place(launch: &Launch, factors: &Factors) -> Option<Where> {
     // A step of i32 may hold more than an i32, until it is stored.
     let exact = |v: &ValueId| match launch.body[*v as usize] {
         Step { dtype: DType::I32, ref what, .. } => matches!(what, What::Load(_)),
@@ -72,7 +80,7 @@ pub fn factors(launch: &Launch, isa: Isa) -> Option<(Factors, Tiles)> {
         use DType::{Bool, F32, I8, I16};
         matches!(launch.body[*v as usize].dtype, F32 | Bool | I8 | I16)
     };
-    let of = match () {
+    Some(match () {
         () if factors.narrow
             && is_single(factors.sum, launch.reductions[0].dtype)
             && operands.iter().all(short) =>
@@ -85,9 +93,7 @@ pub fn factors(launch: &Launch, isa: Isa) -> Option<(Factors, Tiles)> {
         }
         () if operands.iter().all(exact) => Where::Exact,
         () => Where::Wide,
-    };
-    let tiles = tiles(isa, factors.sum, factors.times, of)?;
-    (rows >= FEW && columns >= FEW && deep >= LEAST).then_some((factors, tiles))
+    })
 }
 
 impl Packed {
@@ -100,13 +106,11 @@ impl Packed {
     ) -> Result<Option<Packed>, DeviceError> {
         let Some((factors, tiles)) = factors(launch, cpu.isa) else { return Ok(None) };
         let [rows, columns, deep] = factors.extents(launch);
+        let both = Operand::both(&factors, launch, inputs);
         let operand = |of: usize| {
-            let (value, made_of, axes, lines, wide) = match of {
-                0 => (factors.left, &factors.lefts, &factors.rows, rows, tiles.rows),
-                _ => (factors.right, &factors.rights, &factors.columns, columns, tiles.columns),
-            };
+            let (lines, wide) = [(rows, tiles.rows), (columns, tiles.columns)][of];
             let shape = Shape { lines, wide, deep, fill: tiles.fill[of], tiles };
-            Operand { launch, inputs, value, made_of, axes, shape }
+            Packing { of: &both[of], shape }
         };
         let mirrored = factors.is_mirrored(launch);
         let (down, across) = (rows.div_ceil(tiles.rows), columns.div_ceil(tiles.columns));

@@ -167,6 +167,44 @@ pub unsafe fn products_onto<L: Wide, const SINGLE: bool>(
     }
 }
 
+/// Sums that wait for their own next product, taken side by side.
+const CHAINS: usize = 8;
+
+/// Onto each sum of rows, which are so far apart, the products of n pairs in their order.
+#[inline(always)]
+pub unsafe fn products_in_order<const SINGLE: bool>(
+    sums: *mut f64,
+    x: *const f64,
+    y: *const f64,
+    (rows, apart): (usize, usize),
+    n: usize,
+) {
+    // SAFETY: as many sums, and rows of n pairs.
+    unsafe {
+        let mut row = 0;
+        while row + CHAINS <= rows {
+            let mut own = [0.0; CHAINS];
+            std::ptr::copy_nonoverlapping(sums.add(row), own.as_mut_ptr(), CHAINS);
+            for k in 0..n {
+                for (r, sum) in own.iter_mut().enumerate() {
+                    let at = (row + r) * apart + k;
+                    *sum = fused::<f64, SINGLE>(*x.add(at), *y.add(at), *sum);
+                }
+            }
+            std::ptr::copy_nonoverlapping(own.as_ptr(), sums.add(row), CHAINS);
+            row += CHAINS;
+        }
+        for row in row..rows {
+            let mut sum = *sums.add(row);
+            for k in 0..n {
+                let at = row * apart + k;
+                sum = fused::<f64, SINGLE>(*x.add(at), *y.add(at), sum);
+            }
+            *sums.add(row) = sum;
+        }
+    }
+}
+
 /// Elements in memory that become f64 as they are loaded.
 pub trait Held: Copy + Into<f64> {
     /// Safety: a register's elements are readable there.

@@ -5,8 +5,8 @@
 //! | items of the axis before lie side by side | rows of that axis into as many rows of partials as a fold has (`Fold::partials`); by one emitted loop, where the body is one, which computes and adds |
 //! | they are only read, and multiplied by a number each row | four such rows at a time (`lines`) |
 //!
-//! The order is that of `prim::reduce`: element i of a block goes into partial i mod 64, or 16, and
-//! partials are halved. Which elements one partial gets, and in which order, does not hang on when
+//! The order is that of `prim::reduce`: element i of a block goes into partial i mod 64, or 16, or
+//! into the only one, and partials are halved. Which elements one partial gets, and in which order, does not hang on when
 //! the partials of another result get theirs. So a block of partials is kept for each of several
 //! results side by side, the body runs over the domain with its last two axes exchanged, and memory
 //! is read along its rows; the bits are those of `fold`. What fails, or shows ∞ or NaN, is left to
@@ -52,7 +52,8 @@ impl Turned {
         if inner < FEW || extent < 2 || launch.axis != Some(rank - 1) || !launch.stores.is_empty() {
             return None;
         }
-        let mut across = 0;
+        // What is taken in order has no lanes but its results.
+        let mut across = usize::from(launch.is_in_order());
         for (load, input) in launch.loads.iter().zip(inputs) {
             if load.read.is_anywhere() {
                 continue;
@@ -62,7 +63,7 @@ impl Turned {
             match (step(rank - 2), step(rank - 1)) {
                 _ if !at.is_affine() => return None,
                 (1, along) if along >= FAR => across += 1,
-                (beside, 1) if beside >= FAR => return None,
+                (beside, 1) if beside >= FAR && !launch.is_in_order() => return None,
                 _ => {}
             }
         }

@@ -123,7 +123,7 @@ impl Typed {
         }
         let ways = folds.iter().map(lanes_of).collect::<Option<Vec<_>>>()?;
         let partials = folds.first()?.partials();
-        if folds.iter().any(|fold| fold.partials() != partials) {
+        if partials == 1 || folds.iter().any(|fold| fold.partials() != partials) {
             return None;
         }
         let summer = emit::sums(loops, program, &launch.body, &launch.domain, &ways, partials)?;

@@ -18,6 +18,8 @@ use std::cell::RefCell;
 const TAPS: usize = 64;
 /// The number of nodes that are looked through for the windows below them.
 const LOOKED: usize = 16;
+/// Sums of products that are taken together.
+const BUNCH: usize = 64;
 
 /// Whether a read takes an item for several places, one step apart along two axes: so do the
 /// windows that `n,/V` makes.
@@ -114,30 +116,31 @@ impl Cx<'_> {
     }
 
     /// `+/x×y` along the last axis of arrays of one shape, of which one may be a number: an inner
-    /// product, whose sum takes its products unrounded where there are many (`prim::reduce`).
-    pub fn dot(&mut self, x: &Array, y: &Array) -> Result<Array> {
+    /// product, whose sum takes its products unrounded where there are many, by `op`
+    /// (`prim::reduce`).
+    pub fn dot(&mut self, op: Op, x: &Array, y: &Array) -> Result<Array> {
         let whole = if x.rank() == 0 { y } else { x };
         let axis = whole.rank() - 1;
-        if !self.fuses(x, y, whole.shape()[axis]) {
+        if !self.fuses(op, x, y, whole.shape()[axis]) {
             let products = self.map2(Op::Mul, x, y)?;
             return self.reduce(Op::Add, &products, axis);
         }
         if x.frame().is_some() || y.frame().is_some() {
-            return self.framed_dot(x, y);
+            return self.framed_dot(op, x, y);
         }
         if self.records(&[x, y], whole.len()) {
-            let products = self.map2(Op::Dot, x, y)?;
+            let products = self.map2(op, x, y)?;
             return self.reduce(Op::Add, &products, axis);
         }
-        let (dtype, range) = self.result(Op::Dot, &[super::known(x), super::known(y)]);
+        let (dtype, range) = self.result(op, &[super::known(x), super::known(y)]);
         let (dtype, _) = self.reduced(Op::Add, dtype, range, whole.shape()[axis]);
-        self.dot_host(x, y, dtype)
+        self.dot_host(op, x, y, dtype)
     }
 
-    /// True of a sum of n products that takes them unrounded: of at most `LANES` it has none to
-    /// take, and complex numbers have no such product. A product of f32 is one of numbers that f32
+    /// True of a sum of n products that takes them unrounded: of at most `LANES` that are not in
+    /// order it has none to take, and complex numbers have no such product. A product of f32 is one of numbers that f32
     /// holds.
-    fn fuses(&self, x: &Array, y: &Array, n: usize) -> bool {
+    fn fuses(&self, op: Op, x: &Array, y: &Array, n: usize) -> bool {
         let real = |a: &Array| !a.is_complex() && !a.is_char();
         let facts = [x, y].map(|a| (super::known(a).0, a.rank() == 0));
         let single = facts.iter().any(|(dtype, _)| *dtype == DType::F32);
@@ -145,7 +148,7 @@ impl Cx<'_> {
         let short = facts.iter().all(|(dtype, number)| {
             *number || matches!(dtype, DType::F32 | DType::Bool | DType::I8 | DType::I16)
         });
-        n > LANES
+        n > if op == Op::Mac { 0 } else { LANES }
             && real(x)
             && real(y)
             // Under ⎕FR a product of f64 is rounded before it is added.
@@ -156,6 +159,7 @@ impl Cx<'_> {
     /// `dot` on the host, to a sum of that type.
     pub(in crate::eval) fn dot_host(
         &mut self,
+        op: Op,
         x: &Array,
         y: &Array,
         dtype: DType,
@@ -168,16 +172,22 @@ impl Cx<'_> {
         let (xs, ys) = (super::lanes(&x, self.budget())?, super::lanes(&y, self.budget())?);
         let (xs, ys) = (xs.src()?, ys.src()?);
         let mut ticks = self.budget().ticks();
-        for (row, out) in out.iter_mut().enumerate() {
-            ticks.spend(n)?;
-            let part = |of| match of {
+        for (bunch, out) in out.chunks_mut(BUNCH).enumerate() {
+            ticks.spend(n * out.len())?;
+            let part = |of, row: usize, rows: usize| match of {
                 Src::One(x) => Src::One(x),
-                Src::Many(items) => Src::Many(&items[row * n..][..n]),
+                Src::Many(items) => Src::Many(&items[row * n..][..rows * n]),
             };
-            let (x, y) = (part(xs), part(ys));
-            if dtype == DType::F32 || !self.host.dot(x, y, n, std::slice::from_mut(out)) {
+            let first = bunch * BUNCH;
+            let (x, y) = (part(xs, first, out.len()), part(ys, first, out.len()));
+            if dtype != DType::F32 && self.host.dot(op, x, y, n, out) {
+                continue;
+            }
+            for (row, out) in out.iter_mut().enumerate() {
+                let (x, y) = (part(x, row, 1), part(y, row, 1));
                 let pair = |k| (super::item(x, k), super::item(y, k));
-                *out = reduce::dot(pair, n, dtype).map_err(|(_, fail)| super::failed(fail))?;
+                let sum = reduce::dot(op, pair, n, dtype);
+                *out = sum.map_err(|(_, fail)| super::failed(fail))?;
             }
         }
         self.stored(Op::Add, shape, out, dtype)

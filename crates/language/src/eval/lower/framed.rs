@@ -28,14 +28,14 @@ impl Cx<'_> {
     }
 
     /// The sums of products of conforming cells along their last axis (`Cx::dot`).
-    pub fn framed_dot(&mut self, x: &Array, y: &Array) -> Result<Array> {
+    pub fn framed_dot(&mut self, op: Op, x: &Array, y: &Array) -> Result<Array> {
         if !x.is_uniform() || !y.is_uniform() {
             return Err(untraced("a nested value meets a cell"));
         }
         let (frame, cell) = (self.frame_under(&[x, y]), if x.rank() == 0 { y } else { x });
         let full: Shape = frame.iter().chain(cell.shape()).copied().collect();
         let args = vec![self.lined_up(x, &frame, &full)?, self.lined_up(y, &frame, &full)?];
-        let z = self.under(Op::Mul, &frame, args, |cx, a| cx.dot(&a[0], &a[1]))?;
+        let z = self.under(Op::Mul, &frame, args, |cx, a| cx.dot(op, &a[0], &a[1]))?;
         Ok(Array::framed(z, frame.len()))
     }
 

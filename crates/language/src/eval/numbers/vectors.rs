@@ -212,8 +212,8 @@ impl Machine {
                 let n = x.len();
                 (n == y.len() && (2..=SMALL).contains(&n)).then_some(())?;
                 let mut out = [0.0];
-                if !host.dot(Src::Many(x), Src::Many(y), n, &mut out) {
-                    out = [reduce::dot(|k| (x[k], y[k]), n, DType::F64).ok()?];
+                if !host.dot(Op::Dot, Src::Many(x), Src::Many(y), n, &mut out) {
+                    out = [reduce::dot(Op::Dot, |k| (x[k], y[k]), n, DType::F64).ok()?];
                 }
                 out[0].is_finite().then_some(())?;
                 self.registers[base + into as usize] = out[0];

@@ -217,7 +217,8 @@ fn multiplied(ev: &mut Eval<'_>, f: &[Operand], x: &Array, y: &Array) -> Result<
             let (left, right) = (wide(ev, x, xs)?, wide(ev, y, ys)?);
             let pairs = match scalar_op(&f[1]) {
                 Some(Op::Mul) if fold == Some(Op::Add) && left.rank() + right.rank() > 0 => {
-                    return ev.cx.dot(&left, &right);
+                    let op = if r > 0 && s > 0 { Op::Mac } else { Op::Dot };
+                    return ev.cx.dot(op, &left, &right);
                 }
                 Some(op) => ev.cx.map2(op, &left, &right)?,
                 None => ev.apply(function(&f[1])?, Some(&left), &right)?,

@@ -110,7 +110,7 @@ impl InDag for Map<NodeId> {
             match scalar::eval_as(oracle.dtype(), *op, *ct, oracle.item(args[0], i), y) {
                 Ok(x) => x,
                 // It may be none of the sum's, which tells.
-                Err(_) if *op == Op::Dot => 0.0,
+                Err(_) if op.is_unrounded() => 0.0,
                 Err(fail) => oracle.note(i, fail),
             }
         };

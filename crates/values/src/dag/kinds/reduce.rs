@@ -73,13 +73,16 @@ impl Reduce<NodeId> {
     /// The sums of products that are not rounded before.
     fn sums_of_products(&self, oracle: &mut Oracle) -> Result<Vec<f64>> {
         let (dag, budget) = (oracle.dag, oracle.budget);
-        let (&[x, y], Some(&n)) = (dag.node(self.src).inputs(), dag.shape(self.src).last()) else {
+        let node = dag.node(self.src);
+        let (&[x, y], Some(&n), Some(op)) =
+            (node.inputs(), dag.shape(self.src).last(), node.facts().operation())
+        else {
             return Err(bug!("a sum of products of two arrays along their last axis"));
         };
         let mut out = budget.room(oracle.len())?;
         for row in 0..oracle.len() {
             let own = |a: NodeId, k: usize| oracle.item(a, row * n + k);
-            let sum = reduce::dot(|k| (own(x, k), own(y, k)), n, oracle.dtype());
+            let sum = reduce::dot(op, |k| (own(x, k), own(y, k)), n, oracle.dtype());
             out.push(match sum {
                 Ok(sum) => oracle.rounded(sum),
                 Err((None, fail)) => oracle.note(row, fail),
@@ -92,7 +95,7 @@ impl Reduce<NodeId> {
 
 /// True of products that a sum takes unrounded.
 fn is_unrounded(dag: &Dag, at: NodeId) -> bool {
-    dag.node(at).facts().operation() == Some(Op::Dot) && dag.node(at).inputs().len() == 2
+    dag.node(at).facts().operation().is_some_and(Op::is_unrounded)
 }
 
 impl InDag for Reduce<NodeId> {

@@ -65,7 +65,7 @@ pub fn visit<V: Visit>(op: Op, ct: f64, v: V) -> Option<V::Out> {
         (Op::Circle(-3), _) => v.alone::<Atan>(),
         (Op::Add, _) => v.rule::<Add>(),
         (Op::Sub, _) => v.rule::<Sub>(),
-        (Op::Mul | Op::Dot, _) => v.rule::<Mul>(),
+        (Op::Mul | Op::Dot | Op::Mac, _) => v.rule::<Mul>(),
         (Op::Div, _) => v.rule::<Div>(),
         (Op::Pow, _) => v.rule::<Pow>(),
         (Op::Log, _) => v.rule::<Log>(),

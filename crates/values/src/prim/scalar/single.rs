@@ -32,11 +32,12 @@ pub fn has_own(op: Op) -> bool {
 /// Whether an operation is one of f32's own, which is that of f64 rounded: its rule in lanes of f32
 /// is its meaning there, if all operands are f32.
 pub fn is_exact(op: Op, ct: f64) -> bool {
-    use Op::{Abs, Add, Ceil, Circle, Conj, Div, Dot, Floor, Max, Min, Mul, Neg, Recip, Sqrt, Sub};
+    use Op::{
+        Abs, Add, Ceil, Circle, Conj, Div, Dot, Floor, Mac, Max, Min, Mul, Neg, Recip, Sqrt, Sub,
+    };
     match op {
-        Conj | Neg | Recip | Abs | Circle(10) | Sqrt | Add | Sub | Mul | Dot | Div | Max | Min => {
-            true
-        }
+        Conj | Neg | Recip | Abs | Circle(10) | Sqrt | Add | Sub | Mul | Dot | Mac | Div | Max
+        | Min => true,
         Floor | Ceil => ct == 0.0,
         _ => false,
     }

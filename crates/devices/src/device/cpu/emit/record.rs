@@ -227,7 +227,7 @@ impl Builder {
 
     /// An operation; `y` is left alone by one of one argument. None: it has no rule.
     pub fn op(&mut self, op: Op, x: Val, y: Val, how: How) -> Option<Val> {
-        if op == Op::Dot {
+        if op.is_unrounded() {
             return self.product_of(x, y, how).map(Val::Of);
         }
         let two = op.arity() == 2;

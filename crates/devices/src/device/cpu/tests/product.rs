@@ -25,6 +25,8 @@ struct Case {
 }
 
 const SUM: (Op, Op) = (Op::Add, Op::Mul);
+/// The same, unrounded and in order.
+const MAC: (Op, Op) = (Op::Add, Op::Mac);
 
 /// The items of an operand of lines × deep, its buffer's shape and items, and its read.
 fn operand(case: &Case, of: usize, items: &[f64]) -> (Vec<usize>, Vec<f64>, Read) {
@@ -102,6 +104,19 @@ fn meaning(case: &Case, x: &[f64], y: &[f64]) -> Result<Vec<f64>, (u64, Fail, u3
     for i in 0..case.rows {
         for j in 0..case.columns {
             let (x, y) = (&x[i * case.deep..][..case.deep], &y[j * case.deep..][..case.deep]);
+            if case.pair.1.is_unrounded() {
+                let pair = |k: usize| (x[k], y[k]);
+                let sum = reduce::dot(case.pair.1, pair, case.deep, case.dtype);
+                out.push(round(sum.unwrap_or_else(|(k, fail)| {
+                    let result = i * case.columns + j;
+                    match k {
+                        Some(k) => note(result * case.deep + k, fail, 3),
+                        None => note(result, fail, 4),
+                    }
+                    0.0
+                })));
+                continue;
+            }
             let products: Vec<f64> = (0..case.deep)
                 .map(|k| {
                     eval_as(case.dtype, case.pair.1, 0.0, x[k], y[k]).unwrap_or_else(|fail| {
@@ -179,27 +194,21 @@ fn products_are_the_stated_sums_at_sizes_around_tiles() {
     let mut dice = Dice(5);
     let deeps = [1, 2, 3, 7, 8, 9, 63, 64, 65, 129, 500, 2047, 2048, 2049, 2113];
     for (k, deep) in deeps.into_iter().enumerate() {
-        for (rows, columns) in [(4, 4), (4, 6), (5, 7), (33, 49), (9, 13)] {
+        let sizes = [(4, 4), (4, 6), (5, 7), (33, 49), (9, 13), (8, 16), (16, 32)];
+        for ((rows, columns), pair) in sizes.into_iter().flat_map(|n| [(n, SUM), (n, MAC)]) {
             let lies = [
                 [Lies::Plain, Lies::Turned, Lies::Cut][k % 3],
                 [Lies::Plain, Lies::Turned, Lies::Cut][k / 3 % 3],
             ];
-            let case = Case {
-                rows,
-                columns,
-                deep,
-                lies,
-                dtype: DType::F64,
-                computed: k % 4 == 3,
-                pair: SUM,
-            };
+            let case =
+                Case { rows, columns, deep, lies, dtype: DType::F64, computed: k % 4 == 3, pair };
             let (x, y) = (
                 items(&mut dice, rows * deep, DType::F64),
                 items(&mut dice, columns * deep, DType::F64),
             );
             assert_eq!(
                 factors(&made(&case, &x, &y).plan.launches[0], Isa::best()).is_some(),
-                deep >= 8
+                deep >= 8 && pair == SUM
             );
             check(&case, &x, &y, &[1, 2, 3, 8]);
         }
@@ -216,6 +225,9 @@ fn a_matrix_by_itself_is_the_stated_sums() {
                 (SUM, DType::F64),
                 (SUM, DType::F32),
                 (SUM, DType::I8),
+                (MAC, DType::F64),
+                (MAC, DType::F32),
+                (MAC, DType::I8),
                 ((Op::Add, Op::Eq), DType::I8),
                 ((Op::Max, Op::Add), DType::F64),
                 ((Op::Min, Op::Max), DType::F64),
@@ -234,7 +246,8 @@ fn a_matrix_by_itself_is_the_stated_sums() {
 #[test]
 fn every_type_and_every_way_to_lie_is_packed() {
     let mut dice = Dice(6);
-    for dtype in [DType::Bool, DType::I8, DType::I16, DType::I32, DType::F32, DType::F64] {
+    let types = [DType::Bool, DType::I8, DType::I16, DType::I32, DType::F32, DType::F64];
+    for (dtype, pair) in types.into_iter().flat_map(|dtype| [(dtype, SUM), (dtype, MAC)]) {
         for left in [Lies::Plain, Lies::Turned, Lies::Cut] {
             for right in [Lies::Plain, Lies::Turned, Lies::Cut] {
                 for computed in [false, true] {
@@ -245,7 +258,7 @@ fn every_type_and_every_way_to_lie_is_packed() {
                         lies: [left, right],
                         dtype,
                         computed,
-                        pair: SUM,
+                        pair,
                     };
                     let (x, y) =
                         (items(&mut dice, 11 * 131, dtype), items(&mut dice, 53 * 131, dtype));
@@ -259,7 +272,8 @@ fn every_type_and_every_way_to_lie_is_packed() {
 #[test]
 fn long_folds_are_chained_block_by_block() {
     let mut dice = Dice(7);
-    for deep in [65_535, 65_536, 65_537, 140_000] {
+    let deeps = [65_535, 65_536, 65_537, 140_000];
+    for (deep, pair) in deeps.into_iter().flat_map(|deep| [(deep, SUM), (deep, MAC)]) {
         let case = Case {
             rows: 4,
             columns: 7,
@@ -267,7 +281,7 @@ fn long_folds_are_chained_block_by_block() {
             lies: PLAIN,
             dtype: DType::F64,
             computed: false,
-            pair: SUM,
+            pair,
         };
         let (x, y) =
             (items(&mut dice, 4 * deep, DType::F64), items(&mut dice, 7 * deep, DType::F64));
@@ -280,7 +294,8 @@ fn what_is_not_finite_is_the_fold_s() {
     let mut dice = Dice(8);
     for (at, with) in [(700, f64::INFINITY), (701, f64::NAN), (3, 1e308), (1299, f64::NEG_INFINITY)]
     {
-        for dtype in [DType::F64, DType::F32] {
+        let types = [(DType::F64, SUM), (DType::F32, SUM), (DType::F64, MAC), (DType::F32, MAC)];
+        for (dtype, pair) in types {
             let case = Case {
                 rows: 10,
                 columns: 12,
@@ -288,7 +303,7 @@ fn what_is_not_finite_is_the_fold_s() {
                 lies: PLAIN,
                 dtype,
                 computed: false,
-                pair: SUM,
+                pair,
             };
             let with = if dtype == DType::F32 && with == 1e308 { 3e38 } else { with };
             let (mut x, mut y) = (items(&mut dice, 1300, dtype), items(&mut dice, 1560, dtype));
@@ -307,26 +322,28 @@ fn what_is_not_finite_is_the_fold_s() {
 #[test]
 fn an_interrupt_or_no_room_to_pack_change_no_bit() {
     let mut dice = Dice(9);
-    let case = Case {
-        rows: 200,
-        columns: 210,
-        deep: 300,
-        lies: PLAIN,
-        dtype: DType::I8,
-        computed: false,
-        pair: SUM,
-    };
-    let (x, y) = (items(&mut dice, 60_000, DType::I8), items(&mut dice, 63_000, DType::I8));
-    let mut made = made(&case, &x, &y);
-    let wanted = made.run((Isa::best(), When::Always), 2).unwrap();
-    let stop = Interrupt::default();
-    stop.set();
-    let ctx = RunCtx { interrupt: &stop, budget: &made.budget, timed: false, libraries: false };
-    let ran = Cpu::with(Isa::best(), 2).run(&Rc::new(made.plan.clone()), &made.inputs, &ctx);
-    assert!(matches!(ran, Err(DeviceError::Interrupted)));
-    // Three arrays of 42 000 f64 fit (512 KiB each), both operands as f64 beside them do not.
-    made.budget = Budget::new(1_700_000);
-    assert_eq!(made.run((Isa::best(), When::Always), 2).unwrap(), wanted);
+    for pair in [SUM, MAC] {
+        let case = Case {
+            rows: 200,
+            columns: 210,
+            deep: 250,
+            lies: PLAIN,
+            dtype: DType::I8,
+            computed: false,
+            pair,
+        };
+        let (x, y) = (items(&mut dice, 50_000, DType::I8), items(&mut dice, 52_500, DType::I8));
+        let mut made = made(&case, &x, &y);
+        let wanted = made.run((Isa::best(), When::Always), 2).unwrap();
+        let stop = Interrupt::default();
+        stop.set();
+        let ctx = RunCtx { interrupt: &stop, budget: &made.budget, timed: false, libraries: false };
+        let ran = Cpu::with(Isa::best(), 2).run(&Rc::new(made.plan.clone()), &made.inputs, &ctx);
+        assert!(matches!(ran, Err(DeviceError::Interrupted)));
+        // Three arrays of 42 000 f64 fit (512 KiB each), both operands as f64 beside them do not.
+        made.budget = Budget::new(1_700_000);
+        assert_eq!(made.run((Isa::best(), When::Always), 2).unwrap(), wanted);
+    }
 }
 
 #[test]
