@@ -625,6 +625,39 @@ fn sums_of_unrounded_products_are_equal() {
     all_equal(&format!("⎕FR←325 ⋄ {DOT_DATA}"), DOTS);
 }
 
+/// Rows that are columns of what they read: several of these are read together.
+const COLUMNS: &[&str] = &[
+    "⍉A",
+    "1+⍉A",
+    "A+⍉130 70⍴A",
+    "(⍉A)×⍉A-1",
+    "⌽⍉A",
+    "⍉⌽A",
+    "⊖⍉⊖A",
+    "⍉69 129↑A",
+    "⍉1 3↓A",
+    "2 1 3⍉5 70 130⍴A",
+    "1 3 2⍉3 70 130⍴A",
+    "3 2 1⍉3 70 130⍴A",
+    "⍉I",
+    "1+⍉I",
+    "(⍉A)×⍉I",
+    "~⍉B",
+    "(⍉B)/⍥,⍉A",
+    "⍉T",
+    "'e'=⍉T",
+    "⍉71 20000⍴A",
+    "⍉9 1030⍴A",
+];
+
+#[test]
+fn columns_that_are_read_together_are_equal() {
+    let data = "A←70 130⍴÷1+997|⍳9100 ⋄ I←70 130⍴⌊9100|7×⍳9100 ⋄ B←70 130⍴0=3|⍳9100 ⋄ \
+                T←70 130⍴'the quick brown fox'";
+    all_equal(data, COLUMNS);
+    all_equal(&format!("⎕FR←325 ⋄ {data}"), COLUMNS);
+}
+
 /// A product is never written before it is added, whatever is off.
 #[test]
 fn no_switch_rounds_a_product() {

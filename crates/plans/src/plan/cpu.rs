@@ -45,6 +45,10 @@ const NARROWEST: usize = 2;
 /// pieces through a chunk.
 const PIECE: f64 = 15.0;
 const CHUNKED: f64 = 0.3;
+/// An item of a row that is a column, where its neighbours are read with it, and items of such a
+/// row.
+const AHEAD: f64 = 2.0;
+const AT_ONCE: std::ops::RangeInclusive<usize> = 64..=1 << 14;
 /// A place that is a number by itself and goes around, or by quotients.
 const AROUND: f64 = 0.8;
 /// Operations of at most that, by their rows, are an instruction or two; others are sequences,
@@ -301,9 +305,15 @@ impl Model<'_> {
             Kind::Reduce => 0..domain.len(),
             _ => domain.len().saturating_sub(1)..domain.len(),
         };
+        // Rows that are columns, some of which are read together.
+        let ahead = match (launch.kind, domain.len().checked_sub(2)) {
+            (Kind::Map, Some(beside)) => step(beside) == 1 && AT_ONCE.contains(&domain[beside + 1]),
+            _ => false,
+        };
         let line = 64 / self.plan.buffer(load.buf).dtype.size().max(1) as u64;
         match axes.map(step).min() {
             Some(least) if least >= line => match met.insert(load.buf.0) {
+                true if ahead => self.jump(load).min(AHEAD),
                 true => self.jump(load),
                 false => NEAR,
             },

@@ -11,6 +11,7 @@
 //! it.
 
 use super::Fault;
+use super::ahead::Ahead;
 use super::convert::{Converts, Sink, Source, converts};
 use super::emit::{Aside, Partials, Parts};
 use super::gather::{Axis, BLOCK, Gathers, gathers};
@@ -33,6 +34,7 @@ struct Register([f64; CHUNK]);
 /// whole domain, and each element of a sink is written by one thread.
 #[derive(Clone, Copy)]
 pub struct Env<'a> {
+    pub isa: Isa,
     pub program: &'a Program,
     pub steps: &'a [Step],
     pub sinks: &'a [Sink],
@@ -58,7 +60,7 @@ impl<'a> Env<'a> {
     ) -> Self {
         let (plain, converts) = (plain(isa), converts(isa));
         let gathers = gathers(isa);
-        Env { program, steps, sinks, plain, converts, gathers, stop, parts: None }
+        Env { isa, program, steps, sinks, plain, converts, gathers, stop, parts: None }
     }
 
     /// With emitted loops, if there are some.
@@ -117,6 +119,8 @@ pub struct Frame {
     pub(super) aside: Aside,
     pub(super) partials: Vec<Partials>,
     pub(super) wanted: Vec<bool>,
+    /// The columns of each input that were read ahead.
+    pub(super) ahead: Vec<Ahead>,
     /// For the rounds of a loop.
     pub(super) inner: Option<Box<Frame>>,
     /// The least failure this thread has seen.
@@ -155,6 +159,7 @@ impl Frame {
         self.at.resize(regs, std::ptr::null());
         (self.fault, self.misfits, self.broken) = (None, 0, false);
         self.aside.whose = 0;
+        self.ahead.iter_mut().for_each(Ahead::forget);
     }
 
     /// Elements start…start+n of the domain, n ≤ `Env::stride`. By emitted loops where there are

@@ -1,6 +1,7 @@
 //! A program's parts over some elements of a domain: the machine's instructions, and emitted loops
 //! with their inputs brought together.
 
+use super::ahead::Ahead;
 use super::chunk::{CHUNK, Env, Frame, inside};
 use super::convert::{Source, bits};
 use super::emit::{
@@ -323,6 +324,7 @@ impl Frame {
         n: usize,
     ) -> *const u8 {
         let was = alike.take();
+        let k = input;
         let input = &env.program.inputs[input];
         let source = input.source;
         let size = source.dtype.size();
@@ -351,6 +353,18 @@ impl Frame {
         });
         if let Some(fits) = picked {
             return if fits { room } else { std::ptr::null() };
+        }
+        if let Some(across) = input.walk.across() {
+            let piece = input.walk.first(start, n, &mut self.place);
+            if let Piece::From { at: from, len, .. } = piece
+                && len == n
+            {
+                self.ahead.resize_with(env.program.inputs.len(), Ahead::default);
+                let (ahead, of) = (&mut self.ahead[k], (source, across));
+                if let Some(at) = ahead.items(env.isa, of, (from, start, n)) {
+                    return at;
+                }
+            }
         }
         let (mut direct, mut fine) = (None, true);
         input.walk.pieces(start, n, &mut self.place, |at, piece| match piece {

@@ -200,7 +200,13 @@ impl<'a> Ready<'a> {
         let Made { program, emitted, row, .. } = &*self.made;
         let env = Env::new(self.isa, program, self.steps, sinks, ctx.interrupt).with(emitted);
         let together = program.ns * points.len() as f64 > ALONE_NS;
-        let (unit, row) = (unit(cpu, points.len(), together), *row);
+        let (mut unit, row) = (unit(cpu, points.len(), together), *row);
+        // Rows that are read together are one thread's.
+        if let Some(rows) = program.together().filter(|_| together)
+            && points.len() / rows >= 2 * cpu.threads.count()
+        {
+            unit = unit.next_multiple_of(rows);
+        }
         share(cpu, &env, points.len().div_ceil(unit), together, ctx, &|frame, k| {
             let mut at = points.start + k * unit;
             let end = (at + unit).min(points.end);

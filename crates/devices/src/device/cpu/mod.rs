@@ -7,6 +7,7 @@
 //! on the number of threads. Folds take the order of `prim::reduce` (`fold`).
 
 mod across;
+mod ahead;
 pub mod apply;
 mod batch;
 mod chunk;

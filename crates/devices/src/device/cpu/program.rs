@@ -236,6 +236,15 @@ impl Program {
         let ordered = self.inputs.iter().all(|i| i.flat.is_some() || i.walk.constant().is_some());
         if ordered || row < LONG_ROW { usize::MAX } else { row }
     }
+
+    /// Elements of the rows that are read together, where some are columns of their source.
+    pub fn together(&self) -> Option<usize> {
+        let group = |input: &Input| {
+            let across = input.walk.across()?;
+            Some(across.row * across.group(input.source.dtype.size())?)
+        };
+        self.inputs.iter().filter_map(group).max()
+    }
 }
 
 struct Lower<'a> {

@@ -6,8 +6,9 @@
 //! | short rows, and what repeats after a few elements | picked by the places of a block (`pattern`) |
 //! | anything else | `Walk`: the longest straight piece from a place on: div, mod, clamp and tests end pieces |
 //!
-//! Not here: tiles for transposes.
+//! Rows that are columns of the source are read several at a time (`ahead`).
 
+use super::ahead::Across;
 use super::convert::Source;
 use super::pattern::{Part, Pattern};
 use aplomb_values::dag::ix::{Atom, Ix, linear};
@@ -25,6 +26,8 @@ pub struct Walk {
     parted: Option<Box<Parted>>,
     /// The places of a block of short rows.
     pattern: Option<Pattern>,
+    /// Its rows are columns of the source.
+    across: Option<Across>,
 }
 
 /// A walk over a domain whose last axis is two axes: `,` of the windows of a matrix is one axis,
@@ -75,14 +78,32 @@ impl Walk {
 
     fn new(offset: Ix, tests: &[Test], domain: &[usize]) -> Walk {
         let (tests, extents) = (tests.to_vec(), domain.to_vec());
-        let mut walk = Walk { offset, tests, extents, parted: None, pattern: None };
+        let mut walk = Walk { offset, tests, extents, parted: None, pattern: None, across: None };
         if walk.flat().is_none() && walk.constant().is_none() {
             let parted = Parted::of(&walk.offset, &walk.tests, domain);
             walk.parted = parted.map(Box::new);
             let (Pieces { offset, tests }, extents) = walk.read();
             walk.pattern = Pattern::new(offset, tests, extents);
+            walk.across = walk.columns();
         }
         walk
+    }
+
+    /// Its rows as columns of the source. None: they are none.
+    fn columns(&self) -> Option<Across> {
+        let (&row, around) = self.extents.split_last()?;
+        let before = around.iter().rposition(|n| *n > 1)?;
+        let plain = self.tests.is_empty() && self.parted.is_none() && self.pattern.is_none();
+        if !plain || !self.offset.is_affine() || self.offset.coefficient(before) != 1 {
+            return None;
+        }
+        let step = self.offset.coefficient(around.len());
+        Some(Across { row, beside: around[before], step })
+    }
+
+    /// As `columns`.
+    pub fn across(&self) -> Option<&Across> {
+        self.across.as_ref()
     }
 
     /// The element read at every place of the domain, if it is one and untested.
@@ -247,7 +268,7 @@ mod tests {
             let (extents, pattern) = (domain.clone(), None);
             let parted = Parted::of(&offset, &tests, &domain).map(Box::new);
             let parts = usize::from(parted.is_some());
-            let walk = Walk { offset, tests, extents, parted, pattern };
+            let walk = Walk { offset, tests, extents, parted, pattern, across: None };
             let start = dice.roll(total as i64) as usize;
             let len = dice.roll((total - start) as i64 + 1) as usize;
             let mut seen = 0;
