@@ -625,6 +625,42 @@ fn sums_of_unrounded_products_are_equal() {
     all_equal(&format!("⎕FR←325 ⋄ {DOT_DATA}"), DOTS);
 }
 
+/// Places that are whole numbers in memory and a number: the number goes into the origin.
+const MOVED: &[&str] = &[
+    "{h←9⍴0 ⋄ h[1+⍵]+←1 ⋄ h}I",
+    "{h←9⍴0 ⋄ h[⍵+1]+←⍵ ⋄ h}I",
+    "{h←9⍴0.5 ⋄ h[⍵-¯2]⌈←F ⋄ h}I",
+    "{h←2⍴0 ⋄ h[1+⍵]+←1 ⋄ h}B",
+    "{h←9⍴0 ⋄ h[1+⍵]←⍳≢⍵ ⋄ h}I",
+    "{h←'abcdefghi' ⋄ h[1+⍵]←'x' ⋄ h}I",
+    "{h←9000⍴0 ⋄ h[J-3]-←F ⋄ h}0",
+    "{h←9⍴0 ⋄ p←1+⍵ ⋄ h[p]+←1 ⋄ h[p]×←2 ⋄ h,+/p}I",
+    "{⎕IO←0 ⋄ h←9⍴0 ⋄ h[⍵]+←1 ⋄ h[1+⍵]+←1 ⋄ h}I",
+    "{h←6⍴0 ⋄ 0::h,⎕EN ⋄ h[1+⍵]+←1 ⋄ h}I",
+    "{h←9⍴0 ⋄ 0::h,⎕EN ⋄ h[⍵]+←1 ⋄ h}I",
+    "{h←9⍴0 ⋄ 3::h,0 ⋄ h[⍵-1]+←1 ⋄ h}I",
+];
+
+#[test]
+fn places_that_are_moved_are_equal() {
+    let data = "I←7|⍳5000 ⋄ B←0=3|⍳5000 ⋄ F←÷⍳5000 ⋄ J←4+9000|13×⍳5000";
+    all_equal(data, MOVED);
+    // Small and large numbers are in memory, or pending.
+    let all = "I←I+0 ⋄ J←J+0 ⋄ {⍵}(+/I)(+/B)(+/J)";
+    all_equal(&format!("{data} ⋄ {all}"), MOVED);
+}
+
+/// An index beyond its axis is told as it was written.
+#[test]
+fn a_moved_place_that_is_not_there_is_told_as_it_is() {
+    let mut s = prepared_on("h←6⍴0 ⋄ I←7|⍳5000", false, None);
+    s.value_of("I").map(drop).expect("a value");
+    let told = s.value_of("h[1+I]+←1").map(drop).expect_err("no such place").to_string();
+    assert!(told.contains('7'), "{told}");
+    let kept = s.value_of("h").expect("a value");
+    assert_eq!(kept.map(|kept| kept.shape().to_vec()), Some(vec![6]));
+}
+
 /// Rows that are columns of what they read: several of these are read together.
 const COLUMNS: &[&str] = &[
     "⍉A",

@@ -326,6 +326,22 @@ pub fn mask_of_places(i: &Array, n: usize, origin: f64) -> Option<Array> {
     (from_origin && mask.shape() == [n] && of.shape() == [n]).then(|| mask.clone())
 }
 
+/// The whole numbers in memory to which a pending array adds a number, and that number: `1+X`, `X-1`.
+pub fn moved(i: &Array) -> Option<(Array, f64)> {
+    let node = i.pending()?.node()?;
+    let Node::Map(kinds::Map { op, args, .. }) = &*node else { return None };
+    let [x, y] = &args[..] else { return None };
+    let number = |a: &Array| a.number_at(0).filter(|x| a.rank() == 0 && x.fract() == 0.0);
+    let (base, by) = match op {
+        Op::Add if x.rank() == 0 => (y, number(x)?),
+        Op::Add => (x, number(y)?),
+        Op::Sub => (x, -number(y)?),
+        _ => return None,
+    };
+    let there = base.pending().is_none() && base.dtype().is_integer();
+    (there && base.shape() == i.shape()).then(|| (base.clone(), by))
+}
+
 /// The dtype that holds them all, and the interval they lie in.
 pub(super) fn joined(facts: &[(DType, Option<(f64, f64)>)]) -> (DType, Option<(f64, f64)>) {
     let all = |what: fn(DType) -> bool| facts.iter().all(|f| what(f.0));

@@ -6,12 +6,12 @@
 use super::body::in_rounds;
 use super::fold::with_identity;
 use super::known;
-use super::places::{Spots, joined, mask_of_places};
+use super::places::{Chosen, Spots, joined, mask_of_places, moved};
 use crate::eval::cx::{Cx, SMALL};
 use crate::eval::scope::is_final;
 use crate::functions::select::choices;
 use crate::functions::{order, search};
-use aplomb_ground::error::{Result, internal};
+use aplomb_ground::error::{Kind, Result, internal};
 use aplomb_values::array::{Array, DType, Shape, elements};
 use aplomb_values::body::{self, Rounds, What};
 use aplomb_values::dag::{Lib, Node, Whole};
@@ -52,6 +52,28 @@ impl Cx<'_> {
         combine: Option<Op>,
         v: &Array,
     ) -> Result<Option<Array>> {
+        // `h[1+X]+←1` goes by X, from another origin; what has no place there is told of `1+X`.
+        if let ([Some(i)], false) = (indices, self.sys.recorder.ahead)
+            && let Some(of) = moved(i)
+        {
+            match self.scatter(old, indices, (combine, Some(of)), v) {
+                Err(e) if e.kind() == Kind::Index => {}
+                done => return done,
+            }
+        }
+        self.scatter(old, indices, (combine, None), v)
+    }
+
+    /// As `record_scatter`; the only index may be whole numbers in memory and a number that is added
+    /// to them.
+    fn scatter(
+        &mut self,
+        old: &Array,
+        indices: &[Option<Array>],
+        (combine, moved): (Option<Op>, Option<(Array, f64)>),
+        v: &Array,
+    ) -> Result<Option<Array>> {
+        let mut origin = self.sys.settings.io;
         let count = indices
             .iter()
             .zip(old.shape())
@@ -65,7 +87,7 @@ impl Cx<'_> {
         let mixed = old.is_char() != v.is_char() || combine.is_some() && old.is_char();
         let simple = self.recordable(old) && self.recordable(v);
         if let ([Some(i)], None, [n]) = (indices, combine, old.shape())
-            && let Some(mask) = mask_of_places(i, *n, self.sys.settings.io)
+            && let Some(mask) = mask_of_places(i, *n, origin)
             && let Some(new) = self.record_masked(old, &mask, count, v)?
         {
             return Ok(Some(new));
@@ -73,13 +95,20 @@ impl Cx<'_> {
         if !(worth && some && simple) || mixed || old.is_empty() || v.is_empty() {
             return Ok(None);
         }
-        let ready =
-            |cx: &mut Self, i: &Option<Array>| i.as_ref().map(|i| cx.index_ahead(i)).transpose();
-        let mut indices = indices.iter().map(|i| ready(self, i)).collect::<Result<Vec<_>>>()?;
-        if self.sys.recorder.ahead {
-            self.one_place_ahead(&mut indices)?;
-        }
-        let (_, chosen) = choices(self, old.shape(), &indices)?;
+        let chosen = match moved {
+            Some((base, by)) => {
+                origin -= by;
+                vec![Chosen::Array(base)]
+            }
+            None => {
+                let ready = |i: &Option<Array>| i.as_ref().map(|i| self.index_ahead(i)).transpose();
+                let mut indices = indices.iter().map(ready).collect::<Result<Vec<_>>>()?;
+                if self.sys.recorder.ahead {
+                    self.one_place_ahead(&mut indices)?;
+                }
+                choices(self, old.shape(), &indices)?.1
+            }
+        };
         let Some(Spots { shape, read, along, places }) = self.spots(old, &chosen)? else {
             return Ok(None);
         };
@@ -103,7 +132,7 @@ impl Cx<'_> {
         let exact = facts.iter().any(|f| f.0 == DType::F32) || old.is_char();
         let ct = if exact { 0.0 } else { self.sys.settings.ct };
         let combine = combine.map(|op: Op| (op, op.tolerance(ct)));
-        let what = Whole::Scatter { read, along, origin: self.sys.settings.io, combine };
+        let what = Whole::Scatter { read, along, origin, combine };
         let args = [old.settled(), values].into_iter().chain(places);
         let new = self.cell(Node::whole(what, args), old.shape().into(), (dtype, range))?;
         self.sure(&[old, &v], &new)?;
