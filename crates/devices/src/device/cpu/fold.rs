@@ -261,14 +261,54 @@ impl Pass<'_> {
         if cut.last && !ordered && cut.extent <= CHUNK && cut.blocks == 1 {
             return self.short_rows(frame, env, folds, items);
         }
-        for k in items {
+        let mut items = items;
+        while let Some(k) = items.next() {
             let item = cut.item(k);
             match () {
                 () if ordered => self.backwards(frame, env, folds, item),
-                () if cut.last => self.long_row(frame, env, folds, item),
+                () if cut.last => {
+                    let some = self.blocks_in_order(frame, env, folds, k..items.end);
+                    match some.checked_sub(1) {
+                        Some(more) => items.start += more,
+                        None => self.long_row(frame, env, folds, item),
+                    }
+                }
                 () => self.columns(frame, env, folds, item),
             }
         }
+    }
+
+    /// Whole blocks of a row whose products are taken in order, as many as a chunk holds, side by
+    /// side, so that none waits for its own last step. How many these are; 0: none, or some result
+    /// is not finite.
+    fn blocks_in_order(
+        &self,
+        frame: &mut Frame,
+        env: &Env,
+        folds: &[Fold],
+        items: std::ops::Range<usize>,
+    ) -> usize {
+        let (cut, first) = (self.cut, items.start);
+        let whole = cut.extent / cut.block - first % cut.blocks;
+        let some = whole.min(items.len()).min(CHUNK / cut.block);
+        let plain = |f: &Fold| f.partials() == 1 && f.fast.is_some();
+        if some < 2 || !folds.iter().all(plain) {
+            return 0;
+        }
+        let item = cut.item(first);
+        frame.run(env, item.base + item.first, some * cut.block);
+        let fine = folds.iter().all(|fold| {
+            let Some((loops, [x, y])) = fold.factors(frame, env) else { return false };
+            // SAFETY: the chunk holds so many blocks; the partials are these items'.
+            unsafe {
+                let out = std::slice::from_raw_parts_mut(fold.out.add(item.to), some);
+                // What changes no sum.
+                out.fill(-0.0);
+                (loops.in_order)(out.as_mut_ptr(), x, y, (some, cut.block), cut.block);
+                out.iter().all(|sum| sum.is_finite())
+            }
+        });
+        if fine { some } else { 0 }
     }
 
     /// Whole rows of at most a chunk: items are rows.

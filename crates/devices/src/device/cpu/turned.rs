@@ -138,13 +138,15 @@ impl Turned {
             let Ok(mut sums) = ctx.budget.filled(0.0, folds.len() * size) else {
                 return fine.store(false, Ordering::Relaxed);
             };
-            let begun = laid.is_some() || lines.is_some();
+            // Several rows of a chunk onto one row of sums: what is laid has a row for each.
+            let chained = lanes == 1 && tiles == 1 && inner <= CHUNK / 4;
+            // Whole rows of the domain lie one behind the other.
+            let alike = !chained && laid.as_ref().is_some_and(|laid| !laid.numbers.is_empty());
+            let most = if tiles == 1 && !alike { (CHUNK / inner).max(1) } else { 1 };
+            let begun = laid.is_some() && !chained || lines.is_some();
             for (k, way) in ways.iter().flatten().enumerate().filter(|_| begun) {
                 sums[k * size..][..size].fill(nothing(way.0));
             }
-            // Whole rows of the domain lie one behind the other.
-            let alike = laid.as_ref().is_some_and(|laid| !laid.numbers.is_empty());
-            let most = if tiles == 1 && !alike { (CHUNK / inner).max(1) } else { 1 };
             let mut at = 0;
             while let Some(lines) = lines.as_ref().filter(|_| at < places) {
                 if ctx.interrupt.is_set() {
@@ -157,13 +159,15 @@ impl Turned {
             }
             while at < places && fine.load(Ordering::Relaxed) && !ctx.interrupt.is_set() {
                 let lane = at % lanes;
-                let some = most.min(places - at).min(lanes - lane);
+                let rows = most.min(places - at);
+                // Of one row of partials each row is the next one's sum.
+                let some = if lanes == 1 { rows } else { rows.min(lanes - lane) };
                 let n = some * columns;
                 let start = (base * extent + first + at) * inner + column;
                 let to = sums.as_mut_ptr();
                 // SAFETY: there are rows of partials from this one on.
                 let to = (0..folds.len()).map(|k| unsafe { to.add(k * size + lane * columns) });
-                if let Some(laid) = &laid {
+                if let Some(laid) = laid.as_ref().filter(|_| !chained) {
                     if !frame.laid(&env, laid, (start, n), to) {
                         return fine.store(false, Ordering::Relaxed);
                     }
@@ -178,12 +182,15 @@ impl Turned {
                     // one on.
                     unsafe {
                         let sums = sums.as_mut_ptr().add(k * size + lane * columns);
-                        if at < lanes {
-                            std::ptr::copy_nonoverlapping(values, sums, n);
-                        } else if let Some((loops, [x, y])) = factors {
-                            (loops.onto)(sums, x, y, n);
-                        } else {
-                            (l.both)(sums, sums, values, CT, n);
+                        let each = if lanes == 1 { columns } else { n };
+                        for from in (0..n).step_by(each) {
+                            if at + from / columns < lanes {
+                                std::ptr::copy_nonoverlapping(values, sums, each);
+                            } else if let Some((loops, [x, y])) = factors {
+                                (loops.onto)(sums, x.add(from), y.add(from), each);
+                            } else {
+                                (l.both)(sums, sums, values.add(from), CT, each);
+                            }
                         }
                     }
                 }
