@@ -82,6 +82,8 @@ const SOUGHT: f64 = 15.0;
 pub const FEW: usize = 4;
 /// Products to a sum below which tiles do not pay.
 pub const LEAST: usize = 8;
+/// A result of a tile that takes products in order.
+const STORED: f64 = 0.2;
 /// Reading, computing and packing an item of an operand of a product.
 const PACK_NS: f64 = 0.8;
 
@@ -209,6 +211,10 @@ impl Model<'_> {
         let (lines, mut all) = ((rows + columns) as f64, rows as f64 * columns as f64);
         if tiled && factors.is_mirrored(launch) {
             all /= 2.0;
+        }
+        if tiled && in_order {
+            // A tile's results come and go.
+            all *= 1.0 + STORED / (one * deep as f64);
         }
         (tiled && !few).then_some((all * one + lines * PACK_NS) * deep as f64)
     }

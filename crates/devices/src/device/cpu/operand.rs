@@ -95,29 +95,43 @@ impl<'a> Operand<'a> {
     /// The operand as it lies in memory. None: it is made of more than a read, or some of that is
     /// not inside.
     pub fn straight(&self) -> Option<Straight> {
-        let (What::Load(load), &[axis]) = (&self.launch.body[self.value as usize].what, self.axes)
-        else {
-            return None;
-        };
+        let What::Load(load) = &self.launch.body[self.value as usize].what else { return None };
         let input = self.inputs.get(*load as usize)?;
         let read = &self.launch.loads.get(*load as usize)?.read;
         let (own, source) = (self.own(), input.source);
         let at: Ix = linear(&read.ix, &input.shape, &own);
-        let (line, deep) = (at.coefficient(axis), at.coefficient(self.folded));
+        let (line, deep) = (self.line(&at)?, at.coefficient(self.folded));
         let inside = read.tests.is_empty() && source.holds(&at, &own);
         inside.then_some(Straight { source, first: at.c, line, deep })
+    }
+
+    /// The step from line to line of a read, whose lines may be several axes. None: it is not one.
+    fn line(&self, at: &Ix) -> Option<i64> {
+        let (mut step, mut lines) = (0, 1);
+        for &axis in self.axes.iter().rev() {
+            let n = self.launch.domain[axis] as i64;
+            match at.coefficient(axis) {
+                _ if n == 1 => continue,
+                own if lines == 1 => step = own,
+                own if own == step * lines => {}
+                _ => return None,
+            }
+            lines *= n;
+        }
+        Some(step)
     }
 
     /// True where most of what it reads has items of several lines nearer to each other than those
     /// of one.
     pub fn lies_across(&self) -> bool {
-        let &[axis] = self.axes else { return false };
         let own = self.own();
         let mut nearer = 0;
         for load in self.made_of.iter().filter_map(|v| self.launch.body[*v as usize].what.load()) {
             let shape = &self.inputs[load as usize].shape;
             let at = linear(&self.launch.loads[load as usize].read.ix, shape, &own);
-            let (line, deep) = (at.coefficient(axis), at.coefficient(self.folded));
+            let (Some(line), deep) = (self.line(&at), at.coefficient(self.folded)) else {
+                continue;
+            };
             nearer += i32::from(line.unsigned_abs() < deep.unsigned_abs());
             nearer -= i32::from(line.unsigned_abs() > deep.unsigned_abs());
         }

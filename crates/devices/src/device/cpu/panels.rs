@@ -230,10 +230,15 @@ impl Panels {
                         }
                     }
                     Of::Computed(_) => {
-                        for l in 0..lines {
-                            frame.run(env, (line + l) * deep + place, n);
-                            let to = held.add(l * RUN);
-                            std::ptr::copy_nonoverlapping(frame.kept(env, 0), to, n);
+                        // Whole lines one behind the other, as many as a chunk holds.
+                        let some = if n == deep { (CHUNK / n).max(1) } else { 1 };
+                        for first in (0..lines).step_by(some) {
+                            let count = some.min(lines - first);
+                            frame.run(env, (line + first) * deep + place, count * n);
+                            for l in 0..count {
+                                let (from, to) = (frame.kept(env, 0), held.add((first + l) * RUN));
+                                std::ptr::copy_nonoverlapping(from.add(l * n), to, n);
+                            }
                         }
                     }
                 }
