@@ -3,7 +3,7 @@
 //!
 //! Pages with the output that is wanted (`stories conformance examples from_numpy goldens
 //! goldens_page`), random
-//! expressions on every way to a value (`differential numbers held_lists`, on every machine
+//! expressions on every way to a value (`differential ways numbers held_lists`, on every machine
 //! `machines`), the rows of the source
 //! publications (`seeds`, `seeds_compiler`, `rows`), planted defects (`faults`), and what a trace
 //! and the cache of plans hold (`traces plans`), also against an enumeration of what launches do
@@ -58,6 +58,7 @@ mod stories;
 mod tiles;
 mod traces;
 mod turns;
+mod ways;
 
 #[global_allocator]
 static HEAP: asked::Watched = asked::Watched;
