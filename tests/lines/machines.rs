@@ -7,6 +7,7 @@ use std::process::Command;
 const TESTS: &[&str] = &[
     "ways::products_by_blocks_are_equal",
     "ways::columns_that_are_read_together_are_equal",
+    "ways::sums_of_what_is_stored_are_equal",
     "ways::sums_of_unrounded_products_are_equal",
     "ways::no_switch_rounds_a_product",
     "differential::what_once_differed_on_cells_is_equal",

@@ -200,3 +200,26 @@ fn no_switch_rounds_a_product() {
         }
     }
 }
+
+/// Sums whose terms are stored as well: of f32 they are read where they are stored.
+const STORED: &[&str] = &[
+    "{e←*⍵ ⋄ e÷⍤1 0⊢+/e}A",
+    "{e←*⍵ ⋄ e,⍤1 0⊢+/e}70 20⍴A",
+    "{e←*⍵ ⋄ e,⍤1 0⊢+/e}9 64⍴A",
+    "{e←*⍵ ⋄ (+/e)(⌈/e)e}3 3000⍴A",
+    "{e←*⍵ ⋄ (+/e)(×/e)e(+⌿e)}3 3000⍴A",
+    "{e←*⍵ ⋄ (+/e)e}2 9000⍴A",
+    "{e←*⍵ ⋄ (+/e)e}9000⍴A",
+    "{e←*⍵ ⋄ f←÷1+⍵ ⋄ (+/e)(+/f)e f}A",
+    "{e←*⍵ ⋄ f←⍵*3 ⋄ (+/e)(+/f)e}A",
+    "{e←*88+⍵ ⋄ (+/e)e}A",
+    "{e←÷⍵-⊃⍵ ⋄ (+/e)e}A",
+    "{e←*⍵-⍤1 0⊢⌈/⍵ ⋄ e÷⍤1 0⊢+/e}A",
+];
+
+#[test]
+fn sums_of_what_is_stored_are_equal() {
+    let data = "A←70 130⍴÷1+997|⍳9100";
+    all_equal(data, STORED);
+    all_equal(&format!("⎕FR←325 ⋄ {data}"), STORED);
+}

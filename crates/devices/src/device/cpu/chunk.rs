@@ -119,6 +119,8 @@ pub struct Frame {
     pub(super) aside: Aside,
     pub(super) partials: Vec<Partials>,
     pub(super) wanted: Vec<bool>,
+    /// Values of a fold that are stored, as f64.
+    pub(super) stored: Vec<f64>,
     /// The columns of each input that were read ahead.
     pub(super) ahead: Vec<Ahead>,
     /// For the rounds of a loop.

@@ -107,6 +107,11 @@ pub struct Fold<'a> {
     pub end: Option<Trees>,
     /// The factors, where it takes products unrounded.
     pub dot: Option<Dot>,
+    /// The place of its values among those that a program keeps.
+    pub kept: usize,
+    /// Its values where they are stored as they are, f32 that are added in f32: nothing is kept
+    /// then, which would be f64, of which a register holds half as many.
+    pub stored: Option<*const f32>,
     pub out: *mut f64,
 }
 
@@ -150,6 +155,17 @@ impl Fold<'_> {
             false => eval(self.of.op, CT, x, y),
         };
         self.or_fault(value, result, fault)
+    }
+
+    /// The values of a chunk that has run, of so many elements from one of the domain on.
+    pub fn values(&self, frame: &mut Frame, env: &Env, start: usize, n: usize) -> *const f64 {
+        let Some(at) = self.stored else { return frame.kept(env, self.kept) };
+        frame.stored.resize(CHUNK.max(n), 0.0);
+        for (k, x) in frame.stored[..n].iter_mut().enumerate() {
+            // SAFETY: they were just stored there.
+            *x = f64::from(unsafe { *at.add(start + k) });
+        }
+        frame.stored.as_ptr()
     }
 
     /// The loops and factors of a chunk that has run, where it takes products unrounded.

@@ -110,15 +110,18 @@ impl Pass<'_> {
             parts.push(make(cpu, partials)?);
         }
         let of = |k: &usize| &launch.reductions[*k];
+        let stored: Vec<Option<*const f32>> =
+            self.folds.iter().map(of).map(|r| self.stored(r, outputs)).collect();
         // A fold that hides ∞ must not get one.
-        let mut keep: Vec<_> = self.folds.iter().map(of).map(|r| (r.value, hides(r.op))).collect();
-        let folds: Vec<Fold> = self
-            .folds
-            .iter()
-            .map(of)
-            .zip(&mut parts)
-            .map(|(r, part)| self.fold(cpu, r, part, &mut keep))
-            .collect();
+        let kept = self.folds.iter().map(of).zip(&stored).filter(|(_, stored)| stored.is_none());
+        let mut keep: Vec<_> = kept.map(|(r, _)| (r.value, hides(r.op))).collect();
+        let mut all = Vec::with_capacity(self.folds.len());
+        let mut kept = 0;
+        for ((r, part), stored) in self.folds.iter().map(of).zip(&mut parts).zip(stored) {
+            all.push(Fold { kept, stored, ..self.fold(cpu, r, part, &mut keep) });
+            kept += usize::from(stored.is_none());
+        }
+        let folds = all;
         let work = Work {
             isa: cpu.isa,
             domain: &launch.domain,
@@ -186,7 +189,12 @@ impl Pass<'_> {
     ) -> Result<Tally, DeviceError> {
         let (launch, cut) = (self.launch, self.cut);
         let total: usize = launch.domain.iter().product();
-        let (steps, sinks, domain) = (&launch.body, &outputs.sinks, &launch.domain);
+        let mut sinks = outputs.sinks.clone();
+        for sink in &mut sinks {
+            // What is read again stays near.
+            sink.stream &= !folds.iter().any(|f| f.stored == Some(sink.at.cast_const().cast()));
+        }
+        let (steps, sinks, domain) = (&launch.body, &sinks, &launch.domain);
         let (isa, registry) = (cpu.isa, &cpu.loops);
         let make = |work, inputs| {
             let program = lower(work, inputs);
@@ -252,7 +260,17 @@ impl Pass<'_> {
             false => end,
         };
         let dot = Dot::of(cpu.isa, of, &self.launch.body, keep);
-        Fold { of, fast, end, dot, out: part.as_mut_ptr().cast() }
+        let out = part.as_mut_ptr().cast();
+        Fold { of, fast, end, dot, kept: 0, stored: None, out }
+    }
+
+    /// The values of a fold where they are stored, if they are f32 and added in f32.
+    fn stored(&self, of: &Reduction, outputs: &Outputs) -> Option<*const f32> {
+        let launch = self.launch;
+        let fits = self.number == 1 && self.cut.last && is_single(of.op, of.dtype);
+        let at = launch.stores.iter().position(|store| store.value == of.value)?;
+        let sink = outputs.sinks.get(at).filter(|sink| fits && sink.dtype == DType::F32)?;
+        (launch.body[of.value as usize].dtype == DType::F32).then_some(sink.at.cast_const().cast())
     }
 
     fn group(&self, frame: &mut Frame, env: &Env, folds: &[Fold], items: std::ops::Range<usize>) {
@@ -330,12 +348,18 @@ impl Pass<'_> {
         while row < items.end {
             let rows = most.min(items.end - row);
             frame.run(env, row * extent, rows * extent);
-            let fast = |(k, f): (usize, &Fold)| match (f.fast, f.factors(frame, env)) {
+            let fast = |f: &Fold| match (f.fast, f.factors(frame, env)) {
                 (Some(_), Some(of)) => self.rows_of_products(f, of, row, rows),
-                (Some(fast), None) => self.rows(frame.kept(env, k), fast, f, row, rows),
+                (Some(fast), None) => match f.stored {
+                    // SAFETY: these rows were just stored; the partials are these items'.
+                    Some(at) => unsafe {
+                        (fast.short)(f.out.add(row), at.add(row * extent), rows, extent)
+                    },
+                    None => self.rows(frame.kept(env, f.kept), fast, f, row, rows),
+                },
                 (None, _) => true,
             };
-            if !folds.iter().enumerate().all(fast) {
+            if !folds.iter().all(fast) {
                 // What overflowed may lie below the fold.
                 frame.run_with(env, row * extent, rows * extent, true);
                 self.rows_with_care(frame, env, folds, row, rows);
@@ -408,8 +432,8 @@ impl Pass<'_> {
         rows: usize,
     ) {
         let extent = self.cut.extent;
-        for (k, fold) in folds.iter().enumerate() {
-            let values = frame.kept(env, k);
+        for fold in folds {
+            let values = fold.values(frame, env, row * extent, rows * extent);
             let factors = fold.factors(frame, env);
             for r in 0..rows {
                 // SAFETY: the chunk holds rows × extent values; the partial is this item's.
@@ -447,7 +471,10 @@ impl Pass<'_> {
                 let n = CHUNK.min(item.places - at);
                 frame.run_with(env, item.base + item.first + at, n, careful);
                 for (k, fold) in folds.iter().enumerate() {
-                    let values = frame.kept(env, k);
+                    if fold.stored.is_some() && !careful {
+                        continue;
+                    }
+                    let values = fold.values(frame, env, item.base + item.first + at, n);
                     let factors = fold.factors(frame, env);
                     let fast = fold.fast.filter(|_| !careful && (at > 0 || n >= LANES));
                     let (own, fresh, lanes) = (part[k].as_mut_ptr(), at == 0, fold.partials());
@@ -484,7 +511,14 @@ impl Pass<'_> {
             let mut again = false;
             for (k, fold) in folds.iter().enumerate() {
                 let held = &mut part[k][..fold.partials().min(item.places)];
+                let first = item.base + item.first;
                 let result = match fold.end.filter(|_| !careful) {
+                    Some(_) if let (Some(at), Some(fast)) = (fold.stored, fold.fast) => {
+                        let mut one = 0.0;
+                        // SAFETY: the block's values were just stored.
+                        unsafe { (fast.short)(&mut one, at.add(first), 1, item.places) };
+                        one
+                    }
                     // What is not finite is folded again with care.
                     // SAFETY: so many partials.
                     Some(l) => unsafe {
@@ -523,9 +557,9 @@ impl Pass<'_> {
                     let n = if rows == 1 { columns } else { rows * inner };
                     let start = item.base + (item.first + at) * inner + first;
                     frame.run_with(env, start, n, careful);
-                    for (k, fold) in folds.iter().enumerate() {
+                    for fold in folds {
                         let loops = fold.fast.filter(|_| !careful);
-                        let values = frame.kept(env, k);
+                        let values = frame.kept(env, fold.kept);
                         for r in 0..rows {
                             // SAFETY: the chunk holds the rows' values; the partials are this
                             // item's.
@@ -576,8 +610,8 @@ impl Pass<'_> {
                 item.base + first * inner,
                 if rows == 1 { item.columns } else { rows * inner },
             );
-            for (k, fold) in folds.iter().enumerate() {
-                let values = frame.kept(env, k);
+            for fold in folds {
+                let values = frame.kept(env, fold.kept);
                 for r in (0..rows).rev() {
                     for j in 0..item.columns {
                         // SAFETY: the chunk holds the rows' values; the partials are this item's.
@@ -612,7 +646,9 @@ impl Pass<'_> {
         let View::F64(part) = part.view() else {
             return Err(DeviceError::Broken("the parts of a fold are no floats".into()));
         };
-        let fold = Fold { of, fast: None, end: None, dot: None, out: out.as_mut_ptr().cast() };
+        let out_at = out.as_mut_ptr().cast();
+        let fold =
+            Fold { of, fast: None, end: None, dot: None, kept: 0, stored: None, out: out_at };
         for at in 0..outer * inner {
             let (a, b) = (at / inner, at % inner);
             let items = (0..blocks).map(|k| part[(a * blocks + k) * inner + b]);

@@ -15,8 +15,8 @@ use super::lanes::Wide;
 #[cfg(target_arch = "x86_64")]
 use super::lanes::{V4, V8};
 use super::trees::{
-    Long, Short, Way, all_finite, gather, gather_products, products_in_order, products_onto, rows,
-    rows_of_singles, short,
+    Long, Short, Way, all_finite, gather, gather_products, long_rows, products_in_order,
+    products_onto, rows, rows_of_singles, short,
 };
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::{DOTS, LANES};
@@ -51,7 +51,8 @@ pub struct Trees {
     pub both: Loop,
     pub gather: Gather,
     pub rows: Rows,
-    /// Rows of f32 where they lie, of at most 64 elements, of which nothing is added in f32.
+    /// Rows of f32 where they lie: of at most 64 elements, of which nothing is added in f32, or,
+    /// where f32 are added, of a block at most.
     pub short: Rows<f32>,
 }
 
@@ -274,6 +275,20 @@ macro_rules! instances {
                 unsafe { super::short::<R, $lane>(out, x, rows, n) }
             }
             $(#[target_feature(enable = $feature)])?
+            unsafe fn singles<R: Rule>(
+                out: *mut f64,
+                x: *const f32,
+                rows: usize,
+                n: usize,
+            ) -> bool {
+                unsafe {
+                    match n {
+                        ..LANES => super::short::<R, $lane>(out, x, rows, n),
+                        _ => super::long_rows::<R, $lane>(out, x, rows, n),
+                    }
+                }
+            }
+            $(#[target_feature(enable = $feature)])?
             unsafe fn gather_products<const SINGLE: bool>(
                 part: *mut f64, x: *const f64, y: *const f64, n: usize, fresh: bool,
             ) {
@@ -364,7 +379,7 @@ macro_rules! instances {
                         both: map::<Short<R>, false, false>,
                         gather: gather::<Short<R>>,
                         rows: rows_of_singles::<R>,
-                        short: short::<R>,
+                        short: singles::<R>,
                     }
                 }
             }

@@ -341,6 +341,45 @@ pub unsafe fn rows_of_singles<R: Rule, L: Wide>(
     }
 }
 
+/// The same of f32 where they lie.
+#[inline(always)]
+pub unsafe fn long_rows<R: Rule, L: Wide>(
+    out: *mut f64,
+    x: *const f32,
+    rows: usize,
+    n: usize,
+) -> bool {
+    let zero = L::splat(0.0).short();
+    // SAFETY: rows × n elements, and `rows` results.
+    unsafe {
+        for r in 0..rows {
+            let (x, whole) = (x.add(r * n), n / LANES * LANES);
+            let mut part = [0.0; LANES];
+            for at in (0..LANES).step_by(8 * L::N) {
+                let mut sums = [zero; 8];
+                for (k, sum) in sums.iter_mut().enumerate() {
+                    *sum = L::Short::take(x.add(at + k * L::N));
+                }
+                for i in (LANES..whole).step_by(LANES) {
+                    for (k, sum) in sums.iter_mut().enumerate() {
+                        let items = L::Short::take(x.add(i + at + k * L::N));
+                        *sum = R::singles(*sum, items, zero).0;
+                    }
+                }
+                for (k, sum) in sums.iter().enumerate() {
+                    L::long(*sum).store(part.as_mut_ptr().add(at + k * L::N));
+                }
+            }
+            for i in whole..n {
+                let to = &mut part[i - whole];
+                *to = Short::<R>::of::<f64>(*to, (*x.add(i)).into(), 0.0).0;
+            }
+            *out.add(r) = row::<R, L>(part.as_ptr(), LANES);
+        }
+        all_finite::<L>(out, rows)
+    }
+}
+
 /// The first rows, as many as fill registers; how many. What is loaded behind a row is the next
 /// one's, and no lane of the result has it. The tree is `halve`'s of a row.
 #[inline(always)]
