@@ -23,6 +23,7 @@ use aplomb_values::body::Effort;
 use aplomb_values::dag::ix::{Atom, Ix};
 use aplomb_values::dag::{Lib, Read, Whole};
 use aplomb_values::prim::op::Op;
+use aplomb_values::prim::reduce::ROWS;
 use std::collections::BTreeSet;
 
 /// Bytes of a launch's arrays that caches hold, between cores and memory.
@@ -82,6 +83,9 @@ const SOUGHT: f64 = 15.0;
 pub const FEW: usize = 4;
 /// Products to a sum below which tiles do not pay.
 pub const LEAST: usize = 8;
+/// A result of many small products, of which so many factors at most are in registers.
+const BATCHED: f64 = 1.2;
+const REGISTERS: usize = 16;
 /// A result of a tile that takes products in order.
 const STORED: f64 = 0.2;
 /// Reading, computing and packing an item of an operand of a product.
@@ -176,8 +180,8 @@ struct Model<'a> {
 impl Model<'_> {
     fn launch(&self, launch: &Launch) -> Time {
         let points = elements(&launch.domain) as f64;
-        let body = match self.tiles(launch) {
-            Some(tiles) => tiles,
+        let body = match self.tiles(launch).or_else(|| self.batch(launch)) {
+            Some(products) => products,
             None => points * self.steps(launch, &launch.body, &launch.domain) + self.finish(launch),
         };
         let outer = launch.outer();
@@ -217,6 +221,25 @@ impl Model<'_> {
             all *= 1.0 + STORED / (one * deep as f64);
         }
         (tiled && !few).then_some((all * one + lines * PACK_NS) * deep as f64)
+    }
+
+    /// The body and the folds of many small products of numbers in memory. None: it is none.
+    fn batch(&self, launch: &Launch) -> Option<f64> {
+        let [sum] = launch.reductions.as_slice() else { return None };
+        let &[.., columns, deep] = launch.domain.as_slice() else { return None };
+        let times = launch.body.get(sum.value as usize)?.what.operation()?;
+        let most = match times {
+            Op::Mac => ROWS,
+            Op::Mul => REGISTERS,
+            _ => return None,
+        };
+        let loads = launch.body.iter().filter(|step| step.what.load().is_some()).count();
+        let products = launch.body.len() == 3 && loads == 2 && sum.op == Op::Add;
+        let small = columns >= FEW && (2..=most).contains(&deep);
+        let last = launch.axis.is_some_and(|axis| axis >= 2 && axis + 1 == launch.domain.len());
+        let results = elements(&launch.outer()) as f64;
+        (products && small && last)
+            .then_some(results * (BATCHED + self.machine.ordered[0] * deep as f64))
     }
 
     /// One point's steps, and what is folded or stored there.

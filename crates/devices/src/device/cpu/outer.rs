@@ -57,6 +57,11 @@ const ROOM: usize = 1 << 21;
 const BLOCKS: usize = 16;
 /// Panels that a unit packs, and places of the fold.
 const PANELS: usize = 8;
+/// Panels of one operand for which the other one is not packed, if it lies so.
+const FEW: usize = 8;
+/// Places for which the right operand is asked ahead.
+#[cfg(target_arch = "x86_64")]
+const AHEAD: usize = 8;
 /// A product and its part of the sum.
 const ONE_NS: f64 = 0.02;
 
@@ -322,9 +327,6 @@ impl Outer<'_> {
     }
 }
 
-/// Panels of one operand for which the other one is not packed, if it lies so.
-const FEW: usize = 8;
-
 /// The sums of a tile's products at some places.
 // All indices are known where it is compiled: what they name are registers.
 #[allow(clippy::needless_range_loop)]
@@ -344,15 +346,16 @@ where
         unsafe {
             let own = |side: Side, t: usize| side.at.wrapping_offset(t as isize * side.step);
             let left = own(left, t).cast::<L::Item>();
-            let (ahead, right) = (own(right, t + AHEAD), own(right, t).cast::<L::Item>());
+            // The right operand comes from the second cache.
+            #[cfg(target_arch = "x86_64")]
+            for v in 0..V {
+                use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+                let ahead = own(right, t + AHEAD).wrapping_add(v * 64);
+                _mm_prefetch::<_MM_HINT_T0>(ahead.cast());
+            }
+            let right = own(right, t).cast::<L::Item>();
             let mut ys = [L::splat(0.0); V];
             for v in 0..V {
-                // The right operand comes from the second cache.
-                #[cfg(target_arch = "x86_64")]
-                {
-                    use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-                    _mm_prefetch::<_MM_HINT_T0>(ahead.wrapping_add(v * 64).cast());
-                }
                 ys[v] = L::take(right.add(v * L::COUNT));
             }
             for r in 0..R {
@@ -365,9 +368,6 @@ where
     }
     sums
 }
-
-/// Places for which the right operand is asked ahead.
-const AHEAD: usize = 8;
 
 #[inline(always)]
 unsafe fn onto<L: Wide>(out: *mut f64, sum: L, first: bool) {
