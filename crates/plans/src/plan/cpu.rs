@@ -65,6 +65,8 @@ const SCANNED: f64 = 0.6;
 /// An item of a mask, and one that is put at its place.
 const SELECTED: f64 = 0.3;
 const SCATTERED: f64 = 0.9;
+/// A place in memory that is counted.
+const COUNTED: f64 = 0.3;
 /// The end of a row or segment that is folded.
 const ROW: f64 = 2.5;
 const SEGMENT: f64 = 40.0;
@@ -400,7 +402,13 @@ impl Model<'_> {
                 };
                 one * n * run.max(2.0).log2()
             }
-            Whole::Scatter { .. } => SCATTERED * points,
+            Whole::Scatter { .. } => {
+                let fed = |k: usize| finish.fed.get(k).map(|v| &launch.body[*v as usize].what);
+                // How often each place occurs.
+                let counts =
+                    matches!((fed(0), fed(1)), (Some(What::Const(_)), Some(What::Load(_))));
+                points * if counts { COUNTED } else { SCATTERED }
+            }
             what @ Whole::Segmented { .. } => points * what.cost().ns + SEGMENT * held(0),
             what @ Whole::Fold { .. } => points * what.cost().ns,
         }
