@@ -24,9 +24,13 @@ const COLUMNS: usize = 64;
 /// A launch as one kernel whose body is C; `sites` are those of the whole plan, in order. Errors:
 /// NONCE for an operation without text.
 pub fn in_order(plan: &Plan, launch: &Launch, number: usize, sites: &[u32]) -> Result<Code> {
-    // Sums that take products in order go row by row, so that their loops have results side by side.
+    // Sums that take products in order go row by row, so that their loops have results side by
+    // side.
     let across = if launch.is_in_order() { launch.across() } else { None };
-    let launch = across.as_ref().unwrap_or(launch);
+    let launch = match &across {
+        Some(across) => across,
+        None => launch,
+    };
     let mut k = Lowering::new(plan, launch, number, super::Tuning::default(), false);
     k.sites = sites.to_vec();
     let body = k.loops()?;

@@ -13,17 +13,17 @@
 //!   up, in f64, and the sum is rounded once. So at most 64 elements, or 256 rows, are added in f32
 //!   before f64 takes over (`sums_of_singles_are_near`).
 //!
-//! Sums of products, `X+.×Y` of more than `LANES` places where one is a vector (`Op::Dot`): element i of a block goes
-//! into partial i mod `DOTS`, which starts as its first product and takes every other one
-//! unrounded, by a fused multiply-add of f64, or of f32 where f32 is added. Processors and GPUs do
-//! twice as much so as by a product and a sum, and a sum is nearer. A product of matrices keeps the
-//! partials of many results in registers. Of at most `LANES` places the products are rounded, one
-//! in each of so many partials, and there is nothing to fuse.
+//! Sums of products, `X+.×Y` of more than `LANES` places where one is a vector (`Op::Dot`): element
+//! i of a block goes into partial i mod `DOTS`, which starts as its first product and takes every
+//! other one unrounded, by a fused multiply-add of f64, or of f32 where f32 is added. Processors
+//! and GPUs do twice as much so as by a product and a sum, and a sum is nearer. A product of
+//! matrices keeps the partials of many results in registers. Of at most `LANES` places the products
+//! are rounded, one in each of so many partials, and there is nothing to fuse.
 //!
 //! Where X and Y are matrices, or arrays of more axes (`Op::Mac`), sums are taken as along any axis
-//! but the last, of few places as of many: blocks of `ROWS`, each from left to right, unrounded. A result is
-//! then one number of a register and not two registers, and a product of matrices goes on for 8 ×
-//! 24 results with as many numbers loaded as make 3 × 4 of partials.
+//! but the last, of few places as of many: blocks of `ROWS`, each from left to right, unrounded. A
+//! result is then one number of a register and not two registers, and a product of matrices goes on
+//! for 8 × 24 results with as many numbers loaded as make 3 × 4 of partials.
 //!
 //! All others are folded right to left, as APL says. Of an extent of 1 the item itself, of 0 the
 //! identity.
@@ -138,8 +138,8 @@ pub fn unrounded(op: Op, dtype: DType, n: usize) -> (usize, usize) {
 }
 
 /// The sum of the products of n pairs along the last axis, which `op` takes unrounded, to a result
-/// of that type, which is not yet rounded to it. Errors: the failure, and whether it is a product's,
-/// by its place.
+/// of that type, which is not yet rounded to it. Errors: the failure, and whether it is a
+/// product's, by its place.
 pub fn dot(
     op: Op,
     pair: impl Fn(usize) -> (f64, f64),

@@ -1,9 +1,9 @@
 //! Columns read ahead: rows of a domain that are columns of a source, `⍉X` and `X+⍉X`.
 //!
-//! An item of such a row is on a line of the cache of its own, and the rest of that line are items of
-//! the rows that follow. So all of these rows are put together while the first one is, as many as a
-//! line has items, from lines that are read once; the following ones are there when they are asked
-//! for. The rows of a group stay in the second cache.
+//! An item of such a row is on a line of the cache of its own, and the rest of that line are items
+//! of the rows that follow. So all of these rows are put together while the first one is, as many
+//! as a line has items, from lines that are read once; the following ones are there when they are
+//! asked for. The rows of a group stay in the second cache.
 
 use super::across::{GROUP, Panels, turns};
 use super::convert::Source;
@@ -14,10 +14,12 @@ use aplomb_values::array::DType;
 const LINE: usize = 64;
 /// Bytes that are held for one input at most.
 const MOST: usize = 1 << 20;
+const WORDS: usize = MOST / size_of::<u64>();
 /// Items of a row at least.
 const LONG: usize = 64;
 
-/// A read whose rows are columns: items of a row, rows that lie side by side, and from item to item.
+/// A read whose rows are columns: items of a row, rows that lie side by side, and from item to
+/// item.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Across {
     pub row: usize,
@@ -80,7 +82,9 @@ impl Ahead {
                 self.forget();
                 return None;
             }
-            self.held.resize((group * across.row * size).div_ceil(8), 0);
+            if self.held.is_empty() {
+                self.held = vec![0; WORDS];
+            }
             // SAFETY: all of these items are in the source, and there is room for a group of rows.
             unsafe { self.fill(isa, (source, across), (from, place, n)) };
             self.places.end = place + n;

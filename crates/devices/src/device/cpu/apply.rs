@@ -7,6 +7,9 @@ use aplomb_values::prim::reduce::{BLOCK, ROWS};
 use aplomb_values::prim::scalar::Src;
 use aplomb_values::prim::scalar::{eval, small_exponent};
 
+/// Rows that are summed together.
+const BUNCH: usize = 64;
+
 fn item(x: Src, k: usize) -> f64 {
     match x {
         Src::One(x) => x,
@@ -89,19 +92,19 @@ pub fn dot(isa: Isa, op: Op, x: Src, y: Src, size: usize, out: &mut [f64]) -> bo
 
 /// The same in order, block after block.
 fn in_order(isa: Isa, dots: Dots, (x, y): (&[f64], &[f64]), size: usize, out: &mut [f64]) -> bool {
-    let mut own = vec![0.0; if size > ROWS { out.len() } else { 0 }];
-    for first in (0..size).step_by(ROWS) {
-        let sums = if first == 0 { &mut *out } else { own.as_mut_slice() };
-        // What changes no sum.
-        sums.fill(-0.0);
-        let (rows, n) = ((sums.len(), size), ROWS.min(size - first));
-        // SAFETY: the arguments have so many rows of so many items.
-        unsafe {
-            let [x, y] = [x, y].map(|of| of.as_ptr().add(first));
-            (dots.in_order)(sums.as_mut_ptr(), x, y, rows, n);
-        }
-        if first > 0 {
-            out.iter_mut().zip(&own).for_each(|(sum, own)| *sum += own);
+    for (bunch, out) in out.chunks_mut(BUNCH).enumerate() {
+        for first in (0..size).step_by(ROWS) {
+            // What changes no sum.
+            let mut own = [-0.0; BUNCH];
+            let (rows, n) = ((out.len(), size), ROWS.min(size - first));
+            // SAFETY: the arguments have so many rows of so many items.
+            unsafe {
+                let [x, y] = [x, y].map(|of| of.as_ptr().add(bunch * BUNCH * size + first));
+                (dots.in_order)(own.as_mut_ptr(), x, y, rows, n);
+            }
+            for (sum, own) in out.iter_mut().zip(own) {
+                *sum = if first == 0 { own } else { *sum + own };
+            }
         }
     }
     // SAFETY: it is a slice.

@@ -6,8 +6,9 @@
 //! | f64 of which one does not change along the columns, where the other's lie side by side | a register is the results of so many columns; the products of one are folded in registers | see docs/PERFORMANCE.md |
 //!
 //! Its order is that of `prim::reduce`: products that are rounded are a partial result each, and
-//! these are halved; others are taken one after the other. Lanes are results that know nothing of each other. A result that shows ∞ or
-//! NaN leaves all of it to `fold`. Not here: operands that are computed, or of other types.
+//! these are halved; others are taken one after the other. Lanes are results that know nothing of
+//! each other. A result that shows ∞ or NaN leaves all of it to `fold`. Not here: operands that are
+//! computed, or of other types.
 
 use super::cut::{ALONE_NS, Fold};
 use super::isa::by_isa;
@@ -295,8 +296,8 @@ macro_rules! instances {
 
 by_isa!(
     instances,
-    /// The loops of an instruction set, of products that are rounded and of those in order, by their
-    /// number.
+    /// The loops of an instruction set, of products that are rounded and of those in order, by
+    /// their number.
     of_rows,
     [[Rows; DEEP + 1]; 2]
 );

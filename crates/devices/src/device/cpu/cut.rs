@@ -121,13 +121,13 @@ pub struct Dot {
     pub x: usize,
     pub y: usize,
     pub loops: Dots,
-    /// How it takes them.
+    /// The operation, which tells how products are taken.
     pub op: Op,
 }
 
 impl Dot {
-    /// The sum of a fold that takes products unrounded; its factors are kept behind what is kept so far.
-    /// None: it takes a value.
+    /// The sum of a fold that takes products unrounded; its factors are kept behind what is kept so
+    /// far. None: it takes a value.
     pub fn of(
         isa: Isa,
         of: &Reduction,
@@ -160,7 +160,9 @@ impl Fold<'_> {
     /// The values of a chunk that has run, of so many elements from one of the domain on.
     pub fn values(&self, frame: &mut Frame, env: &Env, start: usize, n: usize) -> *const f64 {
         let Some(at) = self.stored else { return frame.kept(env, self.kept) };
-        frame.stored.resize(CHUNK.max(n), 0.0);
+        if frame.stored.is_empty() {
+            frame.stored = vec![0.0; CHUNK];
+        }
         for (k, x) in frame.stored[..n].iter_mut().enumerate() {
             // SAFETY: they were just stored there.
             *x = f64::from(unsafe { *at.add(start + k) });

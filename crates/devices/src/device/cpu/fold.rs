@@ -115,8 +115,7 @@ impl Pass<'_> {
         // A fold that hides ∞ must not get one.
         let kept = self.folds.iter().map(of).zip(&stored).filter(|(_, stored)| stored.is_none());
         let mut keep: Vec<_> = kept.map(|(r, _)| (r.value, hides(r.op))).collect();
-        let mut all = Vec::with_capacity(self.folds.len());
-        let mut kept = 0;
+        let (mut all, mut kept) = (Vec::new(), 0);
         for ((r, part), stored) in self.folds.iter().map(of).zip(&mut parts).zip(stored) {
             all.push(Fold { kept, stored, ..self.fold(cpu, r, part, &mut keep) });
             kept += usize::from(stored.is_none());
@@ -487,6 +486,7 @@ impl Pass<'_> {
                             (l.in_order)(own, x, y, (1, n), n)
                         },
                         (Some(_), Some((l, [x, y]))) => unsafe { (l.gather)(own, x, y, n, fresh) },
+                        // SAFETY: as above.
                         (Some(l), None) => unsafe { (l.gather)(own, values, n, fresh) },
                         (None, _) => {
                             for j in 0..n {

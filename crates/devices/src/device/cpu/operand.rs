@@ -25,7 +25,7 @@ pub struct Operand<'a> {
 // SAFETY: sources are not written while a launch runs.
 unsafe impl Sync for Operand<'_> {}
 
-/// What computes an operand over its own part of the domain.
+/// A program that computes an operand over its own part of the domain.
 pub struct Lowered {
     pub program: Program,
     pub steps: Vec<Step>,

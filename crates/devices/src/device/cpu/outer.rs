@@ -16,8 +16,8 @@
 //! A tile goes over a block of `prim::reduce`, 256 places, and is then added to what its results
 //! are so far, in f64. The left panel's part stays in L1 while the right operand's go by, which
 //! come from the second cache: 24 + 8 numbers for 192 products. Operands of which each item is used
-//! by few tiles, as those of `(⍉X)+.×X` where X is long, are not packed where they lie as tiles read
-//! them.
+//! by few tiles, as those of `(⍉X)+.×X` where X is long, are not packed where they lie as tiles
+//! read them.
 //!
 //! Where an operand fails, a result is not finite or there is no room, all of it is left to `fold`,
 //! of which each result is the same to the bit.
@@ -97,12 +97,12 @@ struct Outer<'a> {
     tiles: Tiles,
     both: [&'a Panels; 2],
     rooms: [Room; 2],
-    /// Where operands lie that are not packed.
+    /// The operands that are not packed, as they lie.
     lie: [Option<Side>; 2],
     out: *mut f64,
     /// Panels of either operand in a unit.
     sides: [usize; 2],
-    /// What is below the diagonal is what is above it.
+    /// True where what is below the diagonal is what is above it.
     mirrored: bool,
 }
 
@@ -317,7 +317,7 @@ impl Outer<'_> {
         }
     }
 
-    /// What is below the diagonal, of some rows of as many columns. Safety: what is above it is
+    /// Copies to below the diagonal, in some rows of as many columns. Safety: what is above it is
     /// there, and nobody else writes these rows.
     unsafe fn mirror(&self, rows: std::ops::Range<usize>, n: usize) {
         for i in rows {

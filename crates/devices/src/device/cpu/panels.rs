@@ -72,7 +72,7 @@ impl Panels {
         Panels { wide, lines, single, of, across }
     }
 
-    /// What computes it. None: it lies in memory.
+    /// The program that computes it. None: it lies in memory.
     pub fn computed(&self) -> Option<&Lowered> {
         match &self.of {
             Of::Memory(_) => None,
@@ -80,8 +80,8 @@ impl Panels {
         }
     }
 
-    /// Where it lies as tiles go over it: its first item, and the bytes from place to place, where
-    /// lines are whole multiples of so many. None: it has to be packed.
+    /// The operand as tiles go over it where it lies: its first item, and the bytes from place to
+    /// place, where lines are whole multiples of so many. None: it has to be packed.
     pub fn in_place(&self, whole: usize) -> Option<(*const u8, isize)> {
         let Of::Memory(Straight { source, first, line: 1, deep }) = self.of else { return None };
         let size = source.dtype.size() as isize;

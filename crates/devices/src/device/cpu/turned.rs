@@ -6,11 +6,11 @@
 //! | they are only read, and multiplied by a number each row | four such rows at a time (`lines`) |
 //!
 //! The order is that of `prim::reduce`: element i of a block goes into partial i mod 64, or 16, or
-//! into the only one, and partials are halved. Which elements one partial gets, and in which order, does not hang on when
-//! the partials of another result get theirs. So a block of partials is kept for each of several
-//! results side by side, the body runs over the domain with its last two axes exchanged, and memory
-//! is read along its rows; the bits are those of `fold`. What fails, or shows ∞ or NaN, is left to
-//! `fold`, which counts places in the launch's own domain.
+//! into the only one, and partials are halved. Which elements one partial gets, and in which order,
+//! does not hang on when the partials of another result get theirs. So a block of partials is kept
+//! for each of several results side by side, the body runs over the domain with its last two axes
+//! exchanged, and memory is read along its rows; the bits are those of `fold`. What fails, or shows
+//! ∞ or NaN, is left to `fold`, which counts places in the launch's own domain.
 
 use super::chunk::{CHUNK, Env};
 use super::cut::{ALONE_NS, CT, Fold};

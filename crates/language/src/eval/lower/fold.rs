@@ -138,8 +138,8 @@ impl Cx<'_> {
     }
 
     /// True of a sum of n products that takes them unrounded: of at most `LANES` that are not in
-    /// order it has none to take, and complex numbers have no such product. A product of f32 is one of numbers that f32
-    /// holds.
+    /// order it has none to take, and complex numbers have no such product. A product of f32 is one
+    /// of numbers that f32 holds.
     fn fuses(&self, op: Op, x: &Array, y: &Array, n: usize) -> bool {
         let real = |a: &Array| !a.is_complex() && !a.is_char();
         let facts = [x, y].map(|a| (super::known(a).0, a.rank() == 0));

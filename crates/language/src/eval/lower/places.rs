@@ -326,13 +326,13 @@ pub fn mask_of_places(i: &Array, n: usize, origin: f64) -> Option<Array> {
     (from_origin && mask.shape() == [n] && of.shape() == [n]).then(|| mask.clone())
 }
 
-/// The whole numbers in memory to which a pending array adds a number, and that number: `1+X`, `X-1`.
+/// The whole numbers in memory to which a pending array adds a number, and that number: `1+X`,
+/// `X-1`.
 pub fn moved(i: &Array) -> Option<(Array, f64)> {
     let node = i.pending()?.node()?;
-    let Node::Map(kinds::Map { op, args, .. }) = &*node else { return None };
-    let [x, y] = &args[..] else { return None };
+    let [x, y] = node.inputs() else { return None };
     let number = |a: &Array| a.number_at(0).filter(|x| a.rank() == 0 && x.fract() == 0.0);
-    let (base, by) = match op {
+    let (base, by) = match node.facts().operation()? {
         Op::Add if x.rank() == 0 => (y, number(x)?),
         Op::Add => (x, number(y)?),
         Op::Sub => (x, -number(y)?),

@@ -64,8 +64,8 @@ impl Cx<'_> {
         self.scatter(old, indices, (combine, None), v)
     }
 
-    /// As `record_scatter`; the only index may be whole numbers in memory and a number that is added
-    /// to them.
+    /// As `record_scatter`; the only index may be whole numbers in memory and a number that is
+    /// added to them.
     fn scatter(
         &mut self,
         old: &Array,
