@@ -51,6 +51,20 @@ fn known(a: &Array) -> Fact {
 }
 
 impl Cx<'_> {
+    /// An interval that holds all items of an array of integers: the known one of a pending array,
+    /// the least and the greatest of another.
+    pub fn span(&mut self, a: &Array) -> Result<(f64, f64)> {
+        if a.pending().is_some()
+            && let Some(range) = known(a).1
+        {
+            return Ok(range);
+        }
+        let a = self.ready(a, "argument")?;
+        let items = a.ready_numbers(self.budget())?;
+        let both = |(lo, hi): (f64, f64), x: &f64| (lo.min(*x), hi.max(*x));
+        Ok(items.iter().fold((f64::INFINITY, f64::NEG_INFINITY), both))
+    }
+
     /// Whether an operation with that many elements is recorded. One on complex numbers never is.
     pub fn records(&self, args: &[&Array], n: usize) -> bool {
         (n > SMALL || self.sys.records_all() || args.iter().any(|a| a.pending().is_some()))

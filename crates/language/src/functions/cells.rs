@@ -130,6 +130,11 @@ pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
             _ => Array::numbers(shape, out, cx.budget())?,
         });
     }
+    if shape.len() == 2
+        && let Some(made) = tables_joined(cx, &filled, axis)?
+    {
+        return Ok(made);
+    }
     if shape.len() == 1
         && let Some(made) = Array::lists_joined(&filled, cx.budget())?
     {
@@ -147,6 +152,39 @@ pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
     let cut: Vec<&Array> = cut.iter().collect();
     each_piece(cx.budget(), &cut, axis, outer, |p, a, b| out.extend((a..b).map(|k| p.item(k))))?;
     cx.collect(&shape, out, None)
+}
+
+/// Matrices side by side, or tables of as many columns one below the other, as the columns that
+/// they have. None: there are many, or none holds arrays.
+fn tables_joined(cx: &mut Cx<'_>, parts: &[&Array], axis: usize) -> Result<Option<Array>> {
+    /// The most columns of a matrix that is no table.
+    const MOST: usize = 8;
+    let mut columns = Vec::new();
+    if axis == 0 {
+        let Some(all) = parts.iter().map(|a| a.columns()).collect::<Option<Vec<_>>>() else {
+            return Ok(None);
+        };
+        for k in 0..all[0].len() {
+            let one: Vec<Array> = all.iter().map(|own| own[k].clone()).collect();
+            columns.push(joined(cx, &one, 0)?);
+        }
+        return Array::of_columns(&columns, cx.budget());
+    }
+    for part in parts {
+        let &[n, width] = part.shape() else { return Ok(None) };
+        match part.columns() {
+            Some(own) => columns.extend_from_slice(own),
+            None if width == 1 => columns.push(part.with_shape([n].as_slice(), cx.budget())?),
+            None if width <= MOST && part.is_uniform() => {
+                for k in 0..width {
+                    let column = along(cx, part, 1, &[Some(k)])?;
+                    columns.push(column.with_shape([n].as_slice(), cx.budget())?);
+                }
+            }
+            None => return Ok(None),
+        }
+    }
+    Array::of_columns(&columns, cx.budget())
 }
 
 /// The runs of each part, in the order of the result. Errors: INTERRUPT.
@@ -239,6 +277,9 @@ pub fn mix(cx: &mut Cx<'_>, y: &Array, axis: Axis<'_>) -> Result<Array> {
     let frame = y.rank();
     let place = axis.map(|k| mix_place(cx, k, frame)).transpose()?;
     let Data::Items(held) = y.data() else { return Ok(y.clone()) };
+    if let (None, Some(inside)) = (axis, y.held_inside()) {
+        return Ok(inside);
+    }
     // The cells of one array are that array again.
     let padded = match held.pieces() {
         Some(pieces) => pieces.padded(y.shape(), cx.budget())?,

@@ -33,6 +33,9 @@ const LOOK: usize = 1 << 14;
 /// Items whose new places are written down at a time.
 const BLOCK: usize = 1 << 10;
 
+/// Places of texts that are found without a search.
+const NEAR: usize = 256;
+
 /// Items of which one look tells whether all were there before.
 const RUN: usize = 32;
 
@@ -94,38 +97,40 @@ fn is_table((lo, hi): (i64, i64), n: usize) -> bool {
     hi - lo < (n as i64 * PLACES.0).max(PLACES.1)
 }
 
-/// Groups of whole numbers or characters: by a table of places where they lie in a narrow range,
-/// else by hash. None: these are others, or cells.
-fn groups_of_whole(y: &Array, budget: &Budget) -> Result<Option<Groups>> {
-    fn placed<T: Copy + Ord + Into<i64>>(items: &[T], budget: &Budget) -> Result<Option<Groups>> {
-        if items.is_empty() {
-            return Ok(None);
-        }
-        let (lo, hi) = span(items);
-        if !is_table((lo, hi), items.len()) {
-            let mut table: HashMap<u64, u32, BuildHasherDefault<Hashed>> = HashMap::default();
-            let _held = budget.charge_elements(items.len(), IN_TABLE)?;
-            let group = |k: usize, next: u32| *table.entry(mixed(items[k].into())).or_insert(next);
-            return in_order(budget, items.len(), group).map(Some);
-        }
-        let size = (hi - lo + 1) as usize;
-        let _held = budget.charge_elements(size, 4)?;
-        let mut table = budget.filled(u32::MAX, size)?;
-        let mut out = Groups { firsts: Vec::new(), of: budget.room(items.len())? };
-        for (block, part) in items.chunks(LOOK).enumerate() {
-            budget.check()?;
-            let Groups { firsts, of } = &mut out;
-            of.extend(part.iter().enumerate().map(|(k, x)| {
-                let at = &mut table[((*x).into() - lo) as usize];
-                if *at == u32::MAX {
-                    *at = firsts.len() as u32;
-                    firsts.push(block * LOOK + k);
-                }
-                *at
-            }));
-        }
-        Ok(Some(out))
+/// Groups of whole numbers: by a table of places where they lie in a narrow range, else by hash.
+/// None: there is none.
+fn placed<T: Copy + Ord + Into<i64>>(items: &[T], budget: &Budget) -> Result<Option<Groups>> {
+    if items.is_empty() {
+        return Ok(None);
     }
+    let (lo, hi) = span(items);
+    if !is_table((lo, hi), items.len()) {
+        let mut table: HashMap<u64, u32, BuildHasherDefault<Hashed>> = HashMap::default();
+        let _held = budget.charge_elements(items.len(), IN_TABLE)?;
+        let group = |k: usize, next: u32| *table.entry(mixed(items[k].into())).or_insert(next);
+        return in_order(budget, items.len(), group).map(Some);
+    }
+    let size = (hi - lo + 1) as usize;
+    let _held = budget.charge_elements(size, 4)?;
+    let mut table = budget.filled(u32::MAX, size)?;
+    let mut out = Groups { firsts: Vec::new(), of: budget.room(items.len())? };
+    for (block, part) in items.chunks(LOOK).enumerate() {
+        budget.check()?;
+        let Groups { firsts, of } = &mut out;
+        of.extend(part.iter().enumerate().map(|(k, x)| {
+            let at = &mut table[((*x).into() - lo) as usize];
+            if *at == u32::MAX {
+                *at = firsts.len() as u32;
+                firsts.push(block * LOOK + k);
+            }
+            *at
+        }));
+    }
+    Ok(Some(out))
+}
+
+/// Groups of whole numbers or characters. None: these are others, or cells.
+fn groups_of_whole(y: &Array, budget: &Budget) -> Result<Option<Groups>> {
     of_whole!(y, budget, placed)
 }
 
@@ -196,6 +201,50 @@ pub fn mixed(x: i64) -> u64 {
     h ^ (h >> 29)
 }
 
+/// A number for each piece, where all are of one short length and what they hold lies so close that
+/// the numbers are the places of a table: each item is a digit, in a radix for its place in the
+/// piece. None: they are others.
+fn codes<T: Copy + Ord + Into<i64>>(
+    items: &[T],
+    pieces: &Ragged,
+    budget: &Budget,
+) -> Result<Option<Vec<u32>>> {
+    /// The most digits.
+    const MOST: usize = 8;
+    let (n, m) = (pieces.count(), pieces.range(0).len());
+    let even = |k: usize| pieces.end(k) as usize == (k + 1) * m;
+    if !(1..=MOST).contains(&m) || items.len() != n * m || !(0..n).all(even) {
+        return Ok(None);
+    }
+    let mut spans: Vec<(T, T)> = items[..m].iter().map(|&x| (x, x)).collect();
+    for some in items.chunks(LOOK * m) {
+        budget.check()?;
+        for (k, span) in spans.iter_mut().enumerate() {
+            let both = |(lo, hi): (T, T), x: &T| (lo.min(*x), hi.max(*x));
+            *span = some[k..].iter().step_by(m).fold(*span, both);
+        }
+    }
+    let mut size = 1i64;
+    let mut digits = budget.room(m)?;
+    for &(lo, hi) in &spans {
+        let (lo, hi): (i64, i64) = (lo.into(), hi.into());
+        digits.push((lo, size));
+        size = size.saturating_mul(hi - lo + 1);
+    }
+    if !is_table((0, size), n) {
+        return Ok(None);
+    }
+    let mut codes = budget.room(n)?;
+    for some in items.chunks(LOOK * m) {
+        budget.check()?;
+        codes.extend(some.chunks_exact(m).map(|piece| {
+            let digit = |(x, (lo, radix)): (&T, &(i64, i64))| ((*x).into() - lo) * radix;
+            piece.iter().zip(&digits).map(digit).sum::<i64>() as u32
+        }));
+    }
+    Ok(Some(codes))
+}
+
 /// Groups of equal pieces, where equal means the same: of characters, of whole numbers, and of
 /// numbers of which no two differ and are equal within ⎕CT.
 pub fn groups_of_pieces(pieces: &Ragged, ct: f64, budget: &Budget) -> Result<Option<Groups>> {
@@ -228,25 +277,36 @@ pub fn groups_of_pieces(pieces: &Ragged, ct: f64, budget: &Budget) -> Result<Opt
         let size = |k: usize| pieces.range(k).len().max(1);
         in_order_of(budget, pieces.count(), size, group).map(Some)
     }
-    match storage(pieces.flat()).map(|s| s.view()) {
+    let view = storage(pieces.flat()).map(|s| s.view());
+    let coded = match &view {
+        Some(View::Bool(v)) => codes(v, pieces, budget)?,
+        Some(View::I8(v)) => codes(v, pieces, budget)?,
+        Some(View::I16(v)) => codes(v, pieces, budget)?,
+        Some(View::I32(v)) => codes(v, pieces, budget)?,
+        _ => None,
+    };
+    if let Some(codes) = coded {
+        return placed(&codes, budget);
+    }
+    match view {
         Some(View::Char(v)) => {
             let points: Vec<u32> = budget.each(v.iter().map(|&c| u32::from(c)))?;
-            alike(&points, pieces, budget)
+            match codes(&points, pieces, budget)? {
+                Some(codes) => placed(&codes, budget),
+                None => alike(&points, pieces, budget),
+            }
         }
         Some(View::Bool(v)) => alike(v, pieces, budget),
         Some(View::I8(v)) => {
-            let mut whole: Vec<u8> = budget.room(v.len())?;
-            whole.extend(v.iter().map(|&x| x as u8));
+            let whole: Vec<u8> = budget.each(v.iter().map(|&x| x as u8))?;
             alike(&whole, pieces, budget)
         }
         Some(View::I16(v)) => {
-            let mut whole: Vec<u16> = budget.room(v.len())?;
-            whole.extend(v.iter().map(|&x| x as u16));
+            let whole: Vec<u16> = budget.each(v.iter().map(|&x| x as u16))?;
             alike(&whole, pieces, budget)
         }
         Some(View::I32(v)) => {
-            let mut whole: Vec<u32> = budget.room(v.len())?;
-            whole.extend(v.iter().map(|&x| x as u32));
+            let whole: Vec<u32> = budget.each(v.iter().map(|&x| x as u32))?;
             alike(&whole, pieces, budget)
         }
         Some(View::F64(v)) if v.iter().all(|&x| is_whole(x)) => {
@@ -408,6 +468,13 @@ pub fn places_of_runs(
             if left.len() != right.len() {
                 return Ok(None);
             }
+            if left.iter().zip(&right).all(|(x, y)| x.is_one_with(y)) {
+                let Some(Groups { firsts, of }) = groups_of_columns(cx, &left)? else {
+                    return Ok(None);
+                };
+                let first = of.iter().map(|&group| firsts[group as usize]);
+                return cx.budget().each(first).map(Some);
+            }
             let mut all = Vec::new();
             for (x, y) in left.iter().zip(&right) {
                 let both = super::join::catenate_last(cx, x, y, None)?;
@@ -433,6 +500,9 @@ pub fn columns(cx: &mut Cx<'_>, a: &Array, cell: usize) -> Result<Option<Vec<Arr
     let few = |k: usize| (1..=MOST).contains(&k);
     let mut out = Vec::new();
     match (cell, a.shape(), items.listed()) {
+        (1, &[_, k], _) if few(k) && a.columns().is_some() => {
+            return Ok(a.columns().map(<[Array]>::to_vec));
+        }
         (1, &[n, k], _) if few(k) => {
             for j in 0..k {
                 let column = cx.budget().each((0..n).map(|row| items.at(row * k + j)))?;
@@ -516,21 +586,29 @@ pub fn groups_of_shared(cx: &mut Cx<'_>, column: &Array) -> Result<Option<Groups
     let Some(all) = items.listed() else { return Ok(None) };
     let n = all.len();
     let mut known: HashMap<u64, u32, BuildHasherDefault<Hashed>> = HashMap::default();
+    // The groups of places that were met last: few texts are met again and again.
+    let mut near = [(0, 0); NEAR];
     let _held = cx.budget().charge_elements(n / 2, IN_TABLE)?;
     let (mut firsts, mut of) = (Vec::new(), cx.budget().room(n)?);
     let mut ticks = cx.budget().ticks();
     for (k, item) in all.iter().enumerate() {
         ticks.tick()?;
         let Data::Dense(held) = item.data() else { return Ok(None) };
+        let place = std::sync::Arc::as_ptr(held).cast::<u8>() as usize;
+        let slot = &mut near[mixed(place as i64) as usize % NEAR];
+        if slot.0 == place && item.rank() == 1 {
+            of.push(slot.1);
+            continue;
+        }
         if item.rank() != 1 || !item.is_char() {
             return Ok(None);
         }
-        let place = std::sync::Arc::as_ptr(held).cast::<u8>() as usize;
         let group = *known.entry(mixed(place as i64)).or_insert(firsts.len() as u32);
         if group as usize == firsts.len() {
             firsts.push(k);
         }
         of.push(group);
+        *slot = (place, group);
         if firsts.len() * 2 > n {
             return Ok(None);
         }

@@ -70,6 +70,9 @@ fn sought(
 
 /// The arrays that the items of an array enclose, each one. None: one of them encloses none.
 fn opened(cx: &mut Cx<'_>, items: &Array) -> Result<Option<Array>> {
+    if let Some(inside) = items.held_inside() {
+        return Ok(Some(inside));
+    }
     let Data::Items(all) = items.data() else { return Ok(None) };
     let wrapped = |a: &Array| a.rank() == 0 && !a.is_simple_scalar() && a.pending().is_none();
     let Some(all) = all.listed().filter(|all| all.iter().all(wrapped)) else { return Ok(None) };
@@ -120,6 +123,12 @@ fn one_of_each_line(
     place: impl Fn(&Array, usize) -> Option<usize>,
 ) -> Result<Option<Array>> {
     let (size, first) = (elements(lines.cell()), lines.line(0));
+    if let (Some(columns), Some(at)) = (lines.node.columns(), place(&first, 0))
+        && at < size
+        && (1..elements(lines.frame())).all(|k| place(&first, k) == Some(at))
+    {
+        return Ok(Some(columns[at].clone()));
+    }
     let (mut out, mut ticks) = (cx.budget().room(elements(lines.frame()))?, cx.budget().ticks());
     for k in 0..elements(lines.frame()) {
         ticks.tick()?;

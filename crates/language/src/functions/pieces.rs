@@ -17,7 +17,9 @@ use aplomb_values::prim::library::Grading;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::short::two;
 use aplomb_values::prim::whole::Given;
+use groups::{Hashed, mixed};
 use std::collections::HashSet;
+use std::hash::BuildHasherDefault;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -160,6 +162,7 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
     };
     let made = match (p.glyph, left, right) {
         ('≢', None, Side::Pieces(r)) => return lengths(cx, &r, shape).map(Some),
+        ('⊂', None, Side::Pieces(r)) => return r.items(shape).each_enclosed(cx.budget()),
         // Simple vectors are what these make of them.
         (',', None, Side::Pieces(r)) => Some(r),
         ('∊' | '↑', None, Side::Pieces(r)) if !r.is_of_pieces() => Some(r),
@@ -367,7 +370,7 @@ fn firsts_of(r: &Ragged) -> Option<impl FnMut(Range<u32>, &mut Vec<u32>) + '_> {
     let exact = r.flat().is_char() || r.flat().dtype().is_integer();
     let view = storage(r.flat()).filter(|_| exact).map(|s| s.view())?;
     let key = move |k: u32| view.number(k as usize) as i64;
-    let mut seen: HashSet<i64> = HashSet::new();
+    let mut seen: HashSet<u64, BuildHasherDefault<Hashed>> = HashSet::default();
     Some(move |range: Range<u32>, places: &mut Vec<u32>| {
         let first = places.len();
         if range.len() <= FEW {
@@ -379,7 +382,7 @@ fn firsts_of(r: &Ragged) -> Option<impl FnMut(Range<u32>, &mut Vec<u32>) + '_> {
             return;
         }
         seen.clear();
-        places.extend(range.filter(|&k| seen.insert(key(k))));
+        places.extend(range.filter(|&k| seen.insert(mixed(key(k)))));
     })
 }
 
@@ -606,14 +609,22 @@ fn matching(
     }
     let mut out = cx.budget().room(n)?;
     let mut ticks = cx.budget().ticks();
-    for k in 0..n {
-        ticks.tick()?;
-        let p = left.map_or(0..a.len(), |r| r.range(k));
-        let q = right.map_or(0..b.len(), |r| r.range(k));
-        let same = p.len() == q.len() && p.zip(q).all(|(i, j)| a.number(i) == b.number(j));
-        out.push(f64::from(u8::from(same == wanted)));
+    let (first, second) = (a.len(), b.len());
+    let mut each = |same: &dyn Fn(Range<usize>, Range<usize>) -> bool| -> Result<()> {
+        for k in 0..n {
+            ticks.tick()?;
+            let p = left.map_or(0..first, |r| r.range(k));
+            let q = right.map_or(0..second, |r| r.range(k));
+            let same = p.len() == q.len() && same(p, q);
+            out.push(u8::from(same == wanted));
+        }
+        Ok(())
+    };
+    match (a, b) {
+        (View::Char(a), View::Char(b)) => each(&|p, q| a[p] == b[q])?,
+        (a, b) => each(&|p, q| p.zip(q).all(|(i, j)| a.number(i) == b.number(j)))?,
     }
-    Array::numbers(shape, out, cx.budget()).map(Some)
+    Ok(Some(Array::dense(shape, Arc::new(Buf::bools(out, cx.budget())?))))
 }
 
 /// Pieces with others behind them, or with the same vector, or with an item each.

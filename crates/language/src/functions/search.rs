@@ -2,7 +2,7 @@
 //! bucket.
 
 use super::cells;
-use super::groups::{Hashed, firsts_of_groups, mixed, places_of_runs};
+use super::groups::{Groups, Hashed, firsts_of_groups, groups, mixed, places_of_runs};
 use super::seek::place_of_one;
 use super::shape::Axis;
 use crate::eval::cx::Cx;
@@ -435,6 +435,22 @@ fn places_of_exact(have: &Array, want: &Array, budget: &Budget) -> Result<Option
     Ok(Some(out))
 }
 
+/// The first place among the major cells of X of each cell of Y, or their number. None: no pass
+/// over them all finds these. Ready arguments that fit.
+pub fn places_at_once(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Vec<usize>>> {
+    let (x, y, ct) = (x.settled(), y.settled(), ct_of(cx, x, y));
+    if let Some(places) = places_of_few(cx, &x, &y)? {
+        return Ok(Some(places));
+    }
+    if let Some(places) = places_of_runs(cx, &x, &y, x.rank() - 1)? {
+        return Ok(Some(places));
+    }
+    match places_in(&x, &y, ct) {
+        None => places_of_exact(&x, &y, cx.budget()),
+        places => Ok(places),
+    }
+}
+
 /// The same at once, of arguments that fit.
 pub fn first_places(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
     let cell = x.rank() - 1;
@@ -448,20 +464,14 @@ pub fn first_places(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Array> {
             _ => Array::numbers(frame.as_slice(), vec![at], cx.budget()),
         };
     }
-    let known = match places_of_few(cx, &x.settled(), &y.settled())? {
-        None => places_of_runs(cx, &x.settled(), &y.settled(), cell)?,
-        places => places,
-    };
-    let known = match known {
-        Some(places) => Some(places),
-        None => places_in(&x.settled(), &y.settled(), ct),
-    };
-    let known = match known {
-        None => places_of_exact(&x.settled(), &y.settled(), cx.budget())?,
-        known => known,
-    };
-    if let Some(places) = known {
+    if let Some(places) = places_at_once(cx, x, y)? {
         let io = cx.sys.settings.io;
+        let last = x.first_extent() + io as usize;
+        if let Ok(last) = u32::try_from(last) {
+            let places = places.into_iter().map(|k| (k + io as usize) as u32);
+            let places = cx.budget().each(places)?;
+            return Array::up_to(frame.as_slice(), places, last, cx.budget());
+        }
         let places = cx.budget().each(places.into_iter().map(|k| k as f64 + io))?;
         return Array::numbers(frame.as_slice(), places, cx.budget());
     }
@@ -619,16 +629,29 @@ pub fn united(cx: &mut Cx<'_>, y: &Array) -> Result<Option<Array>> {
     if flat.is_empty() {
         return Ok(None);
     }
-    let first = first_places(cx, &flat, &flat)?;
-    let (io, first) = (cx.sys.settings.io, cx.numbers(&first, "union")?);
+    let flat = cx.ready(&flat, "union")?;
+    let first: Vec<usize> = match flat.is_char() || flat.dtype().is_integer() {
+        true => {
+            let Groups { firsts, of } = groups(cx, &flat)?;
+            cx.budget().each(of.iter().map(|&group| firsts[group as usize]))?
+        }
+        // What is equal within ⎕CT is in no one group.
+        false => {
+            let first = first_places(cx, &flat, &flat)?;
+            let (io, first) = (cx.sys.settings.io, cx.numbers(&first, "union")?);
+            cx.budget().each(first.iter().map(|at| (at - io) as usize))?
+        }
+    };
     let (mut keep, mut item) = (cx.budget().room(flat.len())?, 0);
+    let mut ticks = cx.budget().ticks();
     for (k, at) in first.iter().enumerate() {
+        ticks.tick()?;
         while starts.get(item + 1).is_some_and(|start| *start <= k) {
             item += 1;
         }
-        keep.push(f64::from(u8::from(at - io >= starts[item] as f64)));
+        keep.push(u32::from(*at >= starts[item]));
     }
-    let keep = cx.vector(keep)?;
+    let keep = Array::up_to(flat.shape(), keep, 1, cx.budget())?;
     super::repeat::replicate_first(cx, &keep, &flat, None).map(Some)
 }
 

@@ -25,10 +25,10 @@ pub fn place_of_one(
     let number = |c: &char| f64::from(u32::from(*c)) == one;
     Ok(Some(match view {
         View::Char(items) => place(items, ticks, |some| some.iter().position(number))?,
-        View::Bool(items) => place(items, ticks, |some| first_of(some, one, ct))?,
-        View::I8(items) => place(items, ticks, |some| first_of(some, one, ct))?,
-        View::I16(items) => place(items, ticks, |some| first_of(some, one, ct))?,
-        View::I32(items) => place(items, ticks, |some| first_of(some, one, ct))?,
+        View::Bool(items) => place(items, ticks, |some| first_whole(some, one, ct))?,
+        View::I8(items) => place(items, ticks, |some| first_whole(some, one, ct))?,
+        View::I16(items) => place(items, ticks, |some| first_whole(some, one, ct))?,
+        View::I32(items) => place(items, ticks, |some| first_whole(some, one, ct))?,
         View::F32(items) => place(items, ticks, |some| first_of(some, one, ct))?,
         View::F64(items) => place(items, ticks, |some| first_of(some, one, ct))?,
         View::Complex(_) => return Ok(None),
@@ -72,6 +72,22 @@ pub fn places_of_one(
         View::Complex(_) => return Ok(None),
     }
     Ok(Some(out))
+}
+
+/// The first place of a whole number, in their own type where ⎕CT is no matter.
+fn first_whole<T>(items: &[T], one: f64, ct: f64) -> Option<usize>
+where
+    T: Copy + PartialEq + Into<f64> + TryFrom<i64>,
+{
+    /// Items that are compared before anybody asks whether one was equal.
+    const BLOCK: usize = 256;
+    if ct != 0.0 {
+        return first_of(items, one, ct);
+    }
+    let one = T::try_from(one as i64).ok().filter(|own| (*own).into() == one)?;
+    let any = |block: &[T]| block.iter().fold(false, |any, item| any | (*item == one));
+    let (k, block) = items.chunks(BLOCK).enumerate().find(|(_, block)| any(block))?;
+    block.iter().position(|item| *item == one).map(|at| k * BLOCK + at)
 }
 
 /// The first place that `find` finds in some of the items after others, or the number of all.

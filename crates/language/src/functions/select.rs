@@ -102,6 +102,11 @@ pub fn indexed(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<
             return Ok(made);
         }
     }
+    if let (Some(columns), [rows, wanted]) = (a.columns(), indices)
+        && let Some(made) = of_table(cx, columns, rows.as_ref(), wanted.as_ref())?
+    {
+        return Ok(made);
+    }
     let (sels, some) = choices(cx, a.shape(), indices)?;
     if let Some(m) = lines_of(a, &some).filter(|m| elements(&m.shape) > 0) {
         return cx.apply_move(a, m);
@@ -120,6 +125,36 @@ pub fn indexed(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<
         });
     }
     at_sels(cx, a, &all)
+}
+
+/// Some rows of some columns of a table. None: it is one row, or what is chosen is no table.
+fn of_table(
+    cx: &mut Cx<'_>,
+    columns: &[Array],
+    rows: Option<&Array>,
+    wanted: Option<&Array>,
+) -> Result<Option<Array>> {
+    let vector = |i: &Array| i.rank() == 1 && i.frame().is_none();
+    if !rows.is_none_or(vector) || !wanted.is_none_or(|i| i.rank() == 0 || vector(i)) {
+        return Ok(None);
+    }
+    let wanted_rank = wanted.map_or(1, Array::rank);
+    let wanted = match select(cx, wanted, columns.len())? {
+        Sel::All => (0..columns.len()).collect(),
+        Sel::At { places, .. } => places,
+    };
+    let mut made = cx.budget().room(wanted.len())?;
+    for at in wanted {
+        let column = match rows {
+            None => columns[at].clone(),
+            Some(rows) => indexed(cx, &columns[at], &[Some(rows.clone())])?,
+        };
+        if wanted_rank == 0 {
+            return Ok(Some(column));
+        }
+        made.push(cx.ready_outer(&column)?);
+    }
+    Array::of_columns(&made, cx.budget())
 }
 
 /// The choice along each axis, and where that was looked at the places.

@@ -1,13 +1,17 @@
 //! Shape and order of axes: `⍴ , ⍪ ⌽ ⊖ ⍉ ↑ ↓ ≢ ≡ ⊣ ⊢`, as moves.
 
-use super::cells;
+use super::{cells, of_its_type};
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain, index, length, rank};
-use aplomb_ground::limits::Ticks;
-use aplomb_values::array::{Array, Data, Shape, around, checked_elements, elements, too_long};
+use aplomb_ground::limits::{Budget, Ticks};
+use aplomb_values::array::{
+    Array, Data, Shape, around, checked_elements, elements, storage, too_long,
+};
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Read, Test};
 use aplomb_values::prim::moves::{Move, within};
+use aplomb_values::prim::op::Op;
+use std::sync::Arc;
 
 /// The axis in brackets behind a function, as it was given.
 pub type Axis<'a> = Option<&'a Array>;
@@ -224,6 +228,9 @@ fn rotate(
         };
     }
     let axis = axis_of(cx, axis, y.rank(), default)?;
+    if x.frame().is_some() && x.rank() == 0 && x.dtype().is_integer() && !y.is_empty() {
+        return turned_by_cells(cx, x, y, axis);
+    }
     let by = cx.integers(x, "a rotation")?;
     let n = y.shape()[axis];
     if x.len() == 1 {
@@ -245,6 +252,11 @@ fn rotate(
     }
     let y = cx.ready_outer(y)?;
     let (outer, n, inner) = around(y.shape(), axis);
+    if inner == 1
+        && let Some(made) = turned_lines(cx.budget(), &y, n, &by)?
+    {
+        return Ok(made);
+    }
     let mut places = cx.budget().room(y.len())?;
     let mut ticks = cx.budget().ticks();
     for o in 0..outer {
@@ -257,6 +269,38 @@ fn rotate(
         }
     }
     aplomb_values::prim::moves::gather(&y, y.shape(), &places, cx.budget())
+}
+
+/// Lines of n items, each turned by a number of its own. None: of other than real numbers and
+/// characters.
+fn turned_lines(budget: &Budget, y: &Array, n: usize, by: &[i64]) -> Result<Option<Array>> {
+    let Some(held) = storage(y).filter(|_| !y.is_empty()) else { return Ok(None) };
+    let made = of_its_type!(held, budget, |v, _| turned(budget, v, n, by));
+    Ok(Some(Array::dense(y.shape(), Arc::new(made))))
+}
+
+fn turned<T: Copy>(budget: &Budget, items: &[T], n: usize, by: &[i64]) -> Result<Vec<T>> {
+    let (mut out, mut ticks) = (budget.room(items.len())?, budget.ticks());
+    for (line, by) in items.chunks_exact(n).zip(by) {
+        ticks.spend(n)?;
+        let from = by.rem_euclid(n as i64) as usize;
+        out.extend_from_slice(&line[from..]);
+        out.extend_from_slice(&line[..from]);
+    }
+    Ok(out)
+}
+
+/// A rotation by a number of each cell of a frame, which is a choice of places along the axis.
+fn turned_by_cells(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: usize) -> Result<Array> {
+    let (n, io) = (y.shape()[axis], cx.sys.settings.io);
+    let places = cx.budget().each((0..n).map(|k| k as f64))?;
+    let places = cx.vector(places)?;
+    let moved = cx.map2(Op::Add, x, &places)?;
+    let around = cx.map2(Op::Residue, &Array::num(n as f64), &moved)?;
+    let places = cx.map2(Op::Add, &around, &Array::num(io))?;
+    let along = |k: usize| (k == axis).then(|| places.clone());
+    let index: Vec<_> = (0..y.rank()).map(along).collect();
+    super::select::bracket(cx, y, &index)
 }
 
 /// `⍉Y`: the axes in reverse order.

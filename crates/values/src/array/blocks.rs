@@ -1,7 +1,7 @@
 //! Vectors that are made block by block, so that an interrupt is heard however long they are.
 
-use aplomb_ground::error::{Error, Result};
-use aplomb_ground::limits::Budget;
+use aplomb_ground::error::{Error, Result, ws_full};
+use aplomb_ground::limits::{Budget, Charge};
 use std::convert::Infallible;
 use std::ops::Range;
 
@@ -112,4 +112,24 @@ impl Taking for Budget {
     fn taken<T>(&self, items: impl Iterator<Item = T>) -> Result<Vec<T>, Error> {
         self.each(items)
     }
+}
+
+/// Items behind others, in room that is charged when it is taken. Errors: WS FULL.
+pub(super) fn grow<T>(
+    own: &mut Vec<T>,
+    more: impl Iterator<Item = T>,
+    n: usize,
+    charge: &mut Option<Charge>,
+    budget: &Budget,
+) -> Result<()> {
+    let needed = own.len() + n;
+    if needed > own.capacity() {
+        let room = needed.max(own.len() + own.len() / 2);
+        let taken = budget.charge_elements(room, size_of::<T>())?;
+        let full = |_| ws_full(room as u64, budget.free());
+        own.try_reserve_exact(room - own.len()).map_err(full)?;
+        *charge = Some(taken);
+    }
+    own.extend(more);
+    Ok(())
 }

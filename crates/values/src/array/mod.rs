@@ -8,6 +8,7 @@
 
 mod blocks;
 mod change;
+mod columns;
 mod complex;
 pub mod format;
 mod items;
@@ -21,6 +22,7 @@ mod split;
 mod storage;
 
 pub use change::Changing;
+pub use columns::chosen;
 pub use items::{MOST_DEPTH, advance, around, strides};
 pub use listed::End;
 pub use num_complex::Complex64;
@@ -187,7 +189,8 @@ impl Items {
         match &self.held {
             Held::Items(list) => Some(list.items()),
             Held::Stretch(part) => Some(part.items()),
-            Held::Rows(_) | Held::Ragged(_) | Held::Lines(_) => None,
+            Held::Rows(_) | Held::Ragged(_) => None,
+            Held::Lines(_) | Held::Columns(_) | Held::Enclosed(_) => None,
         }
     }
 
@@ -308,6 +311,21 @@ impl Array {
         Ok(Array::dense(shape, Arc::new(Buf::numbers(items, budget)?)))
     }
 
+    /// Whole numbers of which none is beyond a known one: places, counts. Errors: WS FULL,
+    /// INTERRUPT.
+    pub fn up_to(
+        shape: impl Into<Shape>,
+        items: Vec<u32>,
+        most: u32,
+        budget: &Budget,
+    ) -> Result<Self> {
+        let shape = shape.into();
+        if shape.is_empty() {
+            return Ok(Array::num(f64::from(items[0])));
+        }
+        Ok(Array::dense(shape, Arc::new(Buf::up_to(items, most, budget)?)))
+    }
+
     /// Numbers kept as f64 whatever their values. Errors: WS FULL.
     pub fn floats(shape: impl Into<Shape>, items: Vec<f64>, budget: &Budget) -> Result<Self> {
         let shape = shape.into();
@@ -369,8 +387,9 @@ impl Array {
         let shape: Shape = node.shape()[..at].into();
         let Data::Items(held) = &node.data else { return None };
         let open = |a: &Array| matches!(a.data, Data::Complex(_) | Data::Ref(_) | Data::Framed(_));
-        let all = held.listed().filter(|all| !held.lazy && !all.iter().any(open))?;
-        if shape.is_empty() || at == node.rank() || all.is_empty() {
+        let listed = |all: &[Array]| !held.lazy && !all.is_empty() && !all.iter().any(open);
+        let fits = node.columns().is_some() || held.listed().is_some_and(listed);
+        if shape.is_empty() || at == node.rank() || !fits {
             return None;
         }
         let (depth, lines) = (held.depth.saturating_add(1), elements(&shape) as u64);
@@ -398,6 +417,28 @@ impl Array {
         let held = Held::Ragged(pieces);
         let items = Items { held, proto: None, depth, nodes, lazy: false };
         Array { shape: shape.into(), data: Data::Items(Rc::new(items)) }
+    }
+
+    /// A scalar for each item of an array of arrays, which holds that item: `⊂¨`. None: some item
+    /// is a simple scalar, as which it stays, or waits. Errors: LIMIT, WS FULL.
+    pub fn each_enclosed(&self, budget: &Budget) -> Result<Option<Self>> {
+        let Data::Items(items) = &self.data else { return Ok(None) };
+        if items.listed().is_some() || items.lazy || self.rank() == 0 {
+            return Ok(None);
+        }
+        let (depth, lazy) = (items.depth.saturating_add(1), false);
+        let nodes = items.nodes.saturating_add(items.len() as u64);
+        let held = Held::Enclosed(self.clone());
+        let items = Items { held, proto: None, depth, nodes, lazy };
+        let made = Array { shape: self.shape.clone(), data: Data::Items(Rc::new(items)) };
+        made.within_limits(budget).map(Some)
+    }
+
+    /// The array whose items the scalars of this one hold, if it is held as that.
+    pub fn held_inside(&self) -> Option<Array> {
+        let Data::Items(items) = &self.data else { return None };
+        let Held::Enclosed(inside) = &items.held else { return None };
+        Some(inside.reshaped(self.shape.clone()))
     }
 
     /// The flat array whose pieces are this nested array's items.

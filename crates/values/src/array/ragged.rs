@@ -93,6 +93,7 @@ impl Ragged {
     }
 
     /// All pieces one behind the other.
+    #[inline]
     pub fn flat(&self) -> &Array {
         &self.flat
     }
@@ -103,6 +104,7 @@ impl Ragged {
     }
 
     /// The end of the k-th piece.
+    #[inline]
     pub fn end(&self, k: usize) -> u32 {
         self.ends[self.own.clone()][k] - self.before
     }
@@ -114,11 +116,13 @@ impl Ragged {
     }
 
     /// The number of pieces.
+    #[inline]
     pub fn count(&self) -> usize {
         self.own.len()
     }
 
     /// The places of the k-th piece.
+    #[inline]
     pub fn range(&self, k: usize) -> Range<usize> {
         let start = if k == 0 { 0 } else { self.end(k - 1) };
         start as usize..self.end(k) as usize

@@ -4,6 +4,7 @@
 //! are the cells, not taken apart before somebody looks at one. A *framed* value shows the cell:
 //! what a function sees that is run once for all cells.
 
+use super::columns::Columns;
 use super::listed::{List, Stretch};
 use super::{Array, Buf, DType, Data, Ragged, Shape, View, elements};
 use crate::dag::ix::Ix;
@@ -121,6 +122,10 @@ pub enum Held {
     Ragged(Ragged),
     /// The cells of a nested array.
     Lines(Split),
+    /// The items of a matrix, column by column.
+    Columns(Columns),
+    /// Scalars, each of which holds an item of another array.
+    Enclosed(Array),
 }
 
 impl Held {
@@ -131,6 +136,8 @@ impl Held {
             Held::Stretch(part) => part.count(),
             Held::Rows(rows) | Held::Lines(rows) => elements(rows.frame()),
             Held::Ragged(r) => r.count(),
+            Held::Columns(columns) => columns.count(),
+            Held::Enclosed(inside) => inside.len(),
         }
     }
 
@@ -142,6 +149,8 @@ impl Held {
             Held::Rows(rows) => rows.item(k),
             Held::Ragged(r) => r.item(k),
             Held::Lines(lines) => lines.line(k),
+            Held::Columns(columns) => columns.at(k),
+            Held::Enclosed(inside) => Array::items([].as_slice(), vec![inside.item(k)], None),
         }
     }
 
@@ -149,7 +158,7 @@ impl Held {
     pub fn split(&self) -> Option<&Split> {
         match self {
             Held::Rows(rows) => Some(rows),
-            Held::Items(_) | Held::Stretch(_) | Held::Ragged(_) | Held::Lines(_) => None,
+            _ => None,
         }
     }
 
@@ -157,7 +166,7 @@ impl Held {
     pub fn lines(&self) -> Option<&Split> {
         match self {
             Held::Lines(lines) => Some(lines),
-            Held::Items(_) | Held::Stretch(_) | Held::Rows(_) | Held::Ragged(_) => None,
+            _ => None,
         }
     }
 
@@ -165,7 +174,7 @@ impl Held {
     pub fn pieces(&self) -> Option<&Ragged> {
         match self {
             Held::Ragged(r) => Some(r),
-            Held::Items(_) | Held::Stretch(_) | Held::Rows(_) | Held::Lines(_) => None,
+            _ => None,
         }
     }
 
@@ -174,6 +183,8 @@ impl Held {
         match self {
             Held::Items(list) => list.take(),
             Held::Lines(lines) => vec![std::mem::replace(&mut lines.node, Array::num(0.0))],
+            Held::Columns(columns) => columns.take(),
+            Held::Enclosed(inside) => vec![std::mem::replace(inside, Array::num(0.0))],
             // The list that it is of is taken apart by who holds it last.
             Held::Stretch(_) | Held::Rows(_) | Held::Ragged(_) => Vec::new(),
         }

@@ -2,7 +2,7 @@
 //! over `Vec`.
 
 use super::DType;
-use super::blocks::{AtOnce, BLOCK, COPIED, Line, Taking, copied, extend, of_points};
+use super::blocks::{AtOnce, BLOCK, COPIED, Line, Taking, copied, extend, grow, of_points};
 use super::ready::SHIFT;
 use aplomb_ground::limits::{Budget, Charge};
 use num_complex::Complex64;
@@ -152,26 +152,6 @@ fn one_kind<'a, T: Copy + 'a>(
     Ok(out)
 }
 
-/// Items behind others, in room that is charged when it is taken. Errors: WS FULL.
-fn grow<T>(
-    own: &mut Vec<T>,
-    more: impl Iterator<Item = T>,
-    n: usize,
-    charge: &mut Option<Charge>,
-    budget: &Budget,
-) -> aplomb_ground::error::Result<()> {
-    let needed = own.len() + n;
-    if needed > own.capacity() {
-        let room = needed.max(own.len() + own.len() / 2);
-        let taken = budget.charge_elements(room, size_of::<T>())?;
-        let full = |_| aplomb_ground::error::ws_full(room as u64, budget.free());
-        own.try_reserve_exact(room - own.len()).map_err(full)?;
-        *charge = Some(taken);
-    }
-    own.extend(more);
-    Ok(())
-}
-
 /// A buffer of one dtype, shared between values and never written while shared.
 pub trait Storage: Send + Sync {
     /// The items.
@@ -276,7 +256,24 @@ impl Buf {
         Ok(Buf { items: converted(items, dtype, budget)?, _charge: Some(charge) })
     }
 
-    /// The same where a whole that is counted already is taken apart, or a few fills are made.
+    /// Whole numbers of which none is beyond a known one, in the narrowest storage for that.
+    /// Errors: WS FULL, INTERRUPT.
+    pub fn up_to(items: Vec<u32>, most: u32, budget: &Budget) -> aplomb_ground::error::Result<Buf> {
+        debug_assert!(items.iter().all(|&x| x <= most), "a number is beyond the greatest");
+        let dtype = DType::holding(0.0, f64::from(most));
+        let charge = budget.charge_elements(items.len(), dtype.size())?;
+        let items = items.into_iter();
+        let items = match dtype {
+            DType::Bool => Vecs::Bool(budget.each(items.map(|x| x as u8))?),
+            DType::I8 => Vecs::I8(budget.each(items.map(|x| x as i8))?),
+            DType::I16 => Vecs::I16(budget.each(items.map(|x| x as i16))?),
+            DType::I32 => Vecs::I32(budget.each(items.map(|x| x as i32))?),
+            _ => Vecs::F64(budget.each(items.map(f64::from))?),
+        };
+        Ok(Buf { items, _charge: Some(charge) })
+    }
+
+    /// As `stored`, where a whole that is counted already is taken apart, or a few fills are made.
     pub fn uncounted(items: &[f64], dtype: DType) -> Buf {
         let Ok(items) = converted(items, dtype, &AtOnce);
         Buf { items, _charge: None }

@@ -4,8 +4,8 @@
 //! `run` is the generic loop for host items and small arrays; large ones become transforms.
 
 use crate::array::{
-    Array, Buf, Complex64, Data, Items, Ragged, Shape, View, advance, checked_elements, elements,
-    storage, strides,
+    Array, Buf, Complex64, Data, Items, Ragged, Shape, View, advance, checked_elements, chosen,
+    elements, storage, strides,
 };
 use crate::dag::ix::{Atom, Ix, linear};
 use crate::dag::pieces::{Piece, Pieces};
@@ -272,6 +272,11 @@ pub fn gather(
                 {
                     return Ok(some.items(shape));
                 }
+            }
+            if let Some(columns) = a.columns()
+                && let Some(made) = chosen(columns, shape, places, budget)?
+            {
+                return Ok(made);
             }
             if let Some(made) = texts(items, shape, places, budget)? {
                 return Ok(made);

@@ -32,6 +32,8 @@ use super::op::Op;
 use super::scalar::complex::blocks::{self, Bare};
 use super::scalar::{Fail, complex, eval, eval_as};
 use crate::array::DType;
+use aplomb_ground::error;
+use aplomb_ground::limits::Ticks;
 use num_complex::Complex64;
 use std::convert::Infallible;
 
@@ -126,6 +128,80 @@ pub fn fold(op: Op, ct: f64, items: &[f64], last: bool, dtype: DType) -> Result<
     ordered(op, items, last, |x, y| eval(op, ct, x, y))?
         .or_else(|| op.identity())
         .ok_or(NO_IDENTITY)
+}
+
+/// The folds of the beginnings of a list along the last axis: each is what `fold` gives of these
+/// items, from the partials of the one before.
+pub struct Beginnings<'a> {
+    op: Op,
+    ct: f64,
+    items: &'a [f64],
+    /// The items that are taken.
+    taken: usize,
+    /// The fold of the blocks that are full.
+    before: Option<f64>,
+    part: [f64; LANES],
+}
+
+impl<'a> Beginnings<'a> {
+    /// None: the folds are no partials of f64.
+    pub fn new(op: Op, ct: f64, items: &'a [f64], dtype: DType) -> Option<Beginnings<'a>> {
+        let fits = op.is_associative() && !is_single(op, dtype) && op.identity().is_some();
+        let part = [0.0; LANES];
+        fits.then_some(Beginnings { op, ct, items, taken: 0, before: None, part })
+    }
+
+    /// The fold of the first items, as many as those of the call before or more; of fewer they are
+    /// taken anew. None: a step fails. Errors: INTERRUPT.
+    pub fn fold(&mut self, count: usize, ticks: &mut Ticks) -> error::Result<Option<f64>> {
+        if count < self.taken {
+            (self.taken, self.before) = (0, None);
+        }
+        ticks.spend(1 + LANES + count - self.taken)?;
+        let (op, ct) = (self.op, self.ct);
+        let sum = match op {
+            // What overflows is not finite, which whoever asks looks at.
+            Op::Add => self.taken_to(count, |x, y| Ok(x + y)),
+            op => self.taken_to(count, |x, y| eval(op, ct, x, y)),
+        };
+        Ok(sum.ok().flatten())
+    }
+
+    fn taken_to(
+        &mut self,
+        count: usize,
+        step: impl Fn(f64, f64) -> Result<f64, Fail> + Copy,
+    ) -> Result<Option<f64>, Fail> {
+        for &x in &self.items[self.taken..count] {
+            let at = self.taken % BLOCK;
+            let own = &mut self.part[at % LANES];
+            *own = if at < LANES { x } else { step(*own, x)? };
+            self.taken += 1;
+            if at + 1 == BLOCK {
+                let block = halved(self.part, LANES, step)?;
+                self.before = Some(self.before.map_or(Ok(block), |sum| step(sum, block))?);
+            }
+        }
+        let open = self.taken % BLOCK;
+        let last = match open {
+            0 => None,
+            _ => Some(halved(self.part, open.min(LANES), step)?),
+        };
+        match (self.before, last) {
+            (Some(sum), Some(last)) => step(sum, last).map(Some),
+            (sum, last) => Ok(sum.or(last).or_else(|| self.op.identity())),
+        }
+    }
+}
+
+/// The fold of the first partials.
+fn halved(
+    mut part: [f64; LANES],
+    n: usize,
+    step: impl FnMut(f64, f64) -> Result<f64, Fail>,
+) -> Result<f64, Fail> {
+    halve(&mut part[..n], step)?;
+    Ok(part[0])
 }
 
 /// Places of a block, and its partials, of sums of n products that `op` takes unrounded, to a
@@ -331,6 +407,22 @@ fn lines<T: Copy + Default>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use aplomb_ground::limits::Budget;
+
+    #[test]
+    fn beginnings_are_the_folds_of_what_they_hold() {
+        let items: Vec<f64> = (0..BLOCK + 200).map(|k| 0.1 * (k % 97) as f64 - 3.0).collect();
+        let some = [0, 1, 2, 63, 64, 65, 128, 1_000, 7, BLOCK - 1, BLOCK, BLOCK + 1, BLOCK + 130];
+        for op in [Op::Add, Op::Max, Op::Min] {
+            let mut ticks = Budget::new(u64::MAX).ticks();
+            let mut all = Beginnings::new(op, 0.0, &items, DType::F64).expect("partials");
+            for count in some {
+                let whole = fold(op, 0.0, &items[..count], true, DType::F64).ok();
+                let got = all.fold(count, &mut ticks).expect("no interrupt");
+                assert_eq!(got.map(f64::to_bits), whole.map(f64::to_bits), "{op:?} {count}");
+            }
+        }
+    }
 
     #[test]
     fn short_extents_follow_the_stated_tree() {

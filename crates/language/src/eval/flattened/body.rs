@@ -200,6 +200,10 @@ impl Flat<'_, '_> {
                 None => self.enclosed(call, one, &mut stack, behind)?,
                 several => several,
             };
+            let several = match several {
+                None => self.masked(call, one, &mut stack, behind)?,
+                several => several,
+            };
             if let Some((z, steps)) = several {
                 stack.push(z);
                 done = k + 1 + steps;
@@ -368,7 +372,7 @@ impl Flat<'_, '_> {
     }
 
     /// The value of the call's own name. Errors: where it has none, it is another's.
-    fn own(&mut self, call: &Call, sym: Sym) -> Result<Cells> {
+    pub(super) fn own(&mut self, call: &Call, sym: Sym) -> Result<Cells> {
         let own = call.names.borrow().iter().find(|(s, _)| *s == sym).map(|(_, v)| v.clone());
         match own {
             Some(v) => self.here(&v),

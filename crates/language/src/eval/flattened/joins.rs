@@ -7,6 +7,7 @@
 //! for a pair.
 
 use super::body::Call;
+use super::enclosed::called;
 use super::{Cells, Flat};
 use crate::eval::phrases::folds;
 use crate::eval::run::{At, Eval};
@@ -15,12 +16,16 @@ use crate::functions::{groups, search, select};
 use crate::syntax::ast::Sym;
 use crate::syntax::resolve::{Code, Do, FExpr, Ins, OpExpr, Operand};
 use aplomb_ground::error::{Result, bug};
-use aplomb_values::array::{Array, Ragged, storage};
+use aplomb_ground::limits::Budget;
+use aplomb_values::array::{Array, Ragged, View, storage};
 use aplomb_values::prim::op::Op;
 use std::rc::Rc;
 
 /// Fewer comparisons are made one by one.
 pub(super) const MANY: usize = 1 << 14;
+
+/// Items between two looks at the interrupt.
+const LOOK: usize = 1 << 14;
 
 /// The question to a comparison.
 #[derive(Clone, Copy, PartialEq)]
@@ -31,6 +36,8 @@ pub(super) enum Asked {
     Any,
     /// `⍸`
     Places,
+    /// `⊃⍸`, or 0.
+    First,
     /// `/` of a vector, whose code is the steps between.
     Kept,
     /// `≢` of that.
@@ -146,6 +153,13 @@ fn one_value(ins: &[Ins]) -> Option<usize> {
 /// The question of the steps behind a comparison, and their number.
 pub(super) fn behind(ins: &[Ins]) -> Option<(Asked, usize)> {
     match ins {
+        [Ins { what: Do::Monad(f), .. }, next, ..] if asked(f) == Some(Asked::Places) => {
+            Some(match called(next, false) {
+                Some('⊃') => (Asked::First, 2),
+                Some('≢') => (Asked::Count, 2),
+                _ => (Asked::Places, 1),
+            })
+        }
         [Ins { what: Do::Monad(f), .. }, ..] => asked(f).map(|asked| (asked, 1)),
         [Ins { what: Do::Dyad(f), .. }, ..] if keeps(f) == Some(true) => {
             Some((Asked::KeptBelow, 1))
@@ -364,6 +378,24 @@ impl Flat<'_, '_> {
         Ok(fits.then(|| (v.clone(), keys)))
     }
 
+    /// The value that the next steps push, in front of a call with two arguments, where it is the
+    /// same in all cells, and their number. None: they are other steps.
+    pub(super) fn whole_value(
+        &mut self,
+        call: &Rc<Call>,
+        ins: &[Ins],
+    ) -> Result<Option<(Array, usize)>> {
+        let Some(steps) = one_value(ins) else { return Ok(None) };
+        let mut own = Vec::new();
+        for ins in &ins[..steps] {
+            self.step(call, &ins.what, &mut own)?;
+        }
+        match own.pop() {
+            Some(Cells::Same(a)) => Ok(Some((a, steps))),
+            _ => Ok(None),
+        }
+    }
+
     /// `W≡¨⊂⍵`, `W∊⊂⍵` and the steps behind, where they are a join of texts: the value, and the
     /// number of steps behind the ⊂. None: they are something else.
     pub(super) fn join_whole(
@@ -372,20 +404,14 @@ impl Flat<'_, '_> {
         keys: &Cells,
         ins: &[Ins],
     ) -> Result<Option<(Cells, usize)>> {
-        let [whole, compares, rest @ ..] = ins else { return Ok(None) };
+        let Some(pushed) = one_value(ins) else { return Ok(None) };
+        let (compares, rest) = (&ins[pushed], &ins[pushed + 1..]);
         if !compares_whole(compares)
             || !matches!(behind(rest), Some((asked, _)) if asked != Asked::KeptBelow)
         {
             return Ok(None);
         }
-        let v = match &whole.what {
-            Do::Const(a) => a.clone(),
-            Do::Name(sym) => match self.named(call, *sym)? {
-                Cells::Same(a) => a,
-                Cells::Each(..) => return Ok(None),
-            },
-            _ => return Ok(None),
-        };
+        let Some((v, _)) = self.whole_value(call, ins)? else { return Ok(None) };
         let keys = self.array(keys)?;
         let cx = &mut self.ev.cx;
         if v.rank() != 1 || v.is_uniform() || keys.is_uniform() {
@@ -397,7 +423,7 @@ impl Flat<'_, '_> {
             return Ok(None);
         }
         let made = self.joined_with(call, (v, keys), &mut Vec::new(), rest)?;
-        Ok(made.map(|(made, steps)| (made, steps + 2)))
+        Ok(made.map(|(made, steps)| (made, steps + pushed + 1)))
     }
 
     /// The answer of what each cell asks of the places where a vector holds what it compares with.
@@ -425,7 +451,7 @@ impl Flat<'_, '_> {
                 Some(from) => Some(from.clone()),
                 None => return Ok(None),
             },
-            Asked::Count | Asked::Any | Asked::Places => None,
+            Asked::Count | Asked::Any | Asked::Places | Asked::First => None,
         };
         let from = match from {
             None => None,
@@ -433,23 +459,30 @@ impl Flat<'_, '_> {
             Some(_) => return Ok(None),
         };
         let (v, keys) = (self.ev.cx.ready(&v, "argument")?, self.ev.cx.ready(&keys, "argument")?);
-        let Some((places, firsts)) = self.sent(&v, &keys)? else { return Ok(None) };
+        if asked == Asked::First {
+            let made = self.first_places(&v, &keys)?;
+            return Ok(Some((self.each_of(made), steps)));
+        }
+        let (firsts, found) = self.matched(&v, &keys)?;
         let n = keys.len();
+        if matches!(asked, Asked::Count | Asked::Any | Asked::Number) {
+            let budget = self.ev.cx.budget();
+            let counts = counts(&found, n, budget)?;
+            let most = if asked == Asked::Any { 1 } else { v.len() as u32 };
+            let number = |&k: &u32| counts[k as usize].min(most);
+            let out = budget.each(firsts.iter().map(number))?;
+            let made = Array::up_to([n].as_slice(), out, most, budget)?;
+            return Ok(Some((self.each_of(made), steps)));
+        }
+        let Some(places) = self.sent(&found, n)? else { return Ok(None) };
         let flat = match asked {
-            Asked::Count | Asked::Any | Asked::Number => {
-                let out = self.ev.cx.budget().each(firsts.iter().map(|&k| {
-                    let len = places.range(k as usize).len();
-                    if asked == Asked::Any { f64::from(u8::from(len > 0)) } else { len as f64 }
-                }))?;
-                let made = Array::numbers([n].as_slice(), out, self.ev.cx.budget())?;
-                return Ok(Some((self.each_of(made), steps)));
-            }
             Asked::Places => places.flat().clone(),
             Asked::Kept | Asked::KeptBelow => {
                 let Some(from) = from else { return Ok(None) };
                 let z = select::bracket(&mut self.ev.cx, &from, &[Some(places.flat().clone())])?;
                 self.ev.cx.ready(&z, "argument")?
             }
+            Asked::Count | Asked::Any | Asked::Number | Asked::First => return Ok(None),
         };
         let Some(pieces) = places.with(flat) else { return Ok(None) };
         let pieces = match firsts.iter().enumerate().all(|(k, &at)| k == at as usize) {
@@ -469,71 +502,116 @@ impl Flat<'_, '_> {
         Ok(Some((made, steps)))
     }
 
-    /// The places of a vector's items, sent to the first key that is equal, and the first key that
-    /// each key is equal to.
-    fn sent(&mut self, v: &Array, keys: &Array) -> Result<Option<(Ragged, Vec<u32>)>> {
-        let (n, io) = (keys.len(), self.ev.cx.sys.settings.io);
-        let (firsts, found) = match self.by_table(v, keys)? {
-            Some(both) => both,
-            None => (self.first_of(keys, keys)?, self.first_of(keys, v)?),
-        };
-        let budget = self.ev.cx.budget();
-        let mut ends: Vec<u32> = budget.filled(0, n)?;
-        for &k in found.iter().filter(|&&k| (k as usize) < n) {
-            ends[k as usize] += 1;
-        }
+    /// The places of a vector's items, sent to the first key that is equal.
+    fn sent(&mut self, found: &[u32], n: usize) -> Result<Option<Ragged>> {
+        let (io, budget) = (self.ev.cx.sys.settings.io as u32, self.ev.cx.budget());
+        let mut ends = counts(found, n, budget)?;
         let mut end = 0;
         for e in &mut ends {
             (*e, end) = (end, end + *e);
         }
-        let mut flat = budget.filled(0.0, end as usize)?;
-        let mut ticks = budget.ticks();
-        for (at, &k) in found.iter().enumerate() {
-            ticks.tick()?;
-            if let Some(next) = ends.get_mut(k as usize) {
-                flat[*next as usize] = at as f64 + io;
+        // What no key is equal to goes behind all others, where it is cut off.
+        let mut flat = budget.filled(0, found.len())?;
+        for (block, some) in found.chunks(LOOK).enumerate() {
+            budget.check()?;
+            for (at, &k) in some.iter().enumerate() {
+                let next = &mut ends[k as usize];
+                flat[*next as usize] = (block * LOOK + at) as u32 + io;
                 *next += 1;
             }
         }
-        let flat = Array::numbers([flat.len()].as_slice(), flat, budget)?;
-        Ok(Ragged::new(flat, ends).map(|places| (places, firsts)))
+        let total = if n == 0 { 0 } else { ends[n - 1] as usize };
+        flat.truncate(total);
+        ends.truncate(n);
+        let flat = Array::up_to([total].as_slice(), flat, found.len() as u32 + io, budget)?;
+        Ok(Ragged::new(flat, ends))
+    }
+
+    /// The first key that each key is equal to, and that each item of a vector is, or the number of
+    /// keys.
+    fn matched(&mut self, v: &Array, keys: &Array) -> Result<(Vec<u32>, Vec<u32>)> {
+        match by_table(v, keys, self.ev.cx.budget())? {
+            Some(both) => Ok(both),
+            None => Ok((self.first_of(keys, keys)?, self.first_of(keys, v)?)),
+        }
     }
 
     /// The place of the first key that each number is equal to, or the number of keys.
     fn first_of(&mut self, keys: &Array, y: &Array) -> Result<Vec<u32>> {
         let io = self.ev.cx.sys.settings.io;
+        let (keys, y) = (&self.ev.cx.ready(keys, "search")?, &self.ev.cx.ready(y, "search")?);
+        if let Some(places) = search::places_at_once(&mut self.ev.cx, keys, y)? {
+            return self.ev.cx.budget().each(places.iter().map(|&k| k as u32));
+        }
         let found = search::first_places(&mut self.ev.cx, keys, y)?;
         let numbers = self.ev.cx.numbers(&found, "a place")?;
         let out = self.ev.cx.budget().each(numbers.iter().map(|x| (x - io) as u32))?;
         Ok(out)
     }
 
-    /// The same of the keys and of a vector, by a table of what lies between the least key and the
-    /// greatest. None: that is too much.
-    fn by_table(&mut self, v: &Array, keys: &Array) -> Result<Option<(Vec<u32>, Vec<u32>)>> {
+    /// The first place in a vector of what each key is equal to, or 0.
+    fn first_places(&mut self, v: &Array, keys: &Array) -> Result<Array> {
+        let io = self.ev.cx.sys.settings.io as u32;
+        let (n, places) = (v.len() as u32, self.first_of(v, keys)?);
+        let places = places.iter().map(|&k| if k < n { k + io } else { 0 });
+        let places = self.ev.cx.budget().each(places)?;
+        Array::up_to([places.len()].as_slice(), places, n + io, self.ev.cx.budget())
+    }
+}
+
+/// The number of items for each of n keys, and behind these that of the items for none.
+fn counts(found: &[u32], n: usize, budget: &Budget) -> Result<Vec<u32>> {
+    let mut counts = budget.filled(0, n + 1)?;
+    for some in found.chunks(LOOK) {
+        budget.check()?;
+        some.iter().for_each(|&k| counts[k as usize] += 1);
+    }
+    Ok(counts)
+}
+
+/// As `Flat::matched`, by a table of what lies between the least key and the greatest. None: that
+/// is too much.
+fn by_table(v: &Array, keys: &Array, budget: &Budget) -> Result<Option<(Vec<u32>, Vec<u32>)>> {
+    fn found<T: Copy>(
+        v: &[T],
+        keys: &[i64],
+        number: impl Fn(T) -> i64,
+        budget: &Budget,
+    ) -> Result<Option<(Vec<u32>, Vec<u32>)>> {
         let n = keys.len();
-        let (Some(keys), Some(v)) = (storage(keys), storage(v)) else { return Ok(None) };
-        let budget = self.ev.cx.budget();
-        let (keys, v) = (keys.view().numbers(budget)?, v.view().numbers(budget)?);
-        let (least, most) =
-            keys.iter().fold((f64::MAX, f64::MIN), |(a, b), &k| (a.min(k), b.max(k)));
-        let size = most - least + 1.0;
-        if !(1.0..=(4 * (n + v.len())) as f64).contains(&size) {
+        let (Some(&least), Some(&most)) = (keys.iter().min(), keys.iter().max()) else {
+            return Ok(None);
+        };
+        let size = most - least + 1;
+        if size > 4 * (n + v.len()) as i64 {
             return Ok(None);
         }
         let mut table = budget.filled(n as u32, size as usize)?;
-        let mut firsts = budget.room(n)?;
+        let (mut firsts, mut ticks) = (budget.room(n)?, budget.ticks());
         for (k, key) in keys.iter().enumerate() {
+            ticks.tick()?;
             let slot = &mut table[(key - least) as usize];
-            if *slot == n as u32 {
-                *slot = k as u32;
-            }
+            *slot = if *slot == n as u32 { k as u32 } else { *slot };
             firsts.push(*slot);
         }
-        let found = budget.each(v.iter().map(|x| match *x >= least && *x <= most {
-            true => table[(x - least) as usize],
-            false => n as u32,
-        }))?;
+        let mut found = budget.room(v.len())?;
+        for some in v.chunks(LOOK) {
+            budget.check()?;
+            // What is below the least key is far beyond the greatest.
+            let place = |x: &T| table.get((number(*x) - least) as usize).copied();
+            found.extend(some.iter().map(|x| place(x).map_or(n as u32, |k| k)));
+        }
         Ok(Some((firsts, found)))
+    }
+    let (Some(held), Some(of)) = (storage(v), storage(keys)) else { return Ok(None) };
+    let of = of.view();
+    let keys: Vec<i64> = budget.each((0..keys.len()).map(|k| of.number(k) as i64))?;
+    match held.view() {
+        View::Bool(v) => found(v, &keys, i64::from, budget),
+        View::I8(v) => found(v, &keys, i64::from, budget),
+        View::I16(v) => found(v, &keys, i64::from, budget),
+        View::I32(v) => found(v, &keys, i64::from, budget),
+        View::Char(v) => found(v, &keys, |c| i64::from(u32::from(c)), budget),
+        _ => Ok(None),
     }
 }

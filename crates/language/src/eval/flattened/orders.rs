@@ -8,10 +8,11 @@
 
 use super::joins::{Asked, MANY, behind, compares, cuts, fold_behind};
 use super::{Cells, Flat};
+use crate::eval::cx::Cx;
+use crate::functions::shape::reverse_last;
 use crate::functions::{order, select};
 use crate::syntax::resolve::{FExpr, Ins};
 use aplomb_ground::error::Result;
-use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, DType};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::{reduce, scalar};
@@ -26,24 +27,6 @@ enum Below {
     Table { least: f64, counts: Vec<u32> },
     /// The items in order.
     Sorted(Vec<f64>),
-}
-
-/// The values that the first items come to, from none to all of them. None: one fails.
-fn running<'a>(
-    op: Op,
-    budget: &Budget,
-    items: impl ExactSizeIterator<Item = &'a f64>,
-) -> Result<Option<Vec<f64>>> {
-    let Some(mut sum) = op.identity() else { return Ok(None) };
-    let (mut made, mut ticks) = (budget.room(items.len() + 1)?, budget.ticks());
-    made.push(sum);
-    for x in items {
-        ticks.tick()?;
-        let Ok(next) = scalar::eval(op, 0.0, sum, *x) else { return Ok(None) };
-        sum = next;
-        made.push(sum);
-    }
-    Ok(Some(made))
 }
 
 impl Flat<'_, '_> {
@@ -181,6 +164,9 @@ impl Flat<'_, '_> {
         if v.len().saturating_mul(counts.len()) < MANY || !counts.dtype().is_integer() {
             return Ok(None);
         }
+        if let Some(made) = self.running(op, front, v, &counts)? {
+            return Ok(Some(made));
+        }
         let (Some((v, items)), Some((_, counts))) = (self.reals(v)?, self.reals(&counts)?) else {
             return Ok(None);
         };
@@ -197,44 +183,74 @@ impl Flat<'_, '_> {
                 (false, true) => 0..n - size,
             }
         };
-        let parts = self.ev.cx.budget().each(counts.iter().map(|&k| part(k)))?;
-        let whole = v.dtype().is_integer();
-        let any_order = match op {
-            Op::Add => whole && items.iter().map(|x| x.abs()).sum::<f64>() < EXACT,
-            Op::Max | Op::Min => {
-                items.iter().all(|x| x.is_finite() && (*x != 0.0 || x.is_sign_positive()))
-            }
-            Op::Gcd | Op::Lcm => v.dtype() == DType::Bool,
-            _ => false,
-        };
         let ct = self.ev.cx.sys.settings.ct;
         let budget = self.ev.cx.budget();
-        let (mut out, mut ticks) = (budget.room(parts.len())?, budget.ticks());
-        if any_order {
-            let ends = parts.iter().any(|part| part.end == n && part.start > 0);
-            let (Some(from_front), Some(from_end)) = (
-                running(op, budget, items.iter())?,
-                if ends { running(op, budget, items.iter().rev())? } else { Some(Vec::new()) },
-            ) else {
-                return Ok(None);
-            };
-            for part in parts {
-                ticks.tick()?;
-                out.push(match part.start {
-                    0 => from_front[part.end],
-                    start => from_end[n - start],
-                });
-            }
-        } else {
-            for part in parts {
-                ticks.spend(1 + part.len())?;
-                let part = &items[part];
-                match reduce::fold(op, ct, part, true, v.dtype()) {
-                    Ok(value) if value.is_finite() => out.push(value),
-                    _ => return Ok(None),
+        let (mut out, mut ticks) = (budget.room(counts.len())?, budget.ticks());
+        let mut known = match counts.iter().all(|k| part(*k).start == 0) {
+            true => reduce::Beginnings::new(op, ct, &items, v.dtype()),
+            false => None,
+        };
+        for k in counts {
+            let part = part(k);
+            let value = match &mut known {
+                Some(known) => known.fold(part.end, &mut ticks)?,
+                None => {
+                    ticks.spend(1 + part.len())?;
+                    reduce::fold(op, ct, &items[part], true, v.dtype()).ok()
                 }
+            };
+            match value {
+                Some(value) if value.is_finite() => out.push(value),
+                _ => return Ok(None),
             }
         }
         Array::numbers([out.len()].as_slice(), out, self.ev.cx.budget()).map(Some)
+    }
+
+    /// The same of folds that no order changes: values of a scan, or of one from the end on. None:
+    /// they are others, or some cell has nothing to fold.
+    fn running(&mut self, op: Op, front: bool, v: &Array, counts: &Array) -> Result<Option<Array>> {
+        let n = v.len() as f64;
+        let any_order = match op {
+            Op::Add if v.dtype().is_integer() => {
+                let (lo, hi) = self.ev.cx.span(v)?;
+                n * lo.abs().max(hi.abs()) < EXACT
+            }
+            Op::Max | Op::Min if v.dtype().is_integer() => true,
+            Op::Max | Op::Min => match self.reals(v)? {
+                Some((_, items)) => {
+                    items.iter().all(|x| x.is_finite() && (*x != 0.0 || x.is_sign_positive()))
+                }
+                None => false,
+            },
+            Op::Gcd | Op::Lcm => v.dtype() == DType::Bool,
+            _ => false,
+        };
+        if v.rank() != 1 || v.is_char() || v.frame().is_some() || !any_order {
+            return Ok(None);
+        }
+        let (least, most) = self.ev.cx.span(counts)?;
+        if front && (least < 1.0 || most > n) || !front && (least < 0.0 || most >= n) {
+            return Ok(None);
+        }
+        let cx = &mut self.ev.cx;
+        let scan = |cx: &mut Cx<'_>, v: &Array| match cx.scan(op, v, 0)? {
+            Some(made) => Ok(made),
+            None => cx.ready(v, "scan").and_then(|v| cx.scan_host(op, &v, 0)),
+        };
+        let made = match front {
+            true => scan(cx, v)?,
+            false => {
+                let turned = reverse_last(cx, v, None)?;
+                let made = scan(cx, &turned)?;
+                reverse_last(cx, &made, None)?
+            }
+        };
+        let before = Array::num(if front { 1.0 } else { 0.0 } - cx.sys.settings.io);
+        let index = match before.number_scalar() {
+            Some(0.0) => counts.clone(),
+            _ => cx.map2(Op::Sub, counts, &before)?,
+        };
+        select::bracket(cx, &made, &[Some(index)]).map(Some)
     }
 }

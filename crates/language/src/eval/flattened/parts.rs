@@ -2,6 +2,8 @@
 
 use super::{Cells, Flat, list, refuse};
 use crate::eval::operators::reduce::finished;
+use crate::eval::scope::TOGETHER;
+use crate::functions::shape::reshaped;
 use crate::functions::{groups, join, made, select};
 use aplomb_ground::error::{Result, length};
 use aplomb_values::array::{Array, Data, Ragged, Shape, Split, checked_elements, storage};
@@ -162,7 +164,12 @@ impl Flat<'_, '_> {
             }
             return Ok(self.each_of(Array::rows(all, 1)));
         }
-        // Else their items are those of one nested array.
+        // Else their items are those of one nested array, of which they are the columns.
+        if let Some(table) = Array::of_columns(&lists, self.ev.cx.budget())?
+            && let Some(lines) = Array::lines_of(&table, 1)
+        {
+            return Ok(self.each_of(lines));
+        }
         let m = lists.len();
         let mut out = self.ev.cx.budget().room(n * m)?;
         let mut ticks = self.ev.cx.budget().ticks();
@@ -187,11 +194,34 @@ impl Flat<'_, '_> {
     pub(super) fn scalars_joined(&mut self, x: &Cells, y: &Cells) -> Result<Option<Cells>> {
         let (x, y) = (self.here(x)?, self.here(y)?);
         let nested = |v: &Cells| matches!(v, Cells::Each(a, _) if !a.is_uniform());
-        if !nested(&x) && !nested(&y) {
+        // Of many cells a frame joins numbers.
+        if self.count() < TOGETHER {
+            if let Some(made) = self.columns_joined(&x, &y)? {
+                return Ok(Some(made));
+            }
+        } else if !nested(&x) && !nested(&y) {
             return Ok(None);
         }
         let (Some(x), Some(y)) = (self.content(x)?, self.content(y)?) else { return Ok(None) };
         self.strand(&[x, y]).map(Some)
+    }
+
+    /// Numbers, or characters, and rows of such side by side in each cell. None: they are others.
+    fn columns_joined(&mut self, x: &Cells, y: &Cells) -> Result<Option<Cells>> {
+        let mut parts = Vec::new();
+        for v in [x, y] {
+            let Cells::Each(a, _) = v else { return Ok(None) };
+            parts.push(match a.split() {
+                Some(rows) if rows.at == 1 && rows.cell().len() == 1 => rows.node.clone(),
+                None if a.is_uniform() => reshaped(&mut self.ev.cx, a, &[a.len(), 1])?,
+                _ => return Ok(None),
+            });
+        }
+        if parts[0].is_char() != parts[1].is_char() {
+            return Ok(None);
+        }
+        let all = join::catenate_last(&mut self.ev.cx, &parts[0], &parts[1], None)?;
+        Ok(Some(self.each_of(Array::rows(all, 1))))
     }
 
     /// The content of scalars. None: they are others.
@@ -201,6 +231,9 @@ impl Flat<'_, '_> {
             Cells::Each(a, level) if a.is_uniform() => return Ok(Some(Cells::Each(a, level))),
             Cells::Each(a, _) => a,
         };
+        if let Some(inside) = a.held_inside() {
+            return Ok(Some(self.each_of(inside)));
+        }
         let Data::Items(items) = a.data() else { return Ok(None) };
         let scalar = |a: &Array| a.rank() == 0 && a.pending().is_none();
         let Some(all) = items.listed().filter(|all| all.iter().all(scalar)) else {
@@ -232,6 +265,9 @@ impl Flat<'_, '_> {
         {
             if node.shape()[1] != m {
                 return Err(wrong());
+            }
+            if let Some(columns) = node.columns() {
+                return Ok(columns.iter().map(|column| self.each_of(column.clone())).collect());
             }
             let io = self.ev.cx.sys.settings.io;
             let mut out = Vec::with_capacity(m);

@@ -12,7 +12,7 @@ use crate::functions::shape::Axis;
 use crate::functions::{made, pieces};
 use crate::table::Prim;
 use aplomb_ground::error::{Result, length, rank, syntax};
-use aplomb_values::array::{Array, Shape, Split};
+use aplomb_values::array::{Array, Shape, Split, elements};
 use std::rc::Rc;
 
 /// `f¨`: f of each item, or of each pair of items.
@@ -65,7 +65,11 @@ pub fn each(
         {
             return Ok(z);
         }
-        if let Some(z) = ev.flattened(&func, x, y, &shape, Steps::All)? {
+        let n = elements(&shape);
+        if n > 1
+            && ev.runs_together(TOGETHER.max(n))
+            && let Some(z) = ev.flattened_few(&func, x, y, &shape, Steps::All)?
+        {
             return Ok(z);
         }
     }
@@ -263,7 +267,7 @@ pub fn each_item(
     let shape = conform(x, y)?;
     let y = taken_apart(ev, y)?;
     let x = x.map(|x| taken_apart(ev, x)).transpose()?;
-    let n = aplomb_values::array::elements(&shape);
+    let n = elements(&shape);
     if n == 0 {
         let proto = y.prototype();
         let tried = match (x.as_ref().map(Array::prototype), matches!(**func, Func::Prim(_))) {

@@ -12,14 +12,18 @@ use crate::eval::value::{Func, Operand};
 use crate::eval::work::why;
 use crate::functions::groups::{Groups, gathered, groups};
 use crate::functions::shape::{Axis, reshaped};
-use crate::functions::{cells, of_its_type};
+use crate::functions::{cells, of_its_type, select};
 use aplomb_ground::error::{Result, length};
-use aplomb_values::array::{Array, DType, Ragged, Shape, View, elements, storage};
+use aplomb_values::array::{Array, Buf, DType, Ragged, Shape, View, elements, storage};
 use aplomb_values::prim::keyed::{self, Keyed};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce;
 use std::rc::Rc;
 use std::sync::Arc;
+
+/// The least number of values of a group, on average, that are worth a pass over all groups however
+/// few these are.
+const MANY: usize = 64;
 
 /// Values between two looks at the interrupt.
 const LOOK: usize = 1 << 14;
@@ -147,7 +151,15 @@ pub fn key(
         let parts = pieces.clone().items(&[n]);
         let shape = Shape::from_slice(&[n]);
         // Groups are of many lengths, each of which would be a launch.
-        let mut made = ev.flattened(&func, Some(&heads), &parts, &shape, Steps::Flat)?;
+        let refused = ev.cx.sys.refused.take();
+        let mut made = match ev.runs_together(of.len()) && of.len() >= MANY * n {
+            true => ev.flattened_few(&func, Some(&heads), &parts, &shape, Steps::Flat)?,
+            false => ev.flattened(&func, Some(&heads), &parts, &shape, Steps::Flat)?,
+        };
+        if !ev.runs_together(n) {
+            // Few groups go one by one where they do not go together, and nobody asks why.
+            ev.cx.sys.refused = refused;
+        }
         if made.is_none() {
             if let Some(made) = ev.each_by_shape(&func, Some(&heads), &parts, &shape)? {
                 return cells::mix(&mut ev.cx, &made, None);
@@ -155,11 +167,25 @@ pub fn key(
             made = ev.flattened(&func, Some(&heads), &parts, &shape, Steps::All)?;
         }
         match made {
-            Some(made) if made.is_uniform() || made.split().is_some() => {
+            Some(made) if is_mixed_at_once(&made) => {
                 return cells::mix(&mut ev.cx, &made, None);
             }
             Some(made) => all = made.to_items(ev.cx.budget())?,
             None => {}
+        }
+    }
+    if pieces.is_none()
+        && (keys.is_uniform() || keys.rank() == 1)
+        && let Some(parts) = stacked(&mut ev.cx, &values, &of, &ends)?
+    {
+        let heads = heads(&mut ev.cx, &keys, &firsts)?;
+        let shape = Shape::from_slice(&[n]);
+        let made = match parts.split().is_some() {
+            true => ev.each_framed(&func, Some(&heads), &parts, &shape)?,
+            false => ev.each_by_shape(&func, Some(&heads), &parts, &shape)?,
+        };
+        if let Some(made) = made {
+            return cells::mix(&mut ev.cx, &made, None);
         }
     }
     let out = match all.is_empty() {
@@ -183,6 +209,11 @@ pub fn key(
     })
 }
 
+/// Whether results are mixed as what holds them all.
+fn is_mixed_at_once(made: &Array) -> bool {
+    made.is_uniform() || made.split().is_some() || made.held_inside().is_some()
+}
+
 /// The key of each group as an item.
 fn heads(cx: &mut Cx<'_>, keys: &Array, firsts: &[usize]) -> Result<Array> {
     let picks = cx.budget().each(firsts.iter().map(|&k| Some(k)))?;
@@ -190,6 +221,9 @@ fn heads(cx: &mut Cx<'_>, keys: &Array, firsts: &[usize]) -> Result<Array> {
     if !keys.is_uniform() {
         // A cell of a nested vector is a scalar that holds the item.
         let heads = cx.ready_outer(&heads)?;
+        if let Some(all) = heads.each_enclosed(cx.budget())? {
+            return Ok(all);
+        }
         let cells = heads.to_items(cx.budget())?.into_iter().map(Array::enclosed);
         let cells = cx.budget().all(cells)?;
         return cx.collect(&[firsts.len()], cells, None);
@@ -289,6 +323,39 @@ fn grouped(cx: &mut Cx<'_>, values: &Array, of: &[u32], ends: &[u32]) -> Result<
     let budget = cx.budget();
     let made = of_its_type!(held, budget, |v, fill| placed(cx, v, fill, of, ends));
     Ok(Some(Array::dense([values.len()].as_slice(), Arc::new(made))))
+}
+
+/// The cells of all groups, an array of cells for each group. None: values are a vector, or nested.
+fn stacked(cx: &mut Cx<'_>, values: &Array, of: &[u32], ends: &[u32]) -> Result<Option<Array>> {
+    if values.rank() < 2 || values.is_empty() || !values.is_plain() {
+        return Ok(None);
+    }
+    let (n, io) = (ends.len(), cx.sys.settings.io as u32);
+    let places = cx.budget().each((0..of.len() as u32).map(|k| k + io))?;
+    let order = placed(cx, &places, 0, of, ends)?;
+    let order = Array::up_to([of.len()].as_slice(), order, of.len() as u32 + io, cx.budget())?;
+    let rest = values.shape()[1..].iter().map(|_| None);
+    let index: Vec<_> = [Some(order)].into_iter().chain(rest).collect();
+    let all = select::bracket(cx, values, &index)?;
+    let cell = &values.shape()[1..];
+    let size = ends[0] as usize;
+    if ends.iter().enumerate().all(|(g, &end)| end as usize == (g + 1) * size) {
+        let shape: Shape = [n, size].iter().chain(cell).copied().collect();
+        return Ok(Some(Array::rows(reshaped(cx, &all, &shape)?, 1)));
+    }
+    let all = cx.ready(&all, "key")?;
+    let Some(held) = storage(&all) else { return Ok(None) };
+    let (inner, mut first) = (elements(cell), 0);
+    cx.budget().has_room((all.len() * all.dtype().size()) as u64)?;
+    let (mut parts, mut ticks) = (cx.budget().room(n)?, cx.budget().ticks());
+    for &end in ends {
+        ticks.tick()?;
+        let shape: Shape = [end as usize - first].iter().chain(cell).copied().collect();
+        let part = Buf::part(held.view(), first * inner..end as usize * inner);
+        parts.push(Array::dense(shape, Arc::new(part)));
+        first = end as usize;
+    }
+    cx.collect(&[n], parts, None).map(Some)
 }
 
 /// The fold of each group's values as the vector that it is. None: these are no real numbers of 64

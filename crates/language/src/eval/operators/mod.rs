@@ -1,6 +1,7 @@
 //! The operators. Where an operand is a scalar primitive on simple arrays they record nodes; else
 //! they loop.
 
+pub mod adds;
 pub mod at;
 pub mod by_shape;
 pub mod closed;

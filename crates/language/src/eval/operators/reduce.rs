@@ -167,6 +167,14 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
     {
         return Ok(made);
     }
+    if prim(f).is_none() && y.frame().is_some() && y.rank() == 1 && n <= WRITTEN_OUT {
+        return written_out(ev, func, y);
+    }
+    if prim(f).is_none()
+        && let Some(made) = super::adds::added(ev, func, y, false)?
+    {
+        return made.enclosed();
+    }
     if prim(f).is_none() && n > 2 {
         in_order(ev, f);
     }
@@ -181,11 +189,26 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
         return made.enclosed();
     }
     if prim(f).is_none()
+        && let Some(made) = super::adds::added(ev, func, y, true)?
+    {
+        return made.enclosed();
+    }
+    if prim(f).is_none()
         && let Some(made) = ev.fold_ahead(func, y)?
     {
         return made.enclosed();
     }
     let y = ev.cx.ready_outer(y)?;
+    if glyph == Some(',')
+        && y.rank() == 1
+        && let Data::Items(items) = y.data()
+        && let Some(all) = items.listed()
+    {
+        let all = ev.cx.budget().each(all.iter())?;
+        if let Some(made) = Array::lists_joined(&all, ev.cx.budget())? {
+            return made.enclosed();
+        }
+    }
     if glyph == Some(',') && y.rank() == 1 {
         let _items = ev.cx.budget().charge_elements(n, 2 * size_of::<Array>())?;
         let (mut parts, mut ticks) = (ev.cx.budget().room(n)?, ev.cx.budget().ticks());
@@ -214,6 +237,27 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
         }
         _ => fold_each(ev, func, &y, axis),
     }
+}
+
+/// Items of a cell whose fold is written out, call by call.
+const WRITTEN_OUT: usize = 4;
+
+/// The fold of a few items of each cell of a frame: a call for each of them. Errors: untraced,
+/// where a call gives an array.
+fn written_out(ev: &mut Eval<'_>, f: &Rc<Func>, y: &Array) -> Result<Array> {
+    let item = |ev: &mut Eval<'_>, k: usize| {
+        let (shape, read) = (Shape::new(), Read::new([Ix::constant(k as i64)]));
+        ev.cx.apply_move(y, Move { name: "[]", shape, read, onto: false })
+    };
+    let mut sum = item(ev, y.len() - 1)?;
+    for k in (0..y.len() - 1).rev() {
+        let next = item(ev, k)?;
+        sum = ev.apply(f, Some(&next), &sum)?;
+        if sum.rank() > 0 {
+            return Err(untraced("a fold of a cell gives an array"));
+        }
+    }
+    Ok(sum)
 }
 
 /// A fold of the last axis by a function of one's own, as one launch. None: it cannot be recorded.
