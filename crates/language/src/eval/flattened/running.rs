@@ -244,10 +244,13 @@ impl Flat<'_, '_> {
                 let v = self.ev.cx.ready_outer(&v)?;
                 let from = (start, v.dtype().is_integer());
                 let mut all = self.numbers(&v)?;
-                self.ev.cx.budget().check()?;
+                let budget = self.ev.cx.budget();
                 let sum = match outer.is_alone {
-                    true => fold(op, ct, from, &all),
-                    false => scan(op, ct, from, &mut all).and_then(|()| all.last().copied()),
+                    true => fold(op, ct, from, &all, budget)?,
+                    false => {
+                        let made = scan(op, ct, from, &mut all, budget)?;
+                        made.and_then(|()| all.last().copied())
+                    }
                 };
                 let Some(sum) = sum else {
                     return refuse("a change of an outer name fails");

@@ -279,7 +279,8 @@ impl Flat<'_, '_> {
         let states = match (&order, events) {
             (Order::One(_), [Event { turns: None, list, what: Sent::By(op), .. }]) => {
                 let mut states = std::mem::take(&mut all[0]);
-                if scan(*op, ct, (now, list.dtype().is_integer()), &mut states).is_none() {
+                let from = (now, list.dtype().is_integer());
+                if scan(*op, ct, from, &mut states, self.ev.cx.budget())?.is_none() {
                     return fails();
                 }
                 states
@@ -478,8 +479,8 @@ impl Flat<'_, '_> {
         if let (Order::One(_), false, [Event { list, what: Sent::By(op), .. }]) =
             (order, vector, events)
         {
-            self.ev.cx.budget().check()?;
-            return match fold(*op, ct, (now[0], list.dtype().is_integer()), &all[0]) {
+            let from = (now[0], list.dtype().is_integer());
+            return match fold(*op, ct, from, &all[0], self.ev.cx.budget())? {
                 Some(sum) => Ok(Array::num(sum)),
                 None => refuse("a change of a name fails"),
             };
