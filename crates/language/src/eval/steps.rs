@@ -63,6 +63,9 @@ const HOT: usize = 32;
 /// The same of a loop over items that has at least so many before it: they pay for the reading.
 const EARLY: (usize, usize) = (8, 64);
 
+/// Turns of a loop over items that are tried together before such registers as are no machine code.
+const MANY: usize = 200;
+
 /// The turns of a loop.
 struct Turns {
     /// The step that jumps back.
@@ -268,10 +271,13 @@ impl Eval<'_> {
                     false => Slot::Items { of, next: 0 },
                     true => self.side_by_side(names, &of)?,
                 };
-                let turns = walk.slots[*slot].turns().1 as u64;
+                let turns = walk.slots[*slot].turns().1;
                 if walk.way.is_none() {
-                    let rounds = self.cx.host.interrupt().rounds(turns);
+                    let rounds = self.cx.host.interrupt().rounds(turns as u64);
                     walk.way = Some((Loop::Items(*slot), rounds));
+                }
+                if turns >= MANY && self.st.programs.runs_together(at.ast, walk.at) == Some(true) {
+                    self.turns_together(at, steps, walk.at, &mut walk.slots)?;
                 }
             }
             Act::Branch(to) => self.branch(at, steps, walk, *to)?,
@@ -377,14 +383,30 @@ impl Eval<'_> {
         };
         let mut allowance = walk.allowance.min(most);
         let kept = walk.allowance - allowance;
-        let ends = (&mut walk.slots[..], &mut walk.at);
-        // What ran together is nothing for registers.
+        // A loop on items alone is machine code; what works on rows and texts takes less by steps
+        // for many turns, unless a loop within has turns of its own.
+        let within = &steps.steps[first + 1..jump];
+        let alone = within.iter().all(|step| !matches!(step.act, Act::Next { .. }));
         let known = self.st.programs.runs_together(at.ast, first);
-        let steps_of = (first, jump + 1);
-        let runs =
-            !known && self.loop_by_numbers(at, steps, steps_of, ends, &mut allowance, way)?;
+        let only = known.is_none() && alone && left >= MANY;
+        let mut together = known == Some(true);
+        let mut runs = together && self.turns_together(at, steps, first, &mut walk.slots)?;
+        for only in [only, false] {
+            if !runs {
+                let (steps_of, ends) = ((first, jump + 1), (&mut walk.slots[..], &mut walk.at));
+                let copies = (&mut allowance, only);
+                runs = self.loop_by_numbers(at, steps, steps_of, ends, copies, way)?;
+            }
+            if !runs && !together {
+                together = true;
+                runs = self.turns_together(at, steps, first, &mut walk.slots)?;
+            }
+            if !only {
+                break;
+            }
+        }
         walk.allowance = kept.saturating_add(allowance);
-        if !runs && !self.turns_together(at, steps, first, &mut walk.slots)? {
+        if !runs {
             let tried_at = &mut walk.turns[k].tried_at;
             *tried_at = if early { *tried_at } else { tried_at.saturating_mul(8) };
             return Ok(());

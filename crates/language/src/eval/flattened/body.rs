@@ -9,7 +9,7 @@ use crate::syntax::ast::{Guard, Stmt, Sym};
 use crate::syntax::resolve::{self, Code, Do, FExpr, Gives, Ins, Joint, Pattern};
 use crate::syntax::token::Word;
 use aplomb_ground::error::{Result, bug, domain, value};
-use aplomb_values::array::Array;
+use aplomb_values::array::{Array, View};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -144,6 +144,21 @@ impl Flat<'_, '_> {
         }
         let cond = self.ev.cx.ready(&cond, "guard")?;
         let budget = self.ev.cx.budget();
+        if let Some(View::Bool(truths)) = cond.view_there()
+            && truths.len() == n
+        {
+            let (mut yes, mut no) = (budget.filled(0u32, n)?, budget.filled(0u32, n)?);
+            let (mut a, mut b) = (0, 0);
+            // Each cell is written in both lists: no branch hangs on a truth.
+            for (k, &truth) in truths.iter().enumerate() {
+                (yes[a], no[b]) = (k as u32, k as u32);
+                a += usize::from(truth != 0);
+                b += usize::from(truth == 0);
+            }
+            yes.truncate(a);
+            no.truncate(b);
+            return Ok((yes, no));
+        }
         let (mut yes, mut no) = (budget.room(n)?, budget.room(n)?);
         let ct = self.ev.cx.sys.settings.ct;
         for k in 0..n {

@@ -22,10 +22,12 @@ mod calls;
 mod enclosed;
 mod inside;
 mod joins;
+mod one_by_one;
 mod orders;
 mod parts;
 mod running;
 mod sent;
+mod turn_plans;
 mod turns;
 mod verified;
 

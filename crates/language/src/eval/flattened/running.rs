@@ -10,6 +10,7 @@
 //! operand and no text. Names get their values when the run has ended well.
 
 use super::body::Call;
+use super::one_by_one::{fold, scan};
 use super::{Cells, Flat, refuse};
 use crate::eval::run::{At, Eval};
 use crate::eval::value::{Closure, Func, Value};
@@ -236,19 +237,24 @@ impl Flat<'_, '_> {
                     return refuse("an outer name is assigned");
                 };
                 let old = self.ev.cx.ready(&old, "assignment")?;
-                let (Some(mut sum), true) = (old.number_scalar(), old.rank() == 0) else {
+                let (Some(start), true) = (old.number_scalar(), old.rank() == 0) else {
                     return refuse("an outer name that is no number is changed");
                 };
                 let ct = self.ev.cx.sys.settings.ct;
+                let v = self.ev.cx.ready_outer(&v)?;
+                let from = (start, v.dtype().is_integer());
                 let mut all = self.numbers(&v)?;
-                let mut ticks = self.ev.cx.budget().ticks();
-                for x in &mut all {
-                    ticks.tick()?;
-                    let Some(next) = two(op, ct, sum, *x) else {
-                        return refuse("a change of an outer name fails");
-                    };
-                    (sum, *x) = (next, next);
-                }
+                let budget = self.ev.cx.budget();
+                let sum = match outer.is_alone {
+                    true => fold(op, ct, from, &all, budget)?,
+                    false => {
+                        let made = scan(op, ct, from, &mut all, budget)?;
+                        made.and_then(|()| all.last().copied())
+                    }
+                };
+                let Some(sum) = sum else {
+                    return refuse("a change of an outer name fails");
+                };
                 self.changed(call, sym, Array::num(sum));
                 if !outer.is_alone {
                     let all = Array::numbers([n].as_slice(), all, self.ev.cx.budget())?;

@@ -4,6 +4,7 @@
 //! turns, and goes there in their order, each as the evaluator would put it.
 
 use super::body::Call;
+use super::one_by_one::{fold, scan};
 use super::{Cells, Flat, refuse};
 use crate::eval::run::At;
 use crate::eval::value::Value;
@@ -13,6 +14,7 @@ use crate::syntax::ast::Sym;
 use crate::syntax::resolve::{Do, FExpr, Ins};
 use crate::table::Prim;
 use aplomb_ground::error::{Result, bug};
+use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, Changing, DType, Ragged, storage};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::short::two;
@@ -40,6 +42,54 @@ enum Sent {
     By(Op),
     /// `r[i;j]←e`, `r[i;j]op←e`
     Put { at: Vec<Option<Cells>>, op: Option<Op> },
+}
+
+impl Event {
+    /// The turn that its k-th item is of.
+    fn turn(&self, k: usize) -> u32 {
+        self.turns.as_ref().map_or(k as u32, |turns| turns[k])
+    }
+}
+
+/// The order of what statements send: whose turn comes first, and in a turn the statement that
+/// stands first.
+enum Order {
+    /// One statement's so many items, as they are.
+    One(usize),
+    /// The statement and its item.
+    Many(Vec<(u32, u32)>),
+}
+
+impl Order {
+    fn of(events: &[&Event], budget: &Budget) -> Result<Order> {
+        let total = events.iter().map(|e| e.list.len()).sum();
+        if events.len() == 1 {
+            return Ok(Order::One(total));
+        }
+        let (mut out, mut ticks) = (budget.room(total)?, budget.ticks());
+        let mut heads: Vec<usize> = events.iter().map(|_| 0).collect();
+        for _ in 0..total {
+            ticks.tick()?;
+            let left = (0..events.len()).filter(|&e| heads[e] < events[e].list.len());
+            let Some(e) = left.min_by_key(|&e| (events[e].turn(heads[e]), events[e].step)) else {
+                return Err(bug!("items of a statement are none's"));
+            };
+            out.push((e as u32, heads[e] as u32));
+            heads[e] += 1;
+        }
+        Ok(Order::Many(out))
+    }
+
+    fn each(&self) -> impl ExactSizeIterator<Item = (usize, usize)> + '_ {
+        let n = match self {
+            Order::One(n) => *n,
+            Order::Many(all) => all.len(),
+        };
+        (0..n).map(|k| match self {
+            Order::One(_) => (0, k),
+            Order::Many(all) => (all[k].0 as usize, all[k].1 as usize),
+        })
+    }
 }
 
 /// A primitive that a step calls or modifies by.
@@ -164,29 +214,11 @@ impl Flat<'_, '_> {
 
     /// The value of a name behind all that is sent to it.
     pub(super) fn after(&mut self, sym: Sym, events: &[&Event]) -> Result<Array> {
-        let at = At { ast: &self.ev.st.nothing.clone(), frame: None };
-        let old = match self.ev.lookup(at, sym) {
-            Some(Value::Array(a)) if a.frame().is_none() => a,
-            _ => return refuse("a name holds no array"),
-        };
-        let old = self.ev.cx.ready(&old, "loop")?;
-        let settings = &self.ev.cx.sys.settings;
-        if events.iter().any(|e| e.block != events[0].block) || settings.div || settings.single {
+        let old = self.held_before(sym)?;
+        if events.iter().any(|e| e.block != events[0].block) {
             return refuse("several loops send to one name");
         }
-        // Whose turn comes first, and in a turn the statement that stands first.
-        let total = events.iter().map(|e| e.list.len()).sum();
-        let mut order = self.ev.cx.budget().room(total)?;
-        if events.len() > 1 {
-            for (which, e) in events.iter().enumerate() {
-                let turn = |k: usize| e.turns.as_ref().map_or(k as u32, |turns| turns[k]);
-                order.extend((0..e.list.len()).map(|k| (turn(k), e.step, which, k)));
-            }
-            order.sort_unstable();
-        } else {
-            order.extend((0..total).map(|k| (0, 0, 0, k)));
-        }
-        let order: Vec<(usize, usize)> = order.into_iter().map(|(_, _, e, k)| (e, k)).collect();
+        let order = Order::of(events, self.ev.cx.budget())?;
         match events[0].what {
             Sent::Joined { whole } => self.joined_behind(&old, events, &order, whole),
             Sent::Below => self.rows_below(&old, events, &order),
@@ -195,8 +227,86 @@ impl Flat<'_, '_> {
         }
     }
 
+    /// The array that a name held before the turns.
+    fn held_before(&mut self, sym: Sym) -> Result<Array> {
+        let at = At { ast: &self.ev.st.nothing.clone(), frame: None };
+        let old = match self.ev.lookup(at, sym) {
+            Some(Value::Array(a)) if a.frame().is_none() => a,
+            _ => return refuse("a name holds no array"),
+        };
+        let settings = &self.ev.cx.sys.settings;
+        if settings.div || settings.single {
+            return refuse("numbers have another meaning");
+        }
+        self.ev.cx.ready(&old, "loop")
+    }
+
+    /// The value that a number has in each turn behind all that was sent to it up to then. None: it
+    /// is no number, or is changed otherwise.
+    pub(super) fn running_value(&mut self, sym: Sym) -> Result<Option<Cells>> {
+        let Some(turns) = &mut self.turns else { return Ok(None) };
+        if !turns.is_outermost() || !turns.sends_to(sym) {
+            return Ok(None);
+        }
+        let (block, all) = (turns.block(), std::mem::take(&mut turns.events));
+        let own: Vec<&Event> = all.iter().filter(|e| e.sym == sym).collect();
+        let fits = own.iter().all(|e| e.block == block && matches!(e.what, Sent::By(_)));
+        let made = if fits { self.running_of(sym, &own) } else { Ok(None) };
+        if let Some(turns) = &mut self.turns {
+            turns.events = all;
+        }
+        made
+    }
+
+    fn running_of(&mut self, sym: Sym, events: &[&Event]) -> Result<Option<Cells>> {
+        let old = self.held_before(sym)?;
+        if events.is_empty() {
+            return Ok(Some(Cells::Same(old)));
+        }
+        let Some(mut now) = old.number_scalar().filter(|_| old.rank() == 0) else {
+            return Ok(None);
+        };
+        let (n, ct) = (self.n, self.ev.cx.sys.settings.ct);
+        let mut all = Vec::new();
+        for e in events {
+            match self.numbers_of_all(&e.list)? {
+                (numbers, None) => all.push(numbers),
+                (_, Some(_)) => return Ok(None),
+            }
+        }
+        let order = Order::of(events, self.ev.cx.budget())?;
+        let fails = || refuse("a change of a name fails");
+        let states = match (&order, events) {
+            (Order::One(_), [Event { turns: None, list, what: Sent::By(op), .. }]) => {
+                let mut states = std::mem::take(&mut all[0]);
+                let from = (now, list.dtype().is_integer());
+                if scan(*op, ct, from, &mut states, self.ev.cx.budget())?.is_none() {
+                    return fails();
+                }
+                states
+            }
+            _ => {
+                let (mut states, mut ticks) =
+                    (self.ev.cx.budget().room(n)?, self.ev.cx.budget().ticks());
+                for (e, k) in order.each() {
+                    ticks.tick()?;
+                    let (turn, Sent::By(op)) = (events[e].turn(k), &events[e].what) else {
+                        return Ok(None);
+                    };
+                    states.extend(std::iter::repeat_n(now, turn as usize - states.len()));
+                    let Some(next) = two(*op, ct, now, all[e][k]) else { return fails() };
+                    now = next;
+                }
+                states.extend(std::iter::repeat_n(now, n - states.len()));
+                states
+            }
+        };
+        let states = Array::numbers([n].as_slice(), states, self.ev.cx.budget())?;
+        Ok(Some(self.each_of(states)))
+    }
+
     /// The items of all events in the order of the turns.
-    fn in_order(&mut self, events: &[&Event], order: &[(usize, usize)]) -> Result<Array> {
+    fn in_order(&mut self, events: &[&Event], order: &Order) -> Result<Array> {
         if let [one] = events {
             return Ok(one.list.clone());
         }
@@ -205,8 +315,7 @@ impl Flat<'_, '_> {
         for e in events {
             before.push(before[before.len() - 1] + e.list.len());
         }
-        let places =
-            self.ev.cx.budget().each(order.iter().map(|&(e, k)| (before[e] + k) as u32))?;
+        let places = self.ev.cx.budget().each(order.each().map(|(e, k)| (before[e] + k) as u32))?;
         let list = self.taken(&all, &places)?;
         self.ev.cx.ready(&list, "loop")
     }
@@ -222,12 +331,7 @@ impl Flat<'_, '_> {
     }
 
     /// `r⍪←e` of a matrix, by rows.
-    fn rows_below(
-        &mut self,
-        old: &Array,
-        events: &[&Event],
-        order: &[(usize, usize)],
-    ) -> Result<Array> {
+    fn rows_below(&mut self, old: &Array, events: &[&Event], order: &Order) -> Result<Array> {
         let fits = events.iter().all(|e| matches!(e.what, Sent::Below));
         let &[_, columns] = old.shape() else {
             return refuse("rows are put below what is no matrix");
@@ -261,7 +365,7 @@ impl Flat<'_, '_> {
         &mut self,
         old: &Array,
         events: &[&Event],
-        order: &[(usize, usize)],
+        order: &Order,
         whole: bool,
     ) -> Result<Array> {
         let same = |e: &&Event| matches!(e.what, Sent::Joined { whole: own } if own == whole);
@@ -286,6 +390,10 @@ impl Flat<'_, '_> {
 
     /// Items behind those of a vector, as `r,←` puts them.
     pub(super) fn put_behind(&mut self, old: &Array, flat: &Array) -> Result<Array> {
+        // Behind none they stay as they lie.
+        if old.rank() == 1 && old.is_empty() && flat.rank() == 1 && !flat.is_empty() {
+            return self.ev.cx.ready(flat, "loop");
+        }
         if let Some(made) = self.pieces_behind(old, flat)? {
             return Ok(made);
         }
@@ -341,12 +449,7 @@ impl Flat<'_, '_> {
     }
 
     /// `r op←e` of a number, or of a vector of them by as long ones.
-    fn changed_by_each(
-        &mut self,
-        old: &Array,
-        events: &[&Event],
-        order: &[(usize, usize)],
-    ) -> Result<Array> {
+    fn changed_by_each(&mut self, old: &Array, events: &[&Event], order: &Order) -> Result<Array> {
         let fits = |e: &&Event| matches!(e.what, Sent::By(_));
         if !events.iter().all(fits) || !old.is_of_f64() || old.rank() > 1 {
             return refuse("a name is changed in several ways");
@@ -373,8 +476,17 @@ impl Flat<'_, '_> {
             _ => return refuse("what a name is changed by differs in length"),
         };
         let ct = self.ev.cx.sys.settings.ct;
+        if let (Order::One(_), false, [Event { list, what: Sent::By(op), .. }]) =
+            (order, vector, events)
+        {
+            let from = (now[0], list.dtype().is_integer());
+            return match fold(*op, ct, from, &all[0], self.ev.cx.budget())? {
+                Some(sum) => Ok(Array::num(sum)),
+                None => refuse("a change of a name fails"),
+            };
+        }
         let mut ticks = self.ev.cx.budget().ticks();
-        for &(e, k) in order {
+        for (e, k) in order.each() {
             let Sent::By(op) = events[e].what else {
                 return Err(bug!("a change of another kind"));
             };
@@ -407,7 +519,7 @@ impl Flat<'_, '_> {
     }
 
     /// `r[i;j]←e`, `r[i;j]op←e`
-    fn put_at(&mut self, old: Array, events: &[&Event], order: &[(usize, usize)]) -> Result<Array> {
+    fn put_at(&mut self, old: Array, events: &[&Event], order: &Order) -> Result<Array> {
         let plain = old.is_of_f64() && storage(&old).is_some();
         let numbers = plain && events.iter().all(|e| self.is_numbers(&e.list));
         if !numbers {
@@ -428,7 +540,7 @@ impl Flat<'_, '_> {
         let mut items = self.ev.cx.numbers(&old, "a name")?;
         let ct = self.ev.cx.sys.settings.ct;
         let mut ticks = self.ev.cx.budget().ticks();
-        for &(e, k) in order {
+        for (e, k) in order.each() {
             let (values, own, places, size, op) = &all[e];
             for j in 0..*size {
                 ticks.tick()?;
@@ -462,12 +574,7 @@ impl Flat<'_, '_> {
     }
 
     /// `r[i]←e` of items of any kind.
-    fn items_put(
-        &mut self,
-        old: Array,
-        events: &[&Event],
-        order: &[(usize, usize)],
-    ) -> Result<Array> {
+    fn items_put(&mut self, old: Array, events: &[&Event], order: &Order) -> Result<Array> {
         let mut all = Vec::new();
         for e in events {
             let Sent::Put { at, op: None } = &e.what else {
@@ -482,7 +589,7 @@ impl Flat<'_, '_> {
         let budget = self.ev.cx.budget();
         let mut to = Changing::of(old, budget).map_err(|(_, e)| e)?;
         let mut ticks = budget.ticks();
-        for &(e, k) in order {
+        for (e, k) in order.each() {
             ticks.tick()?;
             let item = events[e].list.item(k);
             if item.rank() > 0 || item.frame().is_some() {

@@ -14,13 +14,14 @@
 
 use super::body::{Call, Flow};
 use super::sent::{Event, changed_by};
+use super::turn_plans::{Plan, names_of};
 use super::{Cells, Flat, Steps as Ways, bytes, refuse};
 use crate::eval::operators::reduce::stretch;
 use crate::eval::run::{At, Eval};
 use crate::eval::steps::Slot;
 use crate::eval::value::{Closure, Func, Value};
-use crate::syntax::ast::{DfnId, PhraseId, Sym, What};
-use crate::syntax::resolve::{Do, Gives, Ins, Pattern, Resolved};
+use crate::syntax::ast::{DfnId, Sym};
+use crate::syntax::resolve::{Do, Ins, Pattern};
 use crate::syntax::steps::{Act, Steps};
 use aplomb_ground::error::{Result, bug};
 use aplomb_values::array::Array;
@@ -40,17 +41,6 @@ const AHEAD: (usize, usize) = (8, 1 << 14);
 /// Bytes that turns together may take beside what is there: so many, and so many times the arrays
 /// that the loop reads. A turn that needs more has the machine to itself.
 const ROOM: (u64, u64) = (2 << 20, 2);
-
-/// The steps of a loop as they are run for all turns.
-pub(super) struct Plan<'a> {
-    steps: &'a Steps,
-    /// The code of each statement and condition, by step, and the names that it mentions.
-    codes: BTreeMap<usize, (Rc<Resolved>, Vec<Sym>)>,
-    /// Names that a turn gives values.
-    given: Vec<Sym>,
-    /// Names that turns send something to.
-    sent: Vec<Sym>,
-}
 
 /// A run of turns under way.
 pub(super) struct Turns {
@@ -126,6 +116,11 @@ impl Turns {
     pub(super) fn block(&self) -> usize {
         self.blocks.last().map_or(0, |block| block.first)
     }
+
+    /// True where no loop is under way within the outermost.
+    pub(super) fn is_outermost(&self) -> bool {
+        self.blocks.len() == 1
+    }
 }
 
 impl Eval<'_> {
@@ -145,15 +140,18 @@ impl Eval<'_> {
         let to = *to;
         let (done, all) = slots[*slot].turns();
         let most = match self.st.programs.runs_together(at.ast, from) {
-            true => AHEAD.1,
-            false => (AHEAD.0 * done).clamp(4 * LEAST, AHEAD.1),
+            Some(true) => AHEAD.1,
+            _ => (AHEAD.0 * done).clamp(4 * LEAST, AHEAD.1),
         };
         let n = all.saturating_sub(done).min(most);
         let scope = self.cx.sys.scope.is_once_a_cell();
         if n < LEAST || scope || at.frame.is_some() || !self.runs_together(n) {
             return Ok(false);
         }
-        let Some(plan) = self.plan_of_turns(at, steps, (from, to)) else { return Ok(false) };
+        let Some(plan) = self.plan_of_turns(at, steps, (from, to)) else {
+            self.st.programs.keep_together(at.ast, from, false);
+            return Ok(false);
+        };
         let lists = match &slots[*slot] {
             Slot::Items { of, .. } => vec![of.clone()],
             Slot::Each { of, .. } => of.clone(),
@@ -225,121 +223,25 @@ impl Eval<'_> {
         let arrays = ((longer.sum::<usize>() + n) * size_of::<Array>()) as u64;
         ROOM.0 + ROOM.1 * (own.sum::<u64>() + arrays + lists.iter().map(bytes).sum::<u64>())
     }
-
-    /// The steps of a loop, and what they do with names. None: one of them does more than is known
-    /// here.
-    fn plan_of_turns<'a>(
-        &mut self,
-        at: At<'_>,
-        steps: &'a Steps,
-        (from, to): (usize, usize),
-    ) -> Option<Plan<'a>> {
-        let mut plan = Plan { steps, codes: BTreeMap::new(), given: Vec::new(), sent: Vec::new() };
-        let mut all: Vec<Sym> = Vec::new();
-        for k in from.checked_sub(1)?..to {
-            let inner = k + 1 != from;
-            let phrase = match &steps.steps[k].act {
-                Act::For { names, of, .. } => {
-                    names_of(names, &mut plan.given)?;
-                    inner.then_some(*of)
-                }
-                Act::Run(phrase) => Some(*phrase),
-                Act::Test { cond, .. } => Some(*cond),
-                Act::Jump(_) | Act::Next { .. } => None,
-                _ => return None,
-            };
-            // A loop that may be left is not run beyond where it is.
-            if let Act::Jump(next) | Act::Test { to: next, .. } = &steps.steps[k].act {
-                let again = matches!(steps.steps.get(*next), Some(step) if
-                    matches!(step.act, Act::Next { .. }));
-                ((from..to).contains(next) && (*next > k || again)).then_some(())?;
-            }
-            let Some(phrase) = phrase else {
-                continue;
-            };
-            let resolved = self.resolved(at, phrase).ok()?;
-            let mentions = mentioned(at, phrase)?;
-            all.extend(mentions.iter().copied());
-            let code = &resolved.code;
-            matches!(code.gives, Gives::Array).then_some(())?;
-            if matches!(steps.steps[k].act, Act::Run(_)) {
-                code.assigns.then_some(())?;
-            }
-            let sent = changed_by(&code.ins);
-            let last = code.ins.len().checked_sub(1)?;
-            for (at, ins) in code.ins.iter().enumerate() {
-                match &ins.what {
-                    Do::Const(_) | Do::Name(_) | Do::Strand(_) | Do::Index(_) => {}
-                    Do::Monad(_) | Do::Dyad(_) | Do::Phrase(_) | Do::System(_) => {}
-                    Do::Assign(sym) if sent != Some(*sym) => plan.given.push(*sym),
-                    Do::AssignPattern(names, None) => names_of(names, &mut plan.given)?,
-                    Do::Assign(_) if at == last => {}
-                    Do::Modify(sym, _) | Do::Append(sym, _) | Do::AssignIndex { sym, .. }
-                        if at == last && (sent == Some(*sym) || plan.given.contains(sym)) => {}
-                    _ => return None,
-                }
-            }
-            if let Some(sym) = sent.filter(|sym| !plan.given.contains(sym)) {
-                plan.sent.push(sym);
-            }
-            plan.codes.insert(k, (resolved, mentions));
-        }
-        plan.given.sort_unstable();
-        plan.given.dedup();
-        plan.sent.sort_unstable();
-        plan.sent.dedup();
-        let is_array = |ev: &Self, sym: &Sym| match ev.lookup(at, *sym) {
-            None => plan.given.contains(sym),
-            Some(v) => matches!(v, Value::Array(_)),
-        };
-        let written: Vec<Sym> = plan.given.iter().chain(&plan.sent).copied().collect();
-        // Statements that send to a name mention it no other time.
-        let apart = plan.sent.iter().all(|sym| !plan.given.contains(sym));
-        let own = written.iter().all(|sym| is_array(self, sym));
-        all.sort_unstable();
-        all.dedup();
-        let is_here = |sym: &Sym| self.below(*sym).is_none() && self.elsewhere(*sym).is_none();
-        let here = all.iter().all(is_here);
-        let is_function = |sym: &&Sym| {
-            matches!(self.st.globals.get(**sym), Some(Value::Func(_) | Value::Oper(_)))
-        };
-        let functions: Vec<Sym> = all.iter().filter(is_function).copied().collect();
-        (apart && own && here && self.sees_none(&functions, &written)).then_some(plan)
-    }
 }
 
-/// The names of a pattern of names.
-fn names_of(pattern: &Pattern, out: &mut Vec<Sym>) -> Option<()> {
-    match pattern {
-        Pattern::Name(sym) => out.push(*sym),
-        Pattern::All(all) => all.iter().try_for_each(|one| names_of(one, out))?,
-        Pattern::System(_) | Pattern::Member(_) => return None,
-    }
-    Some(())
-}
-
-/// The names that stand in a phrase, each as often as it does. None: it holds what may see others.
-fn mentioned(at: At<'_>, phrase: PhraseId) -> Option<Vec<Sym>> {
-    let span = at.ast.phrase(phrase).span;
-    let within = |s: aplomb_ground::span::Span| span.start <= s.start && s.end <= span.end;
-    let mut out = Vec::new();
-    for item in at.ast.items.iter().filter(|item| within(item.span)) {
-        match &item.what {
-            What::Name(sym) => out.push(*sym),
-            What::Glyph('⍎' | '?') | What::Quad | What::QuoteQuad | What::Space(_) => {
-                return None;
-            }
-            What::Word(_) => {
-                let mut dfns = at.ast.dfns.iter().filter(|dfn| within(dfn.span));
-                let inside = |d: &crate::syntax::ast::Dfn| {
-                    d.span.start <= item.span.start && item.span.end <= d.span.end
-                };
-                dfns.any(inside).then_some(())?;
-            }
-            _ => {}
+/// Puts ascending turns among others, which ascend as well and are none of them.
+fn put_among(there: &mut Vec<u32>, turns: &[u32]) {
+    let (mut i, mut j) = (there.len(), turns.len());
+    there.extend_from_slice(turns);
+    // From the end on: each goes where nothing is that is still to move.
+    for k in (0..there.len()).rev() {
+        if j == 0 {
+            break;
+        }
+        if i > 0 && there[i - 1] > turns[j - 1] {
+            i -= 1;
+            there[k] = there[i];
+        } else {
+            j -= 1;
+            there[k] = turns[j];
         }
     }
-    Some(out)
 }
 
 impl Flat<'_, '_> {
@@ -402,17 +304,11 @@ impl Flat<'_, '_> {
                 if !(from..to).contains(&to_step) || to_step <= k && to_step != from {
                     return refuse("a turn ends the loop");
                 }
-                if turns.is_empty() || to_step == from {
+                let next = plan.beyond_jumps(to_step, to);
+                if turns.is_empty() || to_step == from || next + 1 == to {
                     return Ok(());
                 }
-                let there = waiting.entry(to_step).or_default();
-                match there.is_empty() {
-                    true => *there = turns,
-                    false => {
-                        there.extend(turns);
-                        there.sort_unstable();
-                    }
-                }
+                put_among(waiting.entry(next).or_default(), &turns);
                 Ok(())
             };
             let here: Option<Rc<[u32]>> = match turns.len() == n {
@@ -429,7 +325,10 @@ impl Flat<'_, '_> {
                         let v = flat.value_of_turns(call, plan, k, &here)?;
                         flat.parted(&v)
                     })?;
-                    let of = |own: Vec<u32>| own.into_iter().map(|k| turns[k as usize]).collect();
+                    let of = |own: Vec<u32>| match here {
+                        None => own,
+                        Some(_) => own.into_iter().map(|k| turns[k as usize]).collect(),
+                    };
                     let (jumps, stays) = if *holds { (yes, no) } else { (no, yes) };
                     goes(*to, of(jumps))?;
                     goes(k + 1, of(stays))?;
@@ -621,14 +520,25 @@ impl Flat<'_, '_> {
     fn names_for(
         &mut self,
         call: &Rc<Call>,
-        mentions: &[Sym],
+        plan: &Plan<'_>,
+        (step, mentions): (usize, &[Sym]),
         here: &Option<Rc<[u32]>>,
     ) -> Result<()> {
         let mut names: Vec<(Sym, Cells)> = Vec::new();
         for sym in mentions {
             let changes = self.turns_mut()?.changes(*sym);
             if changes && !names.iter().any(|(s, _)| s == sym) {
-                names.extend(self.visible(*sym, here)?.map(|v| (*sym, v)));
+                let mut known = self.visible(*sym, here)?;
+                // What every turn before it has sent is known: the name has a running value.
+                if known.is_none()
+                    && plan.is_sent_before(*sym, step)
+                    && let Some(value) = self.running_value(*sym)?
+                {
+                    let version = Version { turns: None, value: Some(value), step };
+                    self.new_version(*sym, version)?;
+                    known = self.visible(*sym, here)?;
+                }
+                names.extend(known.map(|v| (*sym, v)));
             }
         }
         *call.names.borrow_mut() = names;
@@ -646,7 +556,7 @@ impl Flat<'_, '_> {
         let Some((resolved, mentions)) = plan.codes.get(&k) else {
             return Err(bug!("a step without code"));
         };
-        self.names_for(call, mentions, here)?;
+        self.names_for(call, plan, (k, mentions), here)?;
         let flow = self.code(call, &resolved.code, false)?;
         self.keep(call, &resolved.code.ins, (k, here))?;
         match flow {
@@ -666,7 +576,7 @@ impl Flat<'_, '_> {
         let Some((resolved, mentions)) = plan.codes.get(&k) else {
             return Err(bug!("a step without code"));
         };
-        self.names_for(call, mentions, here)?;
+        self.names_for(call, plan, (k, mentions), here)?;
         if let Some(sym) = changed_by(&resolved.code.ins)
             && plan.sent.contains(&sym)
         {
@@ -698,7 +608,9 @@ impl Flat<'_, '_> {
     fn end_of_block(&mut self) -> Result<()> {
         let n = self.count();
         let turns = self.turns_mut()?;
-        let Some(block) = turns.blocks.pop() else { return Err(bug!("a turn of no loop")) };
+        let Some(mut block) = turns.blocks.pop() else { return Err(bug!("a turn of no loop")) };
+        // What is sent to a name says what it comes to.
+        block.versions.retain(|(sym, _)| !turns.sends_to(*sym));
         let last = |v: &Version| match &v.turns {
             None => Some(n as u32 - 1),
             Some(turns) => turns.last().copied(),
@@ -762,6 +674,22 @@ fn given_by(ins: &[Ins], out: &mut Vec<Sym>) {
             Do::AssignIndex { sym, .. } => out.push(*sym),
             Do::AssignPattern(names, _) => drop(names_of(names, out)),
             _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::put_among;
+
+    #[test]
+    fn turns_that_meet_again_ascend() {
+        for (a, b) in [(vec![], vec![1]), (vec![1], vec![]), (vec![0, 3, 4], vec![1, 2, 9])] {
+            let mut there: Vec<u32> = a.clone();
+            put_among(&mut there, &b);
+            let mut wanted = [a, b].concat();
+            wanted.sort_unstable();
+            assert_eq!(there, wanted);
         }
     }
 }

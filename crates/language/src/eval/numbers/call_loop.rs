@@ -14,6 +14,7 @@ use super::form::{Form, Items};
 use super::machine::{End, Machine, Told, Values, Way};
 use super::program::{Catch, List, Program};
 use super::runs::Left;
+use super::stretches::Stretch;
 use super::{COPIES, Forms};
 use crate::eval::run::Eval;
 use aplomb_ground::error::Result;
@@ -677,8 +678,8 @@ impl Eval<'_> {
         };
         let filled = filled && form.take(state, &mut machine.passed).is_some();
         if let (Some(grown), true) = (&made.grown, filled) {
-            let held = machine.passed.lists.pop().map(Rc::unwrap_or_clone);
-            let items = grown.laid(held.into_iter().flatten().collect());
+            let held = machine.passed.lists.pop();
+            let items = grown.laid(held.map_or(Vec::new(), Stretch::into_items));
             machine.lists[grown.list as usize] = List::Own(items, None);
         }
         if !filled || !self.runs_loop(&made, &mut machine)? {
@@ -689,7 +690,7 @@ impl Eval<'_> {
             let List::Own(items, _) = std::mem::replace(list, List::EMPTY) else {
                 return Ok(None);
             };
-            machine.passed.lists.push(Rc::new(grown.laid(items).into()));
+            machine.passed.lists.push(grown.laid(items).into());
         }
         machine.passed.numbers.extend_from_slice(&machine.registers[..made.numbers]);
         let last = self.value_of_call(program, &mut machine, Some(End::Passed))?;

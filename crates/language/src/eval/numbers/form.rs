@@ -6,10 +6,10 @@
 
 use super::machine::Values;
 use super::program::List;
+use super::stretches::Stretch;
 use aplomb_ground::error::{Result, bug};
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, DType};
-use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// A vector of more items is a list.
@@ -127,8 +127,11 @@ impl Form {
             Form::List(class) => {
                 let fits = a.rank() == 1 && Class::of(a) == Some(*class);
                 fits.then_some(())?;
-                let items: Option<VecDeque<f64>> = (0..a.len()).map(|k| a.number_at(k)).collect();
-                into.lists.push(Rc::new(items?));
+                let items: Option<Vec<f64>> = match a.view_there() {
+                    Some(view) => Some(view.each().collect()),
+                    None => (0..a.len()).map(|k| a.number_at(k)).collect(),
+                };
+                into.lists.push(items?.into());
             }
             Form::Tuple(items) => {
                 (a.rank() == 1 && a.len() == items.len()).then_some(())?;
@@ -156,7 +159,7 @@ impl Form {
         match self {
             Form::One(class) => from.number().map(|x| class.scalar(x)),
             Form::List(class) => {
-                let list = from.list()?;
+                let list = from.list()?.items();
                 let items = budget.each(list.iter().copied())?;
                 class.array(&[items.len()], items, budget)
             }
@@ -360,9 +363,9 @@ impl<'a> Reader<'a> {
         x.copied().ok_or_else(|| bug!("a value in registers ends early"))
     }
 
-    fn list(&mut self) -> Result<&'a VecDeque<f64>> {
+    fn list(&mut self) -> Result<&'a Stretch> {
         self.lists += 1;
         let list = self.values.lists.get(self.lists - 1);
-        list.map(|list| &**list).ok_or_else(|| bug!("a value in registers ends early"))
+        list.ok_or_else(|| bug!("a value in registers ends early"))
     }
 }

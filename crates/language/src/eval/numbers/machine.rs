@@ -6,6 +6,7 @@ use super::found::Index;
 use super::loops::Items;
 use super::native::Native;
 use super::program::{Catch, List, Program};
+use super::stretches::Stretch;
 use super::whole::{MOST, Memory};
 use crate::eval::cx::Settings;
 use crate::eval::host::Host;
@@ -17,8 +18,6 @@ use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::{self, Fail, near_integer};
 use aplomb_values::prim::short::{one, two};
 use aplomb_values::registers::{Arg, Do, OnList};
-use std::collections::VecDeque;
-use std::rc::Rc;
 
 /// Calls between two looks at the interrupt, each of which tells how far the run is.
 pub(super) const LOOK: usize = 1 << 12;
@@ -36,7 +35,7 @@ pub enum Held {
 #[derive(Default)]
 pub struct Values {
     pub numbers: Vec<f64>,
-    pub lists: Vec<Rc<VecDeque<f64>>>,
+    pub lists: Vec<Stretch>,
 }
 
 /// The end of a run.
@@ -86,7 +85,7 @@ pub struct Machine {
     pub(super) fixed: Vec<f64>,
     pub(super) lists: Vec<List>,
     pub(super) registers: Vec<f64>,
-    pub(super) own: Vec<Rc<VecDeque<f64>>>,
+    pub(super) own: Vec<Stretch>,
     /// Arguments of the next call, or a value that was given.
     pub passed: Values,
     pub(super) waiting: Vec<Waits>,
@@ -580,35 +579,32 @@ impl Machine {
     fn room_for_lists(&mut self, end: usize, budget: &Budget) -> Result<()> {
         if self.own.len() < end {
             budget.has_room((end * LISTS) as u64)?;
-            self.own.resize_with(end, Rc::default);
+            self.own.resize_with(end, Stretch::default);
         }
         Ok(())
     }
 
     /// A list of the call's own, which is taken away where nothing reads it again.
-    fn list(&mut self, first: usize, of: u16, last: bool) -> Rc<VecDeque<f64>> {
+    fn list(&mut self, first: usize, of: u16, last: bool) -> Stretch {
         let list = &mut self.own[first + of as usize];
         if last { std::mem::take(list) } else { list.clone() }
     }
 
-    /// A list to change. None: there is no room to copy it, or for more items, or it is too long
-    /// for that.
+    /// A list to change, or to put so many items at an end of. None: there is no room to copy it,
+    /// or it is too long for that.
     fn list_to_change(
         &mut self,
         (first, of, last): (usize, u16, bool),
-        more: usize,
+        (more, front): (usize, bool),
         budget: &Budget,
-    ) -> Option<Rc<VecDeque<f64>>> {
+    ) -> Option<Stretch> {
         let mut list = self.list(first, of, last);
-        let needs = list.len() + more;
-        let copies = Rc::get_mut(&mut list).is_none();
-        // What is moved at once hears no interrupt.
-        (!copies && needs <= list.capacity() || needs <= MOST.0).then_some(())?;
-        if copies {
-            self.asks(needs * size_of::<f64>(), budget).ok()?;
-            self.calls += needs / LOOK;
-        } else if needs > list.capacity() {
-            self.asks(needs * 2 * size_of::<f64>(), budget).ok()?;
+        let copies = list.copies(more, front);
+        if copies > 0 {
+            // What is moved at once hears no interrupt.
+            (list.len() + more <= MOST.0).then_some(())?;
+            self.asks(copies * size_of::<f64>(), budget).ok()?;
+            self.calls += copies / LOOK;
         }
         Some(list)
     }
@@ -626,13 +622,13 @@ impl Machine {
         match on {
             OnList::Item { into, of, at } => {
                 let at = self.read(base, at);
-                let list = &self.own[first + of as usize];
+                let list = self.own[first + of as usize].items();
                 let k = scalar::place(at, self.io, list.len(), self.ct).ok()?;
                 self.registers[base + into as usize] = *list.get(k)?;
             }
             OnList::End { into, of, last, fill } => {
-                let list = &self.own[first + of as usize];
-                let item = if last { list.back() } else { list.front() };
+                let list = self.own[first + of as usize].items();
+                let item = if last { list.last() } else { list.first() };
                 self.registers[base + into as usize] = item.map_or(fill, |item| *item);
             }
             OnList::Tally { into, of } => {
@@ -641,56 +637,59 @@ impl Machine {
             }
             OnList::Join { into, of, y, front } => {
                 let y = self.read(base, y);
-                let mut list = self.list_to_change((first, of, last), 1, budget)?;
-                let items = Rc::make_mut(&mut list);
-                if front {
-                    items.push_front(y)
-                } else {
-                    items.push_back(y)
+                let mut list = self.list_to_change((first, of, last), (1, front), budget)?;
+                match front {
+                    true => list.put_before(y)?,
+                    false => list.put_behind(&[y])?,
                 }
                 self.own[first + into as usize] = list;
             }
             OnList::Both { into, of, with } => {
                 let with = own(self, with);
-                let mut list = self.list_to_change((first, of, last), with.len(), budget)?;
-                Rc::make_mut(&mut list).extend(with.iter());
+                let mut list = self.list(first, of, last);
+                if !list.joins(&with) {
+                    self.own[first + of as usize] = list;
+                    let more = (with.len(), false);
+                    list = self.list_to_change((first, of, last), more, budget)?;
+                    list.put_behind(with.items())?;
+                    self.calls += with.len() / LOOK;
+                }
                 self.own[first + into as usize] = list;
             }
             OnList::Drop { into, of, n } => {
                 let n = near_integer(self.read(base, n), self.ct)?;
-                let mut list = self.list_to_change((first, of, last), 0, budget)?;
-                let (all, gone) = (list.len(), (n.unsigned_abs() as usize).min(list.len()));
-                let items = Rc::make_mut(&mut list);
+                let mut list = self.list(first, of, last);
+                let gone = (n.unsigned_abs() as usize).min(list.len());
                 if n < 0 {
-                    items.truncate(all - gone)
+                    list.cut(0, list.len() - gone)
                 } else {
-                    drop(items.drain(..gone))
+                    list.cut(gone, list.len())
                 }
                 self.own[first + into as usize] = list;
             }
             OnList::Turn { into, of, n } => {
                 let n = near_integer(self.read(base, n), self.ct)?;
-                let mut list = self.list_to_change((first, of, last), 0, budget)?;
-                if !list.is_empty() {
+                let mut list = self.list_to_change((first, of, last), (0, false), budget)?;
+                if list.len() > 0 {
                     let n = n.rem_euclid(list.len() as i64) as usize;
-                    Rc::make_mut(&mut list).rotate_left(n);
+                    list.changed()?.rotate_left(n);
                 }
                 self.own[first + into as usize] = list;
             }
             OnList::Reverse { into, of } => {
-                let mut list = self.list_to_change((first, of, last), 0, budget)?;
-                Rc::make_mut(&mut list).make_contiguous().reverse();
+                let mut list = self.list_to_change((first, of, last), (0, false), budget)?;
+                list.changed()?.reverse();
                 self.own[first + into as usize] = list;
             }
             OnList::Set { into, of, at, op, y } => {
                 let (at, y) = (self.read(base, at), self.read(base, y));
-                let mut list = self.list_to_change((first, of, last), 0, budget)?;
+                let mut list = self.list_to_change((first, of, last), (0, false), budget)?;
                 let k = scalar::place(at, self.io, list.len(), self.ct).ok()?;
-                let new = match op {
-                    Some(op) => two(op, self.ct, *list.get(k)?, y)?,
+                let slot = list.changed()?.get_mut(k)?;
+                *slot = match op {
+                    Some(op) => two(op, self.ct, *slot, y)?,
                     None => y,
                 };
-                *Rc::make_mut(&mut list).get_mut(k)? = new;
                 self.own[first + into as usize] = list;
             }
             on => self.on_items(on, (base, first), (host, program))?,

@@ -31,6 +31,7 @@ mod names;
 mod native;
 mod program;
 mod runs;
+mod stretches;
 mod texts;
 mod values;
 mod vectors;
@@ -92,8 +93,8 @@ struct KnownLoop {
 pub struct Programs {
     made: Vec<Made>,
     loops: Vec<KnownLoop>,
-    /// Loops whose turns ran together, by their steps.
-    together: Vec<(Rc<Ast>, usize)>,
+    /// Loops whose turns ran together, by their steps, and those whose turns did not.
+    together: Vec<(Rc<Ast>, usize, bool)>,
     /// The number of calls around a run that ended early: those within it are the evaluator's.
     ended: Option<usize>,
 }
@@ -124,26 +125,26 @@ impl Programs {
 
     /// True of a loop that ran in registers before, or whose turns ran together.
     pub fn knows_loop(&self, ast: &Rc<Ast>, steps: (usize, usize)) -> bool {
-        self.loop_of(ast, steps).is_some() || self.runs_together(ast, steps.0)
+        self.loop_of(ast, steps).is_some() || self.runs_together(ast, steps.0) == Some(true)
     }
 
-    /// True of a loop whose turns ran together when it went round last; `from` is its first step.
-    pub fn runs_together(&self, ast: &Rc<Ast>, from: usize) -> bool {
-        self.together.iter().any(|(own, at)| *at == from && Rc::ptr_eq(own, ast))
+    /// Whether the turns of a loop ran together when it went round last; `from` is its first step.
+    /// None: they were not tried so.
+    pub fn runs_together(&self, ast: &Rc<Ast>, from: usize) -> Option<bool> {
+        let known = self.together.iter().find(|(own, at, _)| *at == from && Rc::ptr_eq(own, ast));
+        known.map(|(.., runs)| *runs)
     }
 
     /// Keeps whether the turns of a loop run together.
     pub fn keep_together(&mut self, ast: &Rc<Ast>, from: usize, runs: bool) {
-        if self.runs_together(ast, from) == runs {
+        if self.runs_together(ast, from) == Some(runs) {
             return;
         }
-        self.together.retain(|(own, at)| *at != from || !Rc::ptr_eq(own, ast));
-        if runs {
-            if self.together.len() >= KEPT {
-                self.together.remove(0);
-            }
-            self.together.push((ast.clone(), from));
+        self.together.retain(|(own, at, _)| *at != from || !Rc::ptr_eq(own, ast));
+        if self.together.len() >= KEPT {
+            self.together.remove(0);
         }
+        self.together.push((ast.clone(), from, runs));
     }
 
     fn of(&mut self, f: &Rc<Func>, forms: &Forms, effects: bool) -> Option<&mut Made> {
@@ -294,15 +295,15 @@ impl Eval<'_> {
     }
 
     /// The steps of a loop that goes round, until it is left. `allowance`: the items that may be
-    /// copied; `way`: the outermost loop's. False: they are more than numbers, and nothing has
-    /// happened. Errors: INTERRUPT, WS FULL.
+    /// copied; `only`: none but steps on items; `way`: the outermost loop's. False: they are more
+    /// than that, and nothing has happened. Errors: INTERRUPT, WS FULL.
     pub(super) fn loop_by_numbers(
         &mut self,
         here: At<'_>,
         steps: &Steps,
         (from, to): (usize, usize),
         (slots, next): (&mut [Slot], &mut usize),
-        allowance: &mut usize,
+        (allowance, only): (&mut usize, bool),
         way: Option<(Outermost, &Rounds)>,
     ) -> Result<bool> {
         if !self.runs_numbers() {
@@ -310,6 +311,9 @@ impl Eval<'_> {
         }
         let known = self.st.programs.loop_of(here.ast, (from, to)).cloned();
         let known = known.filter(|made| here.frame.is_none() && self.is_current(&made.program));
+        if only && known.as_ref().is_some_and(|made| !made.program.is_on_items()) {
+            return Ok(false);
+        }
         if let Some(made) = known
             && self.goes_by(&made, (&mut *slots, &mut *next), allowance, way)?
         {
@@ -326,6 +330,7 @@ impl Eval<'_> {
             _ => false,
         });
         let made = loops::read(self, here, steps, (from, to), texts);
+        let made = made.filter(|made| !only || made.program.is_on_items());
         let Some(made) = made.map(Rc::new) else { return Ok(false) };
         let ran = self.goes_by(&made, (slots, next), allowance, way)?;
         if ran {

@@ -1,7 +1,7 @@
 //! Programs on numbers: the instructions, what they are about, and the names they were made for.
 
 use super::call_loop::{CallLoop, Calls};
-use super::form::Form;
+use super::form::{Class, Form};
 use super::texts::Texts;
 use super::{Name, Scope};
 use crate::eval::value::Func;
@@ -107,6 +107,13 @@ impl Program {
             let mut steps = self.code.iter().flat_map(|f| &f.steps);
             self.catches.is_empty() && self.calls() > 0 && steps.all(Do::only_reads)
         })
+    }
+
+    /// True of one that works on items of lists alone: on no texts, and on no rows of a matrix.
+    pub fn is_on_items(&self) -> bool {
+        let on_more = |step: &Do| matches!(step, Do::All(_) | Do::List(OnList::Digits { .. }, _));
+        let mut steps = self.code.iter().flat_map(|f| &f.steps);
+        !steps.any(on_more) && self.names.iter().all(|name| name.class != Class::Text)
     }
 
     /// The number of calls that stand in it.

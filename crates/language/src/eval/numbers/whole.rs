@@ -10,6 +10,7 @@
 
 use super::machine::{LOOK, Machine};
 use super::program::{List, Program};
+use super::stretches::Stretch;
 use crate::eval::cx::SMALL;
 use crate::eval::host::Host;
 use crate::eval::system::case_of;
@@ -17,14 +18,12 @@ use crate::functions::numbers::{draw, under};
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::{Budget, Charge};
 use aplomb_values::array::DType;
+use aplomb_values::prim::library::order_key;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::{self, Src, near_integer};
 use aplomb_values::prim::short::{one, two};
-use aplomb_values::prim::whole::{Given, grade};
 use aplomb_values::prim::{reduce, scan};
 use aplomb_values::registers::{Many, OnList};
-use std::collections::VecDeque;
-use std::rc::Rc;
 
 /// Bytes that lists may take before what they all hold is counted.
 const ASKED: usize = 1 << 20;
@@ -55,8 +54,7 @@ impl Machine {
         }
         budget.has_room(bytes as u64)?;
         self.memory.asked = 0;
-        let size = |list: &Rc<VecDeque<f64>>| list.capacity() / Rc::strong_count(list);
-        let items: usize = self.own.iter().chain(&self.passed.lists).map(size).sum();
+        let items: usize = self.own.iter().chain(&self.passed.lists).map(Stretch::share).sum();
         self.memory.held = None;
         self.memory.held = Some(budget.charge((items * size_of::<f64>() + bytes) as u64)?);
         Ok(())
@@ -66,13 +64,7 @@ impl Machine {
     /// there is no room, or they are too many.
     fn emptied(&mut self, at: usize, n: usize, budget: &Budget) -> Option<Vec<f64>> {
         (n <= MOST.0).then_some(())?;
-        let mut out: Vec<f64> = match Rc::get_mut(&mut self.own[at]) {
-            Some(items) => {
-                items.clear();
-                std::mem::take(items).into()
-            }
-            None => Vec::new(),
-        };
+        let mut out = self.own[at].taken();
         if out.capacity() < n {
             self.asks(n.saturating_mul(size_of::<f64>()), budget).ok()?;
             out.try_reserve(n).ok()?;
@@ -83,21 +75,11 @@ impl Machine {
 
     /// A list gets its items.
     fn fills(&mut self, at: usize, items: Vec<f64>) {
-        match Rc::get_mut(&mut self.own[at]) {
-            Some(list) => *list = items.into(),
-            None => self.own[at] = Rc::new(items.into()),
-        }
-    }
-
-    /// Items that grew at both ends lie in two stretches: in one, from here on.
-    fn lies_in_one(&mut self, at: usize) {
-        if !self.own[at].as_slices().1.is_empty() {
-            Rc::make_mut(&mut self.own[at]).make_contiguous();
-        }
+        self.own[at].fill(items);
     }
 
     fn items(&self, at: usize) -> &[f64] {
-        self.own[at].as_slices().0
+        self.own[at].items()
     }
 
     /// A step on all items. None: only the evaluator goes on from here.
@@ -115,7 +97,6 @@ impl Machine {
                 self.fills(own(into), made);
             }
             OnList::Fold { op, into, of } => {
-                self.lies_in_one(own(of));
                 let items = self.items(own(of));
                 let mut out = [0.0];
                 if items.len() < 2 || !host.fold(op, items, items.len(), &mut out) {
@@ -132,7 +113,6 @@ impl Machine {
                 self.fills(own(into), out);
             }
             OnList::Pairs { op, into, of, turned } => {
-                self.lies_in_one(own(of));
                 let n = self.items(own(of)).len().checked_sub(1)?;
                 let mut out = self.emptied(own(into), n, budget)?;
                 for pair in self.items(own(of)).windows(2) {
@@ -147,10 +127,16 @@ impl Machine {
             OnList::Take { into, of, n, fill } => {
                 let n = near_integer(self.read(base, n), ct)?;
                 let size = usize::try_from(n.unsigned_abs()).ok()?;
-                self.lies_in_one(own(of));
+                let have = self.own[own(of)].len();
+                if size <= have {
+                    let mut list = self.own[own(of)].clone();
+                    list.cut(if n < 0 { have - size } else { 0 }, size);
+                    self.own[own(into)] = list;
+                    return Some(());
+                }
                 let mut out = self.emptied(own(into), size, budget)?;
                 let items = self.items(own(of));
-                let kept = size.min(items.len());
+                let kept = items.len();
                 if n < 0 {
                     fill_up(&mut out, size - kept, fill);
                     out.extend_from_slice(&items[items.len() - kept..]);
@@ -187,7 +173,7 @@ impl Machine {
                 match of {
                     Many::One(y) => fill_up(&mut out, n, self.read(base, y)),
                     Many::All(of) => {
-                        let items = &self.own[own(of)];
+                        let items = self.items(own(of));
                         (n == 0 || !items.is_empty()).then_some(())?;
                         out.extend(items.iter().cycle().take(n));
                     }
@@ -203,7 +189,7 @@ impl Machine {
             OnList::Where { into, of } => {
                 let n = self.own[own(of)].len();
                 let mut out = self.emptied(own(into), n, budget)?;
-                for (k, &x) in self.own[own(of)].iter().enumerate() {
+                for (k, &x) in self.items(own(of)).iter().enumerate() {
                     match x {
                         0.0 => {}
                         1.0 => out.push(k as f64 + self.io),
@@ -216,14 +202,14 @@ impl Machine {
                 let n = self.own[own(at)].len();
                 let mut out = self.emptied(own(into), n, budget)?;
                 let place = |at: f64, extent: usize| scalar::place(at, self.io, extent, ct).ok();
-                for &at in self.own[own(at)].iter() {
+                for &at in self.items(own(at)).iter() {
                     out.push(match program {
                         true => {
                             let list = &self.lists[of as usize];
                             list.item(place(at, list.len())?)?
                         }
                         false => {
-                            let list = &self.own[own(of)];
+                            let list = self.items(own(of));
                             *list.get(place(at, list.len())?)?
                         }
                     });
@@ -231,18 +217,21 @@ impl Machine {
                 self.fills(own(into), out);
             }
             OnList::Grade { into, of, down } => {
-                self.lies_in_one(own(of));
                 let n = self.items(own(of)).len();
                 (n <= MOST.1).then_some(())?;
                 self.asks(n.saturating_mul(32), budget).ok()?;
                 let mut out = self.emptied(own(into), n, budget)?;
-                let places = grade(Given { items: self.items(own(of)), shape: &[n] }, down);
-                out.extend(places.iter().map(|&k| k as f64 + self.io));
+                // Two lists in order that were put together are found to be so by a stable sort.
+                let flip = if down { u64::MAX } else { 0 };
+                let keys = self.items(own(of)).iter().map(|x| order_key(*x) ^ flip);
+                let mut places: Vec<(u64, u32)> = keys.zip(0..).collect();
+                places.sort_by_key(|place| place.0);
+                out.extend(places.iter().map(|place| f64::from(place.1) + self.io));
                 self.fills(own(into), out);
             }
             OnList::Place { into, of, y } => {
                 let y = self.read(base, y);
-                let items = &self.own[own(of)];
+                let items = self.own[own(of)].items();
                 self.calls += items.len() / LOOK;
                 let is = |x: &f64| two(Op::Eq, ct, *x, y) == Some(1.0);
                 let k = items.iter().position(is).map_or(items.len(), |k| k);
@@ -250,7 +239,7 @@ impl Machine {
             }
             OnList::Places { into, of, y, is } => {
                 let mut out = self.emptied(own(into), self.own[own(y)].len(), budget)?;
-                let (items, sought) = (&self.own[own(of)], &self.own[own(y)]);
+                let (items, sought) = (self.own[own(of)].items(), self.own[own(y)].items());
                 is_short(items.len(), sought.len())?;
                 for y in sought.iter() {
                     let equal = |x: &f64| two(Op::Eq, ct, *x, *y) == Some(1.0);
@@ -266,7 +255,7 @@ impl Machine {
             }
             OnList::Without { into, of, y } => {
                 let mut out = self.emptied(own(into), self.own[own(of)].len(), budget)?;
-                let (items, others) = (&self.own[own(of)], &self.own[own(y)]);
+                let (items, others) = (self.items(own(of)), self.items(own(y)));
                 is_short(items.len(), others.len())?;
                 for x in items.iter() {
                     let equal = |y: &f64| two(Op::Eq, ct, *x, *y) == Some(1.0);
@@ -279,7 +268,7 @@ impl Machine {
             }
             OnList::Unique { into, of } => {
                 let mut out = self.emptied(own(into), self.own[own(of)].len(), budget)?;
-                for x in self.own[own(of)].iter() {
+                for x in self.items(own(of)).iter() {
                     is_short(self.own[own(of)].len(), out.len())?;
                     let equal = |y: &f64| two(Op::Eq, ct, *y, *x) == Some(1.0);
                     if !out.iter().any(equal) {
@@ -290,7 +279,7 @@ impl Machine {
                 self.fills(own(into), out);
             }
             OnList::Same { into, of, with } => {
-                let (x, y) = (&self.own[own(of)], &self.own[own(with)]);
+                let (x, y) = (self.own[own(of)].items(), self.own[own(with)].items());
                 let mut pairs = x.iter().zip(y.iter());
                 let equal = |(x, y): (&f64, &f64)| two(Op::Eq, ct, *x, *y) == Some(1.0);
                 let same = x.len() == y.len() && pairs.all(equal);
@@ -307,7 +296,7 @@ impl Machine {
             OnList::Name { slot, of } => {
                 let List::Own(old, None) = &mut self.lists[slot as usize] else { return None };
                 let mut items = std::mem::take(old);
-                let new = &self.own[own(of)];
+                let new = self.own[own(of)].items();
                 items.clear();
                 budget.widen(&mut items, new.len()).ok()?;
                 items.extend(new.iter());
@@ -315,7 +304,7 @@ impl Machine {
             }
             OnList::Append { slot, of } => {
                 let List::Own(items, None) = &mut self.lists[slot as usize] else { return None };
-                let new = &self.own[own(of)];
+                let new = self.own[own(of)].items();
                 budget.widen(items, new.len()).ok()?;
                 items.extend(new.iter());
             }
@@ -327,7 +316,6 @@ impl Machine {
                 items.insert(0, y);
             }
             OnList::Intern { into, of } => {
-                self.lies_in_one(own(of));
                 let mut texts = program.texts.borrow_mut();
                 let (number, is_new) = texts.number_of(self.items(own(of)), budget)?;
                 let n = self.own[own(of)].len();
@@ -397,9 +385,7 @@ impl Machine {
     /// The items of a list in the memory of another.
     fn copy(&mut self, (of, into): (usize, usize), budget: &Budget) -> Option<Vec<f64>> {
         let mut out = self.emptied(into, self.own[of].len(), budget)?;
-        let (front, back) = self.own[of].as_slices();
-        out.extend_from_slice(front);
-        out.extend_from_slice(back);
+        out.extend_from_slice(self.items(of));
         Some(out)
     }
 
@@ -412,11 +398,6 @@ impl Machine {
         (base, first): (usize, usize),
         host: &dyn Host,
     ) -> Option<Vec<f64>> {
-        for many in [x, Some(y)].into_iter().flatten() {
-            if let Many::All(of) = many {
-                self.lies_in_one(first + of as usize);
-            }
-        }
         let size = |machine: &Self, many: Many| match many {
             Many::One(_) => None,
             Many::All(of) => Some(machine.items(first + of as usize).len()),
@@ -479,21 +460,19 @@ impl Machine {
         let (times, by) = match by {
             Many::One(y) => (Some(count(self.read(base, y))?), None),
             Many::All(by) => match self.own[first + by as usize].len() {
-                1 => (Some(count(self.own[first + by as usize][0])?), None),
+                1 => (Some(count(self.items(first + by as usize)[0])?), None),
                 _ => (None, Some(first + by as usize)),
             },
         };
         let Some(by) = by else {
             let times = times?;
             let mut out = self.emptied(into, all.saturating_mul(times), budget)?;
-            self.own[of].iter().for_each(|x| out.extend(std::iter::repeat_n(*x, times)));
+            self.items(of).iter().for_each(|x| out.extend(std::iter::repeat_n(*x, times)));
             self.fills(into, out);
             return Some(());
         };
         let n = self.own[by].len();
         (n == all || all == 1).then_some(())?;
-        self.lies_in_one(by);
-        self.lies_in_one(of);
         let mut out = self.emptied(into, n, budget)?;
         let (items, mask) = (self.items(of), self.items(by));
         // Each item is written, wanted or not: no branch hangs on a mask.
