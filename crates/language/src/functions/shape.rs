@@ -228,7 +228,9 @@ fn rotate(
         };
     }
     let axis = axis_of(cx, axis, y.rank(), default)?;
-    if x.frame().is_some() && x.rank() == 0 && x.dtype().is_integer() && !y.is_empty() {
+    // Of one array each cell's number is a move, which fuses; of cells it is a choice of places.
+    let both = x.frame().is_some() && y.frame().is_some();
+    if both && x.rank() == 0 && x.dtype().is_integer() && !y.is_empty() {
         return turned_by_cells(cx, x, y, axis);
     }
     let by = cx.integers(x, "a rotation")?;
