@@ -392,7 +392,15 @@ impl Flat<'_, '_> {
     pub(super) fn put_behind(&mut self, old: &Array, flat: &Array) -> Result<Array> {
         // Behind none they stay as they lie.
         if old.rank() == 1 && old.is_empty() && flat.rank() == 1 && !flat.is_empty() {
-            return self.ev.cx.ready(flat, "loop");
+            // Rows as pieces: the turns behind put more there.
+            let rows = match flat.split() {
+                Some(_) => runs(&mut self.ev.cx, flat, 0)?,
+                None => None,
+            };
+            return match rows {
+                Some(rows) => Ok(rows.items(&[flat.len()])),
+                None => self.ev.cx.ready(flat, "loop"),
+            };
         }
         if let Some(made) = self.pieces_behind(old, flat)? {
             return Ok(made);
