@@ -404,6 +404,16 @@ impl Flat<'_, '_> {
             let v = select::bracket(&mut self.ev.cx, a, &index)?;
             return Ok(cells_of(v).map(|v| self.each_of(v)));
         }
+        // A column of a table is one of its vectors, of which each cell has its item.
+        if let ([Some(row @ Cells::Each(..)), Some(Cells::Same(k))], Some(columns)) =
+            (at, a.columns())
+            && let Some(k) = k.number_at(0).filter(|_| k.rank() == 0)
+        {
+            let place = k - self.ev.cx.sys.settings.io;
+            let column = columns.iter().zip(0..).find(|(_, at)| f64::from(*at) == place);
+            let Some(column) = column.map(|(column, _)| column.clone()) else { return Ok(None) };
+            return self.indexed_in_one(&column, &[Some(row.clone())]);
+        }
         let Some((places, cell)) = self.chosen(a.shape(), at, n)? else { return Ok(None) };
         let a = self.ev.cx.ready_outer(a)?;
         let flat = crate::functions::shape::reshaped(&mut self.ev.cx, &a, &[a.len()])?;
