@@ -182,7 +182,11 @@ fn every_line_is_answered_within_its_bounds() {
     let (hears, heard) = mpsc::channel();
     std::thread::spawn(move || from.map_while(Result::ok).all(|l| hears.send(l).is_ok()));
     let (mut wrong, mut lates) = (Vec::new(), 0);
-    let known = ["⎕←≢,⌊/({⍵,⍵}¨1E6⍴'abc ')", "⎕←≢,{(⊂⍵)⍵}¨' '(≠⊆⊢)1E7⍴'abc de '"];
+    let known = [
+        "⎕←≢,⌊/({⍵,⍵}¨1E6⍴'abc ')",
+        "⎕←≢,{(⊂⍵)⍵}¨' '(≠⊆⊢)1E7⍴'abc de '",
+        "⎕←≢({⊂⍵}¨x),⍳9⊣x←' '(≠⊆⊢)1E7⍴'abc de '",
+    ];
     for k in 0..scaled(250) {
         let line = match known.get(k) {
             Some(line) => line.to_string(),

@@ -5,7 +5,7 @@ use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, index, length, untraced};
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::{
-    Array, Buf, Complex64, DType, Data, Shape, View, around, checked_elements, elements,
+    Array, Buf, Complex64, DType, Data, Shape, TAKEN_OUT, View, around, checked_elements, elements,
 };
 use aplomb_values::dag::Node;
 use aplomb_values::dag::kinds;
@@ -97,13 +97,15 @@ pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
             {
                 out.extend_from_slice(&v[a..b])
             }
+            Ok(())
         })?;
         return Array::chars(shape, out, cx.budget());
     }
     if all(|v| !matches!(v, View::Char(_))) && filled.iter().any(|p| p.is_complex()) {
         let mut out = cx.budget().room(n)?;
         each_piece(cx.budget(), &filled, axis, outer, |p, a, b| {
-            out.extend((a..b).filter_map(|k| p.complex_at(k)))
+            out.extend((a..b).filter_map(|k| p.complex_at(k)));
+            Ok(())
         })?;
         return Array::complexes(shape, out, cx.budget());
     }
@@ -117,6 +119,7 @@ pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
                     view => out.extend((a..b).map(|k| view.number(k))),
                 }
             }
+            Ok(())
         })?;
         std::mem::drop(charge);
         let f32s = all(|v| matches!(v, View::F32(_)));
@@ -150,7 +153,14 @@ pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
         });
     }
     let cut: Vec<&Array> = cut.iter().collect();
-    each_piece(cx.budget(), &cut, axis, outer, |p, a, b| out.extend((a..b).map(|k| p.item(k))))?;
+    let mut ticks = cx.budget().ticks();
+    each_piece(cx.budget(), &cut, axis, outer, |p, a, b| {
+        for k in a..b {
+            ticks.spend(TAKEN_OUT)?;
+            out.push(p.item(k));
+        }
+        Ok(())
+    })?;
     cx.collect(&shape, out, None)
 }
 
@@ -193,14 +203,14 @@ fn each_piece(
     parts: &[&Array],
     axis: usize,
     outer: usize,
-    mut take: impl FnMut(&Array, usize, usize),
+    mut take: impl FnMut(&Array, usize, usize) -> Result<()>,
 ) -> Result<()> {
     let mut ticks = budget.ticks();
     for o in 0..outer {
         for p in parts {
             ticks.tick()?;
             let (_, n, inner) = around(p.shape(), axis);
-            take(p, o * n * inner, (o + 1) * n * inner);
+            take(p, o * n * inner, (o + 1) * n * inner)?;
         }
     }
     Ok(())

@@ -9,7 +9,7 @@
 use super::items::MOST_DEPTH;
 use super::part::HOLDS;
 use super::places::Places;
-use super::{Array, Buf, Data, Held, Items, elements};
+use super::{Array, Buf, Data, Held, Items, TAKEN_OUT, elements};
 use aplomb_ground::error::{Result, bug};
 use aplomb_ground::limits::Budget;
 use std::cell::RefCell;
@@ -269,7 +269,10 @@ impl Array {
                 }
                 _ => {
                     let from = all.len();
-                    all.extend(part.in_turn());
+                    for item in part.in_turn() {
+                        ticks.spend(TAKEN_OUT)?;
+                        all.push(item);
+                    }
                     let new = &all[from..];
                     depth = new.iter().map(level).fold(depth, u32::max);
                     nodes = new.iter().fold(nodes, |n, a| n.saturating_add(a.nodes()));

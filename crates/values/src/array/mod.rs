@@ -28,7 +28,7 @@ pub use listed::End;
 pub use num_complex::Complex64;
 pub use ragged::{Ragged, storage};
 pub use reference::{Reference, Referent};
-pub use split::{Held, Split};
+pub use split::{Held, Split, TAKEN_OUT};
 pub use storage::{Buf, Storage, View};
 
 use crate::dag::Cell;

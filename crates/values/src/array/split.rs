@@ -109,6 +109,10 @@ impl Split {
     }
 }
 
+/// Rounds that an item counts as in a loop that takes it out of what holds it: after so few the
+/// memory of all is looked at that were.
+pub const TAKEN_OUT: usize = 16;
+
 /// The items of a nested array. Those of one array are taken out as somebody looks at them, one
 /// by one: who keeps them asks for the memory.
 pub enum Held {
