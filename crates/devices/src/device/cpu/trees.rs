@@ -167,8 +167,8 @@ pub unsafe fn products_onto<L: Wide, const SINGLE: bool>(
     }
 }
 
-/// Sums that wait for their own next product, taken side by side: as many as hide the wait, and as a
-/// chunk has blocks.
+/// Sums that wait for their own next product, taken side by side: as many as hide the wait, and as
+/// a chunk has blocks.
 const CHAINS: usize = 4;
 
 /// Onto each sum of rows, which are so far apart, the products of n pairs in their order.
