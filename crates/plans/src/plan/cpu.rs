@@ -46,10 +46,10 @@ const NARROWEST: usize = 2;
 /// pieces through a chunk.
 const PIECE: f64 = 15.0;
 const CHUNKED: f64 = 0.3;
-/// An item of a row that is a column, where its neighbours are read with it, and items of such a
-/// row.
+/// An item of a row that is a column, where its neighbours are read with it.
 const AHEAD: f64 = 2.0;
-const AT_ONCE: std::ops::RangeInclusive<usize> = 64..=1 << 14;
+/// Items of such a row.
+pub const AT_ONCE: std::ops::RangeInclusive<usize> = 64..=1 << 14;
 /// A place that is a number by itself and goes around, or by quotients.
 const AROUND: f64 = 0.8;
 /// Operations of at most that, by their rows, are an instruction or two; others are sequences,
@@ -85,9 +85,10 @@ const SOUGHT: f64 = 15.0;
 pub const FEW: usize = 4;
 /// Products to a sum below which tiles do not pay.
 pub const LEAST: usize = 8;
-/// A result of many small products, of which so many factors at most are in registers.
+/// A result of many small products.
 const BATCHED: f64 = 1.2;
-const REGISTERS: usize = 16;
+/// Products of such a result that are registers, at most.
+pub const REGISTERS: usize = 16;
 /// A result of a tile that takes products in order.
 const STORED: f64 = 0.2;
 /// Reading, computing and packing an item of an operand of a product.

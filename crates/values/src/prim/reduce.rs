@@ -204,12 +204,13 @@ fn halved(
     Ok(part[0])
 }
 
-/// Places of a block, and its partials, of sums of n products that `op` takes unrounded, to a
-/// result of that type.
-pub fn unrounded(op: Op, dtype: DType, n: usize) -> (usize, usize) {
+/// Partials of a block of a sum along the last axis of what `op` gives, of more than `LANES`
+/// elements where it takes products unrounded.
+pub fn partials(op: Op) -> usize {
     match op {
-        Op::Mac => (ROWS, 1),
-        _ => (block_of(Op::Add, dtype), if n > LANES { DOTS } else { LANES }),
+        Op::Mac => 1,
+        Op::Dot => DOTS,
+        _ => LANES,
     }
 }
 
@@ -225,7 +226,11 @@ pub fn dot(
     let single = dtype == DType::F32;
     let short = if single { DType::F32 } else { DType::F64 };
     let end = |x, y| eval(Op::Add, 0.0, x, y).map_err(|fail| (None, fail));
-    let (size, lanes) = unrounded(op, dtype, n);
+    let (size, lanes) = match op {
+        Op::Dot if n <= LANES => (block_of(Op::Add, dtype), LANES),
+        Op::Mac => (ROWS, partials(op)),
+        _ => (block_of(Op::Add, dtype), partials(op)),
+    };
     if n == 0 {
         return Ok(0.0);
     }

@@ -67,16 +67,7 @@ unsafe fn turn<L: Wide>(rows: *const f64, apart: isize, lines: usize, to: Panels
 }
 
 macro_rules! instances {
-    (portable) => {
-        instances!(@ portable, f64);
-    };
-    (avx2, $feature:literal) => {
-        instances!(@ avx2, V4, $feature);
-    };
-    (avx512, $feature:literal) => {
-        instances!(@ avx512, V8, $feature);
-    };
-    (@ $name:ident, $lane:ty $(, $feature:literal)?) => {
+    ($name:ident, $lane:ty $(, $feature:literal)?) => {
         mod $name {
             use super::*;
 
@@ -91,7 +82,7 @@ macro_rules! instances {
 }
 
 by_isa!(
-    instances,
+    instances of lanes,
     /// The loop of an instruction set.
     turns,
     Turn

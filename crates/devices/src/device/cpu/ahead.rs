@@ -8,15 +8,13 @@
 use super::across::{GROUP, Panels, turns};
 use super::convert::Source;
 use super::isa::Isa;
+use aplomb_plans::plan::cpu::AT_ONCE;
 use aplomb_values::array::DType;
 
 /// Bytes of a line of the cache.
 const LINE: usize = 64;
-/// Bytes that are held for one input at most.
-const MOST: usize = 1 << 20;
-const WORDS: usize = MOST / size_of::<u64>();
-/// Items of a row at least.
-const LONG: usize = 64;
+/// Words that hold the longest rows, a line of each item.
+const WORDS: usize = *AT_ONCE.end() * LINE / size_of::<u64>();
 
 /// A read whose rows are columns: items of a row, rows that lie side by side, and from item to
 /// item.
@@ -33,7 +31,7 @@ impl Across {
     pub fn group(&self, size: usize) -> Option<usize> {
         let group = LINE / size;
         let far = self.step.unsigned_abs() as usize * size >= LINE;
-        let fits = (LONG..=MOST / LINE).contains(&self.row) && self.beside >= group;
+        let fits = AT_ONCE.contains(&self.row) && self.beside >= group;
         (far && fits).then_some(group)
     }
 }

@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | f64 of which one does not change along the columns, where the other's lie side by side | a register is the results of so many columns; the products of one are folded in registers | see docs/PERFORMANCE.md |
 //!
-//! Its order is that of `prim::reduce`: products that are rounded are a partial result each, and
+//! The order is that of `prim::reduce`: products that are rounded are a partial result each, and
 //! these are halved; others are taken one after the other. Lanes are results that know nothing of
 //! each other. A result that shows ∞ or NaN leaves all of it to `fold`. Not here: operands that are
 //! computed, or of other types.
@@ -19,6 +19,7 @@ use super::loops::plain;
 use super::program::Input;
 use super::share::{Tally, each_unit};
 use super::{Cpu, DeviceError, RunCtx};
+use aplomb_plans::plan::cpu::REGISTERS;
 use aplomb_plans::plan::{Kind, Launch, Step, ValueId, What};
 use aplomb_values::array::{DType, Shape as Extents};
 use aplomb_values::dag::ix::{Ix, linear};
@@ -28,7 +29,7 @@ use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Elements of a fold whose products are registers, at most.
-const DEEP: usize = 16;
+const DEEP: usize = REGISTERS;
 /// Columns from which on a register pays.
 const FEW: usize = 4;
 /// Products to a unit.

@@ -7,7 +7,7 @@ use super::loops::{Dots, Trees, dots};
 use aplomb_plans::plan::{Reduction, Step, ValueId, What};
 use aplomb_values::array::DType;
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::reduce::{LANES, ROWS, fused, is_single, unrounded};
+use aplomb_values::prim::reduce::{LANES, ROWS, fused, is_single, partials};
 use aplomb_values::prim::scalar::{Fail, eval, eval_as};
 
 /// Work below this is not worth a hand-off, nanoseconds.
@@ -109,8 +109,8 @@ pub struct Fold<'a> {
     pub dot: Option<Dot>,
     /// The place of its values among those that a program keeps.
     pub kept: usize,
-    /// Its values where they are stored as they are, f32 that are added in f32: nothing is kept
-    /// then, which would be f64, of which a register holds half as many.
+    /// The place where its values are stored as they are, f32 that are added in f32: nothing is
+    /// kept then, which would be f64, of which a register holds half as many.
     pub stored: Option<*const f32>,
     pub out: *mut f64,
 }
@@ -177,8 +177,7 @@ impl Fold<'_> {
 
     /// The partial results of a block along the last axis.
     pub fn partials(&self) -> usize {
-        // Of few places each is a partial of its own, as many as there are.
-        self.dot.map_or(LANES, |dot| unrounded(dot.op, self.of.dtype, LANES + 1).1)
+        self.dot.map_or(LANES, |dot| partials(dot.op))
     }
 
     /// The sum with one more item, or with the product of one more pair, with care.

@@ -354,7 +354,7 @@ impl Frame {
         if let Some(fits) = picked {
             return if fits { room } else { std::ptr::null() };
         }
-        if let Some(across) = input.walk.across() {
+        if let Some(across) = input.walk.across().filter(|own| own.group(size).is_some()) {
             let piece = input.walk.first(start, n, &mut self.place);
             if let Piece::From { at: from, len, .. } = piece
                 && len == n

@@ -93,7 +93,8 @@ impl Pass<'_> {
         ctx: &RunCtx,
     ) -> Result<Tally, DeviceError> {
         let (launch, cut) = (self.launch, self.cut);
-        if let ([k], true) = (self.folds, self.number == 1 && launch.stores.is_empty())
+        let fits = self.number == 1 && launch.stores.is_empty() && launch.is_in_order();
+        if let ([k], true) = (self.folds, fits)
             && let Some((done, mut tally)) = outer::run(cpu, launch, &inputs, ctx)?
         {
             let of = &launch.reductions[*k];
@@ -317,13 +318,7 @@ impl Pass<'_> {
         let fine = folds.iter().all(|fold| {
             let Some((loops, [x, y])) = fold.factors(frame, env) else { return false };
             // SAFETY: the chunk holds so many blocks; the partials are these items'.
-            unsafe {
-                let out = std::slice::from_raw_parts_mut(fold.out.add(item.to), some);
-                // What changes no sum.
-                out.fill(-0.0);
-                (loops.in_order)(out.as_mut_ptr(), x, y, (some, cut.block), cut.block);
-                out.iter().all(|sum| sum.is_finite())
-            }
+            unsafe { loops.sums_in_order(fold.out.add(item.to), (x, y), some, cut.block) }
         });
         if fine { some } else { 0 }
     }
@@ -406,12 +401,7 @@ impl Pass<'_> {
         let Some(end) = fold.end else { return false };
         if fold.partials() == 1 {
             // SAFETY: the chunk holds rows × extent values; the partials are these items'.
-            return unsafe {
-                let out = std::slice::from_raw_parts_mut(fold.out.add(row), rows);
-                out.fill(-0.0);
-                (loops.in_order)(out.as_mut_ptr(), of[0], of[1], (rows, extent), extent);
-                out.iter().all(|sum| sum.is_finite())
-            };
+            return unsafe { loops.sums_in_order(fold.out.add(row), (of[0], of[1]), rows, extent) };
         }
         (0..rows).all(|r| {
             // SAFETY: the chunk holds rows × extent values; the partials are these items'.

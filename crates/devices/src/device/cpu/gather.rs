@@ -68,7 +68,7 @@ unsafe fn fetch(source: Source, places: &[i64], out: *mut f64) {
 
 /// Tells the memory that an item is read soon.
 #[inline(always)]
-fn soon<T>(at: *const T) {
+pub fn soon<T>(at: *const T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a hint, whatever the address.
     unsafe {

@@ -101,14 +101,22 @@ impl Isa {
 }
 
 /// A file's loops for each instruction set, by its macro that makes those of one in a module with
-/// their table `ALL`; and the function that gives the table of one.
+/// their table `ALL`, of registers of f64 where it says so (`lanes`); and the function that gives
+/// the table of one.
 macro_rules! by_isa {
-    ($instances:ident, $(#[$doc:meta])* $name:ident, $table:ty) => {
-        $instances!(portable);
+    ($instances:ident of lanes, $($of:tt)*) => {
+        by_isa!(@ $instances, (f64), (V4), (V8), $($of)*);
+    };
+    ($instances:ident, $($of:tt)*) => {
+        by_isa!(@ $instances, (), (), (), $($of)*);
+    };
+    (@ $instances:ident, ($($one:ty)?), ($($four:ty)?), ($($eight:ty)?),
+        $(#[$doc:meta])* $name:ident, $table:ty) => {
+        $instances!(portable $(, $one)?);
         #[cfg(target_arch = "x86_64")]
-        $instances!(avx2, "avx2,fma,bmi2");
+        $instances!(avx2 $(, $four)?, "avx2,fma,bmi2");
         #[cfg(target_arch = "x86_64")]
-        $instances!(avx512, "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,bmi2");
+        $instances!(avx512 $(, $eight)?, "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma,bmi2");
 
         $(#[$doc])*
         pub fn $name(isa: $crate::device::cpu::Isa) -> $table {

@@ -19,7 +19,7 @@ use super::strides::Straight;
 use aplomb_plans::plan::{Launch, Step, What};
 use aplomb_values::array::DType;
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::reduce::{LANES, unrounded};
+use aplomb_values::prim::reduce::{LANES, partials};
 
 /// Lines of one row of partials that are taken together.
 const TOGETHER: usize = 4;
@@ -78,8 +78,7 @@ impl Lines {
                     Some(items) => (items, straight(*y, 0)?),
                     None => (straight(*y, 1)?, straight(*x, 0)?),
                 };
-                let fused = op.is_unrounded();
-                let partials = if fused { unrounded(*op, DType::F64, LANES + 1).1 } else { LANES };
+                let (fused, partials) = (op.is_unrounded(), partials(*op));
                 Some(Lines { items, factor: Some(factor), fused, partials })
             }
             _ => None,
@@ -146,16 +145,7 @@ unsafe fn add<L: Wide, const FUSED: bool>(sums: &mut [f64], lines: &[(*const f64
 }
 
 macro_rules! instances {
-    (portable) => {
-        instances!(@ portable, f64);
-    };
-    (avx2, $feature:literal) => {
-        instances!(@ avx2, V4, $feature);
-    };
-    (avx512, $feature:literal) => {
-        instances!(@ avx512, V8, $feature);
-    };
-    (@ $name:ident, $lane:ty $(, $feature:literal)?) => {
+    ($name:ident, $lane:ty $(, $feature:literal)?) => {
         mod $name {
             use super::*;
 
@@ -170,7 +160,7 @@ macro_rules! instances {
 }
 
 by_isa!(
-    instances,
+    instances of lanes,
     /// The loops of an instruction set: of products that are rounded, and of others.
     adds,
     [Adds; 2]

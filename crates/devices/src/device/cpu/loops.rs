@@ -71,6 +71,25 @@ pub type InOrder =
     unsafe fn(sums: *mut f64, x: *const f64, y: *const f64, rows: (usize, usize), n: usize);
 
 impl Dots {
+    /// The sums of rows of n pairs, one behind the other, in order; whether all are finite. Safety:
+    /// as many pairs and results, and the instruction set is there.
+    pub unsafe fn sums_in_order(
+        self,
+        out: *mut f64,
+        (x, y): (*const f64, *const f64),
+        rows: usize,
+        n: usize,
+    ) -> bool {
+        // SAFETY: the caller's.
+        unsafe {
+            let sums = std::slice::from_raw_parts_mut(out, rows);
+            // What changes no sum.
+            sums.fill(-0.0);
+            (self.in_order)(sums.as_mut_ptr(), x, y, (rows, n), n);
+            sums.iter().all(|sum| sum.is_finite())
+        }
+    }
+
     /// The sum of one block's products, whose partials `end` halves; whether it is finite. Safety:
     /// n pairs, and the instruction set is there.
     pub unsafe fn sum(

@@ -202,7 +202,8 @@ impl<'a> Ready<'a> {
         let together = program.ns * points.len() as f64 > ALONE_NS;
         let (mut unit, row) = (unit(cpu, points.len(), together), *row);
         // Rows that are read together are one thread's.
-        if let Some(rows) = program.together().filter(|_| together)
+        if together
+            && let Some(rows) = program.together()
             && points.len() / rows >= 2 * cpu.threads.count()
         {
             unit = unit.next_multiple_of(rows);

@@ -3,6 +3,7 @@
 use super::Isa;
 use super::convert::Source;
 use super::program::{Input, Program, Work, lower};
+use super::strides::step_over;
 use super::walk::Walk;
 use aplomb_plans::plan::product::Factors;
 use aplomb_plans::plan::{Launch, Step, ValueId, What};
@@ -107,18 +108,7 @@ impl<'a> Operand<'a> {
 
     /// The step from line to line of a read, whose lines may be several axes. None: it is not one.
     fn line(&self, at: &Ix) -> Option<i64> {
-        let (mut step, mut lines) = (0, 1);
-        for &axis in self.axes.iter().rev() {
-            let n = self.launch.domain[axis] as i64;
-            match at.coefficient(axis) {
-                _ if n == 1 => continue,
-                own if lines == 1 => step = own,
-                own if own == step * lines => {}
-                _ => return None,
-            }
-            lines *= n;
-        }
-        Some(step)
+        step_over(at, &self.launch.domain, self.axes.iter().copied())
     }
 
     /// True where most of what it reads has items of several lines nearer to each other than those

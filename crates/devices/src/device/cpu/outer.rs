@@ -19,11 +19,12 @@
 //! by few tiles, as those of `(⍉X)+.×X` where X is long, are not packed where they lie as tiles
 //! read them.
 //!
-//! Where an operand fails, a result is not finite or there is no room, all of it is left to `fold`,
-//! of which each result is the same to the bit.
+//! All of it is left to `fold`, whose results are the same to the bit, where an operand fails, a
+//! result is not finite or there is no room.
 
 use super::chunk::Env;
 use super::cut::ALONE_NS;
+use super::gather::soon;
 use super::isa::by_isa;
 use super::lanes::Wide;
 #[cfg(target_arch = "x86_64")]
@@ -60,7 +61,6 @@ const PANELS: usize = 8;
 /// Panels of one operand for which the other one is not packed, if it lies so.
 const FEW: usize = 8;
 /// Places for which the right operand is asked ahead.
-#[cfg(target_arch = "x86_64")]
 const AHEAD: usize = 8;
 /// A product and its part of the sum.
 const ONE_NS: f64 = 0.02;
@@ -196,8 +196,8 @@ pub fn run(
     Ok(fine.into_inner().then_some((values, tally)))
 }
 
-/// So many places of the fold, and memory for them of the operands that do not lie somewhere. None:
-/// there is no room for a block of them.
+/// The number of places that are packed at a time, and memory for them of the operands that do not
+/// lie somewhere. None: there is no room for a block of them.
 fn rooms(
     cpu: &Cpu,
     both: [(&Panels, Option<Side>); 2],
@@ -347,11 +347,8 @@ where
             let own = |side: Side, t: usize| side.at.wrapping_offset(t as isize * side.step);
             let left = own(left, t).cast::<L::Item>();
             // The right operand comes from the second cache.
-            #[cfg(target_arch = "x86_64")]
             for v in 0..V {
-                use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-                let ahead = own(right, t + AHEAD).wrapping_add(v * 64);
-                _mm_prefetch::<_MM_HINT_T0>(ahead.cast());
+                soon(own(right, t + AHEAD).wrapping_add(v * 64));
             }
             let right = own(right, t).cast::<L::Item>();
             let mut ys = [L::splat(0.0); V];

@@ -316,16 +316,7 @@ unsafe fn turn<L: Wide, const SINGLE: bool>(
 }
 
 macro_rules! instances {
-    (portable) => {
-        instances!(@ portable, f64);
-    };
-    (avx2, $feature:literal) => {
-        instances!(@ avx2, V4, $feature);
-    };
-    (avx512, $feature:literal) => {
-        instances!(@ avx512, V8, $feature);
-    };
-    (@ $name:ident, $lane:ty $(, $feature:literal)?) => {
+    ($name:ident, $lane:ty $(, $feature:literal)?) => {
         mod $name {
             use super::*;
 
@@ -350,7 +341,7 @@ macro_rules! instances {
 }
 
 by_isa!(
-    instances,
+    instances of lanes,
     /// The loops of an instruction set: into f64, and into f32.
     moves,
     [Moves; 2]

@@ -6,7 +6,27 @@ use super::convert::Source;
 use super::emit::{Feed, Segment};
 use super::program::{Input, Program};
 use aplomb_plans::plan::Launch;
-use aplomb_values::dag::ix::linear;
+use aplomb_values::dag::ix::{Ix, linear};
+
+/// The step of a place from one of the rows that some axes count to the next. None: it is not one
+/// for all.
+pub fn step_over(
+    at: &Ix,
+    domain: &[usize],
+    axes: impl DoubleEndedIterator<Item = usize>,
+) -> Option<i64> {
+    let (mut apart, mut rows) = (0, 1);
+    for (axis, n) in axes.map(|axis| (axis, domain[axis])).rev().filter(|(_, n)| *n > 1) {
+        let own = at.coefficient(axis);
+        if rows == 1 {
+            apart = own;
+        } else if own != apart * rows {
+            return None;
+        }
+        rows *= n as i64;
+    }
+    Some(apart)
+}
 
 /// The first item of a row: of row 0, and from row to row.
 #[derive(Clone, Copy)]
@@ -28,18 +48,9 @@ impl Straight {
         if !inside || !input.source.holds(&at, domain) {
             return None;
         }
-        let (outer, _) = domain.split_at(domain.len().checked_sub(1)?);
-        let (mut apart, mut rows) = (0, 1);
-        for (axis, &n) in outer.iter().enumerate().rev().filter(|(_, n)| **n > 1) {
-            let own = at.coefficient(axis);
-            if rows == 1 {
-                apart = own;
-            } else if own != apart * rows {
-                return None;
-            }
-            rows *= n as i64;
-        }
-        Some(Straight { first: at.c, apart, step: at.coefficient(outer.len()) })
+        let outer = domain.len().checked_sub(1)?;
+        let apart = step_over(&at, domain, 0..outer)?;
+        Some(Straight { first: at.c, apart, step: at.coefficient(outer) })
     }
 
     /// The place of a row's item in its source.

@@ -14,6 +14,7 @@
 //! nothing (¯0.0 for a sum) instead of as its first product, and lanes beyond the end give the
 //! same, so that no tile has an end of its own: the bits are the same.
 
+use super::gather::soon;
 use super::isa::Isa;
 use super::lanes::Wide;
 #[cfg(target_arch = "x86_64")]
@@ -202,10 +203,8 @@ unsafe fn tile<P: Pair, L: Cells, const R: usize, const C: usize, const H: usize
         for t in 0..steps {
             let (left, right) = (left.add(t * R * group), right.add(t * C * group));
             // The left operand comes from the second cache.
-            #[cfg(target_arch = "x86_64")]
             for r in 0..R {
-                use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-                _mm_prefetch::<_MM_HINT_T0>(left.wrapping_add((AHEAD * R + r) * group).cast());
+                soon(left.wrapping_add((AHEAD * R + r) * group));
             }
             for h in 0..H {
                 let mut xs = [zero; R];

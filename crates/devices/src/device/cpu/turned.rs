@@ -49,11 +49,12 @@ impl Turned {
     pub fn of(launch: &Launch, inputs: &[Input]) -> Option<Turned> {
         let rank = launch.domain.len();
         let &[.., inner, extent] = launch.domain.as_slice() else { return None };
-        if inner < FEW || extent < 2 || launch.axis != Some(rank - 1) || !launch.stores.is_empty() {
+        if inner < FEW || extent < 2 {
             return None;
         }
         // What is taken in order has no lanes but its results.
-        let mut across = usize::from(launch.is_in_order());
+        let in_order = launch.is_in_order();
+        let mut across = usize::from(in_order);
         for (load, input) in launch.loads.iter().zip(inputs) {
             if load.read.is_anywhere() {
                 continue;
@@ -63,17 +64,13 @@ impl Turned {
             match (step(rank - 2), step(rank - 1)) {
                 _ if !at.is_affine() => return None,
                 (1, along) if along >= FAR => across += 1,
-                (beside, 1) if beside >= FAR && !launch.is_in_order() => return None,
+                (beside, 1) if beside >= FAR && !in_order => return None,
                 _ => {}
             }
         }
-        let exchanged: Vec<usize> = (0..rank - 2).chain([rank - 1, rank - 2]).collect();
-        (across > 0).then(|| Turned {
-            launch: launch.turned(&exchanged),
-            outer: launch.domain[..rank - 2].iter().product(),
-            extent,
-            inner,
-        })
+        let outer = launch.domain[..rank - 2].iter().product();
+        let launch = if across > 0 { launch.across()? } else { return None };
+        Some(Turned { launch, outer, extent, inner })
     }
 
     /// The partial results, those of blocks of so many elements one behind the other for each

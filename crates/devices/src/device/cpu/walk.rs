@@ -26,7 +26,7 @@ pub struct Walk {
     parted: Option<Box<Parted>>,
     /// The places of a block of short rows.
     pattern: Option<Pattern>,
-    /// Its rows are columns of the source.
+    /// The rows as columns of the source, where they are some.
     across: Option<Across>,
 }
 
@@ -89,7 +89,7 @@ impl Walk {
         walk
     }
 
-    /// Its rows as columns of the source. None: they are none.
+    /// The rows as columns of the source. None: they are none.
     fn columns(&self) -> Option<Across> {
         let (&row, around) = self.extents.split_last()?;
         let before = around.iter().rposition(|n| *n > 1)?;

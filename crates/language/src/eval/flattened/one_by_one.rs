@@ -15,13 +15,13 @@ const LOOK: usize = 1 << 16;
 /// Sums side by side.
 const LANES: usize = 8;
 
-/// Whether a sum of `LOOK` items, whole numbers of 32 bits or not, is exact from there on.
+/// True where a sum of `LOOK` items, whole numbers of 32 bits or not, is exact from there on.
 fn is_exact((start, whole): (f64, bool)) -> bool {
     whole && start.fract() == 0.0 && start.abs() <= 2f64.powi(51)
 }
 
-/// Whether the greatest of items and where they start from is so in any order: neither has a zero
-/// with a sign.
+/// True where the greatest of items and where they start from is so in any order: neither has a
+/// zero with a sign.
 fn is_ordered((start, whole): (f64, bool)) -> bool {
     whole && start.is_finite() && start.to_bits() != (-0.0f64).to_bits()
 }

@@ -32,7 +32,7 @@ impl Plan<'_> {
         step
     }
 
-    /// Whether no statement from a step on sends to a name.
+    /// True where no statement from a step on sends to a name.
     pub fn is_sent_before(&self, sym: Sym, step: usize) -> bool {
         let mut behind = self.codes.range(step..);
         behind.all(|(_, (resolved, _))| changed_by(&resolved.code.ins) != Some(sym))

@@ -128,8 +128,8 @@ impl Programs {
         self.loop_of(ast, steps).is_some() || self.runs_together(ast, steps.0) == Some(true)
     }
 
-    /// Whether the turns of a loop ran together when it went round last; `from` is its first step.
-    /// None: they were not tried so.
+    /// True where the turns of a loop ran together when it went round last; `from` is its first
+    /// step. None: they were not tried so.
     pub fn runs_together(&self, ast: &Rc<Ast>, from: usize) -> Option<bool> {
         let known = self.together.iter().find(|(own, at, _)| *at == from && Rc::ptr_eq(own, ast));
         known.map(|(.., runs)| *runs)

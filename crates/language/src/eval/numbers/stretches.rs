@@ -87,7 +87,7 @@ impl Stretch {
         self.alone()
     }
 
-    /// Its items, to be changed. None: there is no memory for a copy.
+    /// The items, to be changed. None: there is no memory for a copy.
     pub fn changed(&mut self) -> Option<&mut [f64]> {
         if self.len() == 0 {
             return Some(&mut []);
@@ -144,7 +144,7 @@ impl Stretch {
         }
     }
 
-    /// Its items as a vector.
+    /// The items as a vector.
     pub fn into_items(mut self) -> Vec<f64> {
         let (from, to) = (self.from, self.to);
         match self.alone() {

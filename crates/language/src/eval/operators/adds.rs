@@ -1,7 +1,8 @@
 //! Folds that only put something at an end of their state: `{⍵,⍺*2}/`, `{⍺>3:⍵ ⋄ ⍵⍪⍺,⍺*2}/`.
 //!
-//! What each call adds does not look at the state. So f runs for all items at once, on a state that
-//! holds nothing, and what it gives is joined to the first state in the order of the calls.
+//! The part that each call adds does not look at the state. So f runs for all items at once, on a
+//! state that holds nothing, and what it gives is joined to the first state in the order of the
+//! calls.
 
 use crate::eval::cx::Cx;
 use crate::eval::flattened::Steps;
@@ -21,7 +22,7 @@ const MANY: usize = 64;
 /// The function that joins, and whether the state stands left of it.
 type Joins = (char, bool);
 
-/// Whether steps leave one value and touch nothing below it, ⍵ not among what they read.
+/// True of steps that leave one value and touch nothing below it, ⍵ not among what they read.
 fn is_one_value(ins: &[Ins]) -> bool {
     let mut height = 0usize;
     for ins in ins {

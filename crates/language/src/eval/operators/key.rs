@@ -209,7 +209,7 @@ pub fn key(
     })
 }
 
-/// Whether results are mixed as what holds them all.
+/// True of results that are mixed as what holds them all.
 fn is_mixed_at_once(made: &Array) -> bool {
     made.is_uniform() || made.split().is_some() || made.held_inside().is_some()
 }
