@@ -110,6 +110,8 @@ impl Bench<'_> {
         for copy in 0..copies {
             self.execute(job.making(&self.table, copy))?;
         }
+        // As at a prompt, where some time passes between two lines.
+        while self.session.rest() {}
         let mut runs = Runs::default();
         let mut compared = None;
         for _ in 0..ROUNDS {

@@ -223,3 +223,50 @@ fn sums_of_what_is_stored_are_equal() {
     all_equal(data, STORED);
     all_equal(&format!("⎕FR←325 ⋄ {data}"), STORED);
 }
+
+/// Intervals of few bounds, which are compared with all of them, and of more; groups of numbers
+/// that are near each other; counts of keys.
+const PLACED: &[&str] = &[
+    "(0.1×⍳9)⍸X",
+    "0 0.5 0.5 1⍸X",
+    "(,0.5)⍸2 1500⍴X",
+    "(⍳30)⍸K",
+    "¯5 0 7⍸K",
+    "⍬⍸X",
+    "0.5 0.2⍸X",
+    "1E300 0⍸X",
+    "{⎕IO←0 ⋄ (0.25×⍳4)⍸⍵}X",
+    "{⎕CT←1E¯10 ⋄ 1 2⍸1-1E¯12×⍵}K",
+    "+/0.25 0.75⍸X",
+    "(0.25 0.75⍸X)⊃¨⊂1 2 3",
+    "0.25 0.75⍸⍤1⊢2 1500⍴X",
+    "⎕A⍸X",
+    "∪(⍳40000)÷7",
+    "∪⌽(⍳40000)×1E¯15",
+    "∪1+(⍳40000)×1E¯13",
+    "(≢∪1+(⍳40000)×1E¯14),≢∪1,1+(⍳40000)×1E¯13",
+    "+/≠(⍳40000)÷7",
+    "∪1+1E¯15×3|⍳3000",
+    "∪1+1E¯14×7|⍳3000",
+    "∪,1E¯14 0∘.+X",
+    "≠X,X×1+1E¯15",
+    "X⍳X×1+1E¯15",
+    "X∊0.5,10↑X-1E¯16",
+    "{≢⍵}⌸K",
+    "{⍴⍵}⌸K",
+    "{⍺,≢⍵}⌸K",
+    "{⍺(≢⍵)}⌸K",
+    "{⍺}⌸K",
+    "{≢⍵}⌸⎕UCS 97+9|⍳3000",
+    "{≢⍵}⌸K>4",
+    "{≢⍵}⌸3000 1⍴K",
+    "K{⌽⍵}⌸X",
+    "(K/K)+.×K/X",
+    "(3|K)/2 3000⍴K",
+];
+
+#[test]
+fn places_and_groups_of_numbers_are_equal() {
+    let data = "K←¯3+17|(⍳3000)*2 ⋄ X←(1+7919|(⍳3000)*3)÷8000";
+    all_equal(data, PLACED);
+}

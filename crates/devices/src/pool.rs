@@ -12,6 +12,10 @@
 //! and large blocks do not crumble for good. That is sound because a block is a run of whole pages
 //! at a multiple of 2 MiB with one owner: both parts of a cut are such, so are two that touch, and
 //! the system takes pages back by the run, whatever calls they came from.
+//!
+//! Fresh pages are touched ahead where nobody waits (`Pool::rest`): a session that has nothing to
+//! do makes as much ready as the last request had to ask the system for, so that the next array
+//! of that size finds pages that are there.
 
 use crate::warm::WARM;
 use aplomb_ground::error::{Result, ws_full};
@@ -27,6 +31,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 const SPARE: usize = 64;
 const HUGE: usize = 2 << 20;
+/// Bytes of the least page.
+const PAGE: usize = 4 << 10;
 /// From here on blocks are mapped.
 const MAPPED: usize = 4 << 20;
 
@@ -150,11 +156,19 @@ struct Shelves {
     most: usize,
     /// The number of blocks that the system gave.
     fresh: u64,
+    /// The bytes of the largest block that was asked of the system since somebody rested.
+    wanted: Option<usize>,
+    /// A block that is made ready, and how many of its bytes were touched.
+    ahead: Option<(Block, usize)>,
 }
+
+/// Bytes that are made ready before anybody has asked for some.
+const FIRST: usize = 16 << 20;
 
 impl Shelves {
     /// A block of a class, if one waits.
     fn take(&mut self, bytes: usize) -> Option<Block> {
+        self.stop();
         let block = if bytes >= MAPPED {
             let fits = self.mapped.values().filter(|block| block.bytes >= bytes);
             let at = fits.min_by_key(|block| block.bytes)?.address();
@@ -166,6 +180,41 @@ impl Shelves {
         };
         self.kept -= block.bytes;
         Some(block)
+    }
+
+    /// What is made ready is one of those that wait, whatever of it was touched.
+    fn stop(&mut self) {
+        if let Some((block, _)) = self.ahead.take() {
+            self.keep(block);
+        }
+    }
+
+    /// Touches another huge page of a block that is made ready, or begins one. False: there is
+    /// nothing to do.
+    fn step(&mut self) -> bool {
+        let (block, done) = match self.ahead.take() {
+            Some(under_way) => under_way,
+            None => {
+                let bytes = self.wanted.replace(0).or(Some(FIRST)).and_then(class);
+                let waits = |bytes: &usize| self.mapped.values().any(|b| b.bytes >= *bytes);
+                let wanted = bytes.filter(|b| *b >= MAPPED && !waits(b));
+                match wanted.filter(|b| self.kept + b <= self.most).and_then(Block::new) {
+                    Some(block) => (block, 0),
+                    None => return false,
+                }
+            }
+        };
+        for at in (done..done + HUGE).step_by(PAGE) {
+            // SAFETY: inside of the block, whose bytes are a multiple of HUGE; nobody else knows it.
+            unsafe { block.at.add(at).write_volatile(0) };
+        }
+        let done = done + HUGE;
+        let more = done < block.bytes;
+        self.ahead = Some((block, done));
+        if !more {
+            self.stop();
+        }
+        more
     }
 
     /// Keeps a block, if there is room.
@@ -198,6 +247,15 @@ impl Pool {
         lock(&self.0)
     }
 
+    /// The budget's spare memory from now on, as much of it as may wait: of vectors beside arrays
+    /// also before there is any buffer.
+    pub fn serve(&self, budget: &Budget) {
+        budget.has_spare(|| Box::new(self.clone()));
+        let most = ((budget.free() + budget.used()) / 4) as usize;
+        self.lock().most = most - most / 4;
+        WARM.may_keep(most / 4);
+    }
+
     /// A buffer of `len` items. Errors: WS FULL, before memory is touched.
     pub fn buffer(&self, dtype: DType, len: usize, budget: &Budget) -> Result<PoolBuffer> {
         let full = || ws_full((len as u64).saturating_mul(dtype.size() as u64), budget.free());
@@ -206,19 +264,25 @@ impl Pool {
             .and_then(|n| n.checked_add(SPARE))
             .and_then(class)
             .ok_or_else(full)?;
-        budget.has_spare(|| Box::new(self.clone()));
+        self.serve(budget);
         let charge = budget.charge(bytes as u64)?;
         let taken = {
             let mut shelves = self.lock();
-            let most = ((budget.free() + budget.used()) / 4) as usize;
-            shelves.most = most - most / 4;
-            WARM.may_keep(most / 4);
             let taken = shelves.take(bytes);
-            shelves.fresh += u64::from(taken.is_none());
+            if taken.is_none() {
+                shelves.fresh += 1;
+                shelves.wanted = Some(shelves.wanted.map_or(bytes, |most| most.max(bytes)));
+            }
             taken
         };
         let block = taken.or_else(|| Block::new(bytes)).ok_or_else(full)?;
         Ok(PoolBuffer { block: Some(block), dtype, len, home: self.clone(), _charge: charge })
+    }
+
+    /// Makes a huge page ready for the next buffer, while nobody waits. False: there is nothing to
+    /// do.
+    pub fn rest(&self) -> bool {
+        self.lock().step()
     }
 
     fn take_back(&self, block: Block) {
@@ -233,12 +297,15 @@ impl Pool {
 
 impl Spare for Pool {
     fn kept(&self) -> u64 {
-        (self.lock().kept + WARM.kept()) as u64
+        let shelves = self.lock();
+        let ahead = shelves.ahead.as_ref().map_or(0, |(block, _)| block.bytes);
+        (shelves.kept + ahead + WARM.kept()) as u64
     }
 
     fn shed(&self) {
         WARM.shed();
         let mut shelves = self.lock();
+        shelves.ahead = None;
         shelves.kept = 0;
         shelves.small.clear();
         shelves.mapped.clear();
@@ -342,6 +409,33 @@ mod tests {
             let again = pool.buffer(DType::F64, len, &budget).unwrap();
             assert_eq!(again.as_ptr(), at, "{len}");
         }
+    }
+
+    #[test]
+    fn a_pool_at_rest_makes_ready_what_was_asked_for_last() {
+        let (pool, budget) = (Pool::default(), Budget::new(1 << 30));
+        pool.serve(&budget);
+        let waits = || pool.lock().mapped.values().map(|b| b.bytes).collect::<Vec<_>>();
+        let rest = || while pool.rest() {};
+        rest();
+        assert_eq!(waits(), [FIRST]);
+        let large = pool.buffer(DType::I8, 40 << 20, &budget).unwrap();
+        assert_eq!(pool.fresh(), 1);
+        rest();
+        let bytes = large.block.as_ref().unwrap().bytes;
+        assert!(waits().contains(&bytes), "as much again");
+        let again = pool.buffer(DType::I8, 40 << 20, &budget).unwrap();
+        assert_eq!(pool.fresh(), 1, "it was there");
+        rest();
+        assert!(!waits().contains(&bytes), "nothing was asked of the system since");
+        // Half ready is as good as any block.
+        assert!(pool.buffer(DType::I8, 30 << 20, &budget).is_ok() && pool.rest());
+        assert!(pool.kept() >= 30 << 20);
+        let half = pool.buffer(DType::I8, 30 << 20, &budget).unwrap();
+        assert!(pool.lock().ahead.is_none());
+        drop((again, half, large));
+        pool.shed();
+        assert_eq!(pool.kept(), 0);
     }
 
     #[test]

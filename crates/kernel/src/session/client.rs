@@ -36,6 +36,23 @@ impl Sink for Out {
     }
 }
 
+/// The time without a request after which the session rests: a script's next line is there at once.
+const IDLE: Duration = Duration::from_millis(50);
+
+/// The next request; None: nobody can send one any more. While none comes the session makes memory
+/// ready, in steps that are so short that a request waits for none.
+fn next(inbox: &Receiver<Request>, session: &Session) -> Option<Request> {
+    let mut patience = IDLE;
+    loop {
+        match inbox.recv_timeout(patience) {
+            Ok(request) => return Some(request),
+            Err(RecvTimeoutError::Timeout) if session.rest() => patience = Duration::ZERO,
+            Err(RecvTimeoutError::Timeout) => return inbox.recv().ok(),
+            Err(RecvTimeoutError::Disconnected) => return None,
+        }
+    }
+}
+
 impl Worker {
     /// Starts the thread. `commands` is made there, since a session does not move. Errors: no
     /// thread can be had.
@@ -54,7 +71,7 @@ impl Worker {
             prepare(&mut session);
             let _ = tell.send(session.interrupt());
             let mut out = Out { events: outbox, answers: typed };
-            for request in inbox {
+            while let Some(request) = next(&inbox, &session) {
                 session.handle(request, &mut out);
                 if session.exit().is_some() {
                     return;

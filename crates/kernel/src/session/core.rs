@@ -85,11 +85,14 @@ impl Core {
     /// A device with so many threads, no switch off, no record.
     pub fn new(limits: Limits, threads: usize) -> Core {
         let interrupt = Interrupt::default();
+        let budget = Budget::stopped_by(limits.bytes, interrupt.clone());
+        let device = Devices::new(threads);
+        device.cpu.pool().serve(&budget);
         Core {
-            budget: Budget::stopped_by(limits.bytes, interrupt.clone()),
+            budget,
             limits,
             interrupt,
-            device: Devices::new(threads),
+            device,
             options: Options::default(),
             plans: PlanCache::default(),
             registers: Registers::default(),

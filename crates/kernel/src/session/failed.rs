@@ -10,10 +10,6 @@ use aplomb_values::reference;
 /// A device's error in the user's words, at the place the operation was written.
 pub(super) fn error_of(error: DeviceError, recorded: &Recorded) -> Error {
     match error {
-        DeviceError::Oom(error) => error,
-        DeviceError::Interrupted => interrupt(),
-        DeviceError::Lost => internal("the device is gone"),
-        DeviceError::Broken(says) => internal(says),
         DeviceError::Fault(Fault { site, index, fail, node: _ }) => {
             // Leaves have no site of their own: they cannot fail.
             let dag = &recorded.dag;
@@ -29,10 +25,26 @@ pub(super) fn error_of(error: DeviceError, recorded: &Recorded) -> Error {
                     let failure = first.filter(|f| f.site == site).unwrap_or(failure);
                     reference::error_of(&failure, &recorded.dag, recorded.needed.as_ref())
                 }
-                None => internal("a failure without a place"),
+                None => nowhere(),
             }
         }
+        error => of_step(error),
     }
+}
+
+/// The same of a step that no operation of a plan stands behind.
+pub(super) fn of_step(error: DeviceError) -> Error {
+    match error {
+        DeviceError::Oom(error) => error,
+        DeviceError::Interrupted => interrupt(),
+        DeviceError::Lost => internal("the device is gone"),
+        DeviceError::Broken(says) => internal(says),
+        DeviceError::Fault(_) => nowhere(),
+    }
+}
+
+fn nowhere() -> Error {
+    internal("a failure without a place")
 }
 
 /// Evaluating so many elements again takes a moment at most.

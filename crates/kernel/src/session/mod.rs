@@ -206,6 +206,12 @@ impl Session {
         self.exit
     }
 
+    /// A step of what can be made ready while nobody asks for anything (`Pool::rest`). False: there
+    /// is nothing to do.
+    pub fn rest(&self) -> bool {
+        self.core.device.cpu.pool().rest()
+    }
+
     /// A clear workspace; device, limits and switches stay.
     pub fn restart(&mut self) {
         self.interp.clear();

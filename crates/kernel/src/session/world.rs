@@ -1,5 +1,7 @@
 //! The world of the evaluator: device, files, output; and the record of what was forced.
 
+mod effects;
+
 use super::core::Core;
 use super::failed;
 use super::kept::{Forced, Interpreted, Kept, Part, Ran, Run, Warning};
@@ -9,8 +11,8 @@ use super::record::Clock;
 use super::shown;
 use crate::files;
 use aplomb_compiler::pass::{Compiled, Log, Timed};
-use aplomb_devices::device::cpu::{apply, registers::compile};
-use aplomb_devices::device::{Device, RunCtx, Tune};
+use aplomb_devices::device::cpu::{Cpu, apply, registers::compile};
+use aplomb_devices::device::{Device, DeviceError, RunCtx, Tune};
 use aplomb_ground::chart::Chart;
 use aplomb_ground::error::{Error, Result, internal};
 use aplomb_ground::limits::{Budget, Interrupt, Limits};
@@ -22,14 +24,16 @@ use aplomb_language::eval::cx::View;
 use aplomb_language::eval::host::{Answer, Arrays, Errand, Format, Host, Much, Now, Page};
 use aplomb_language::eval::work::Reason;
 use aplomb_plans::plan::Launch;
-use aplomb_values::array::Array;
 use aplomb_values::array::format::{self, Style};
+use aplomb_values::array::{Array, elements, storage};
 use aplomb_values::dag::Recorded;
+use aplomb_values::prim::draws::Draws;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Src;
 use aplomb_values::registers::{Code, Request};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// One request's view of the core.
@@ -188,30 +192,14 @@ fn work_ns(launch: &Launch) -> f64 {
 }
 
 impl World<'_> {
-    /// Whether files are touched and time passes. A line that is only told again does neither.
-    pub(super) fn has_effects(&self) -> bool {
-        self.sink.is_some() && !self.core.mode.holding
-    }
-
-    fn withhold(&mut self, what: String) {
-        if let Some(sink) = &mut self.sink {
-            sink.event(Event::Withheld(what));
-        }
-    }
-
-    /// The path at which a file is read.
-    fn source(&self, path: &str) -> PathBuf {
-        if self.has_effects() { path.into() } else { self.core.aside.place(Path::new(path)) }
-    }
-
-    /// The path at which a file is written: under its name, or aside.
-    fn target(&mut self, path: &str) -> Result<PathBuf> {
-        self.core.reach.check(Path::new(path))?;
-        if self.has_effects() {
-            return Ok(path.into());
-        }
-        self.withhold(format!("write {path}"));
-        self.core.aside.target(Path::new(path))
+    /// A step of a library function on the CPU, its threads and its memory.
+    fn step<T>(
+        &mut self,
+        work: impl FnOnce(&mut Cpu, &RunCtx) -> std::result::Result<T, DeviceError>,
+    ) -> Result<T> {
+        let Core { device, interrupt, budget, .. } = &mut *self.core;
+        let ctx = RunCtx { interrupt, budget, timed: false, libraries: true };
+        work(&mut device.cpu, &ctx).map_err(failed::of_step)
     }
 
     /// Compiles and runs one recorded evaluation, and keeps its story where stories are kept.
@@ -319,6 +307,17 @@ impl Host for World<'_> {
 
     fn dot(&self, op: Op, x: Src, y: Src, size: usize, out: &mut [f64]) -> bool {
         apply::dot(self.core.device.cpu.isa(), op, x, y, size, out)
+    }
+
+    fn drawn(&mut self, draws: &Draws, shape: &[usize]) -> Result<Array> {
+        let made = self.step(|cpu, ctx| cpu.drawn(draws, elements(shape), ctx))?;
+        Ok(Array::dense(shape, Arc::new(made)))
+    }
+
+    fn grouped(&mut self, items: &Array, of: &[u32], ends: &[u32]) -> Result<Option<Array>> {
+        let Some(held) = storage(items) else { return Ok(None) };
+        let made = self.step(|cpu, ctx| cpu.grouped(held.view(), of, ends, ctx))?;
+        Ok(made.map(|made| Array::dense(items.shape(), Arc::new(made))))
     }
 
     fn compiled(&self, request: &Request<'_, '_>) -> Code {

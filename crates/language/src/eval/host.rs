@@ -6,12 +6,14 @@ use aplomb_ground::chart::Chart;
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::{Budget, Interrupt, Limits};
 use aplomb_ground::span::Place;
-use aplomb_values::array::Array;
 use aplomb_values::array::format::Style;
+use aplomb_values::array::{Array, Buf, elements};
 use aplomb_values::dag::Recorded;
+use aplomb_values::prim::draws::Draws;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Src;
 use aplomb_values::registers::{Code, Request};
+use std::sync::Arc;
 
 /// The time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -147,6 +149,20 @@ pub trait Host {
     /// unrounded as `reduce::dot` says it of f64. False: some result is suspect.
     fn dot(&self, _op: Op, _x: Src, _y: Src, _size: usize, _out: &mut [f64]) -> bool {
         false
+    }
+
+    /// The random numbers of a call, an array of this shape. Errors: WS FULL, INTERRUPT.
+    fn drawn(&mut self, draws: &Draws, shape: &[usize]) -> Result<Array> {
+        let numbers = (0..elements(shape) as u64).map(|k| draws.at(k));
+        let items = Buf::stored(&self.budget().each(numbers)?, draws.dtype(), self.budget())?;
+        Ok(Array::dense(shape, Arc::new(items)))
+    }
+
+    /// Items of a vector group after group, each group's in their order: the group of each item,
+    /// and the end of each group. None: the device has no loop for them. Errors: WS FULL,
+    /// INTERRUPT.
+    fn grouped(&mut self, _items: &Array, _of: &[u32], _ends: &[u32]) -> Result<Option<Array>> {
+        Ok(None)
     }
 
     /// A function on numbers in registers as machine code. None: the device has none for it.

@@ -9,15 +9,15 @@
 //! text: the second one is stored at once. Switch `keep`.
 
 use super::cx::{Cx, Sys};
-use aplomb_values::array::{Array, elements};
+use aplomb_values::array::{Array, DType, elements};
 use aplomb_values::body::{LAUNCH_NS, PART, READ_NS, WRITE_NS};
 use aplomb_values::dag::{Cell, Role};
 use aplomb_values::prim::op::Fails;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// Nanoseconds to write and read an element again, twice as many as that takes: what is as cheap is
-/// computed again.
+/// Nanoseconds to write and read a number of 64 bits again, twice as many as that takes: what is as
+/// cheap is computed again.
 const STORE_NS: f64 = 2.0 * (WRITE_NS + READ_NS);
 /// The least time of a value that is worth a buffer: a launch takes as long.
 const LEAST_NS: f64 = LAUNCH_NS;
@@ -40,14 +40,18 @@ pub struct Kept {
     pub ns: f64,
 }
 
+/// The part of a number of 64 bits that an element of a type is, in memory.
+fn part(dtype: DType) -> f64 {
+    dtype.size() as f64 / DType::F64.size() as f64
+}
+
 /// The time, ns, of one element-wise step over the cell's own domain, operands that are stored
 /// read.
 fn own_ns(cell: &Cell) -> f64 {
     let Some(node) = cell.node() else { return 0.0 };
     let points = |a: &Array| elements(a.shape()) as f64;
-    let reads = READ_NS
-        * node.inputs().iter().filter(|a| a.pending().is_none() && !a.shape().is_empty()).count()
-            as f64;
+    let stored = node.inputs().into_iter().filter(|a| a.pending().is_none() && a.rank() > 0);
+    let reads: f64 = stored.map(|a| READ_NS * part(a.dtype())).sum();
     let n = elements(cell.shape()) as f64;
     let own = match node.role() {
         Role::Given | Role::Index => return 0.0,
@@ -154,7 +158,8 @@ impl Cx<'_> {
             let fits = looks <= LOOKS && (n as u64).saturating_mul(8) <= free / SHARE;
             if fits && held.contains(&at) && needed.0.contains(&at) {
                 let ns = ns(cell, &mut looks);
-                if self.sys.recorder.keep_all || ns > LEAST_NS.max(n as f64 * STORE_NS) {
+                let store = n as f64 * STORE_NS * part(cell.dtype());
+                if self.sys.recorder.keep_all || ns > LEAST_NS.max(store) {
                     kept.push(Kept { cell: cell.clone(), ns });
                     continue;
                 }

@@ -11,7 +11,8 @@ use crate::eval::cx::Cx;
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, DType, Data, Ragged, View, elements, storage};
-use aplomb_values::prim::library::{self as places, Places, same};
+use aplomb_values::dag::Lib;
+use aplomb_values::prim::library::{Places, same};
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -22,6 +23,15 @@ pub struct Groups {
     pub firsts: Vec<usize>,
     /// The group of each cell.
     pub of: Vec<u32>,
+}
+
+/// Major cells that are equal: where each group begins, and how many it has. In order of first
+/// sight.
+pub struct Sizes {
+    /// The first cell of each group.
+    pub firsts: Vec<usize>,
+    /// The number of its cells.
+    pub sizes: Vec<u32>,
 }
 
 /// Keys whose places make a table: at most so many for each item, and always some.
@@ -129,6 +139,51 @@ fn placed<T: Copy + Ord + Into<i64>>(items: &[T], budget: &Budget) -> Result<Opt
     Ok(Some(out))
 }
 
+/// The first item of each group and how many it has, where the groups would be those of a table of
+/// places: nobody needs to know which group an item belongs to.
+fn sizes_of_whole(y: &Array, budget: &Budget) -> Result<Option<Sizes>> {
+    fn sizes<T: Copy + Ord + Into<i64>>(items: &[T], budget: &Budget) -> Result<Option<Sizes>> {
+        let (lo, hi) = span(items);
+        if items.is_empty() || !is_table((lo, hi), items.len()) {
+            return Ok(None);
+        }
+        let size = (hi - lo + 1) as usize;
+        let _held = budget.charge_elements(size, size_of::<u32>())?;
+        let mut table = budget.filled(0u32, size)?;
+        let (mut firsts, mut keys) = (Vec::new(), Vec::new());
+        for (block, part) in items.chunks(LOOK).enumerate() {
+            budget.check()?;
+            for (k, x) in part.iter().enumerate() {
+                let place = ((*x).into() - lo) as usize;
+                let own = &mut table[place];
+                if *own == 0 {
+                    firsts.push(block * LOOK + k);
+                    keys.push(place);
+                }
+                *own += 1;
+            }
+        }
+        let sizes = budget.each(keys.iter().map(|&place| table[place]))?;
+        Ok(Some(Sizes { firsts, sizes }))
+    }
+    of_whole!(y, budget, sizes)
+}
+
+/// The first cell of each group of equal major cells, and how many they are. As `groups`.
+pub fn sizes(cx: &mut Cx<'_>, y: &Array) -> Result<Sizes> {
+    let y = &cx.ready(y, "search")?;
+    if let Some(made) = sizes_of_whole(y, cx.budget())? {
+        return Ok(made);
+    }
+    let Groups { firsts, of } = groups(cx, y)?;
+    let mut sizes = cx.budget().filled(0u32, firsts.len())?;
+    for some in of.chunks(LOOK) {
+        cx.budget().check()?;
+        some.iter().for_each(|&g| sizes[g as usize] += 1);
+    }
+    Ok(Sizes { firsts, sizes })
+}
+
 /// Groups of whole numbers or characters. None: these are others, or cells.
 fn groups_of_whole(y: &Array, budget: &Budget) -> Result<Option<Groups>> {
     of_whole!(y, budget, placed)
@@ -176,23 +231,63 @@ fn firsts_of_whole(y: &Array, budget: &Budget) -> Result<Option<Vec<usize>>> {
 fn groups_of_numbers(y: &Array, ct: f64, budget: &Budget) -> Result<Option<Groups>> {
     let held = storage(y).filter(|_| y.rank() == 1);
     let Some(View::F64(items)) = held.map(|s| s.view()) else { return Ok(None) };
-    let _held = budget.charge_elements(items.len(), places::BYTES + size_of::<usize>())?;
-    let mut seen = [Places::new(items, ct, 0, 1)];
+    let _held = budget.charge_elements(items.len(), Places::BYTES + size_of::<usize>())?;
+    let mut seen = Places::new(items, ct, 0, 1);
     let mut out = Groups { firsts: Vec::new(), of: budget.room(items.len())? };
     let mut ticks = budget.ticks();
-    for (k, x) in items.iter().enumerate() {
+    for k in 0..items.len() {
         ticks.tick()?;
-        let group = match Places::first(&seen, *x) {
-            Some(first) => out.of[first],
-            None => {
-                seen[0].add(k..k + 1);
-                out.firsts.push(k);
-                out.firsts.len() as u32 - 1
-            }
+        if k % Places::TOGETHER == 0 {
+            seen.ask(&items[k..items.len().min(k + Places::TOGETHER)]);
+        }
+        let first = seen.first_or_add(k);
+        let group = match first == k {
+            true => out.firsts.len() as u32,
+            false => out.of[first],
         };
+        if first == k {
+            out.firsts.push(k);
+        }
         out.of.push(group);
     }
     Ok(Some(out))
+}
+
+/// Whether no two of many floats are equal within ⎕CT, where that is likely: in order, equal ones
+/// would be neighbours. For of three in order, the outer two are equal only if one of them equals
+/// the one between: were both further apart than their tolerance, the outer two would be further
+/// than the sum of both.
+fn all_differ(cx: &mut Cx<'_>, y: &Array, ct: f64) -> Result<bool> {
+    /// Fewer fit a table in a cache.
+    const MANY: usize = 1 << 15;
+    /// Items of which none is there twice: of n items of which every second is, two would be among
+    /// so many almost surely.
+    const SAMPLE: usize = 1 << 12;
+    let View::F64(items) = (match storage(y).filter(|s| y.rank() == 1 && s.len() >= MANY) {
+        Some(held) => held.view(),
+        None => return Ok(false),
+    }) else {
+        return Ok(false);
+    };
+    let step = items.len() / SAMPLE;
+    let mut sample: Vec<f64> = items.iter().step_by(step.max(1)).copied().collect();
+    sample.sort_by(f64::total_cmp);
+    if sample.windows(2).any(|pair| same(pair[0], pair[1], ct)) {
+        return Ok(false);
+    }
+    let Some(order) = cx.record_lib(Lib::GradeUp, &[y])? else { return Ok(false) };
+    let sorted = super::select::bracket(cx, y, &[Some(order)])?;
+    let sorted = cx.ready(&sorted, "search")?;
+    let Some(View::F64(items)) = storage(&sorted).map(|s| s.view()) else { return Ok(false) };
+    for from in (0..items.len()).step_by(LOOK) {
+        cx.budget().check()?;
+        // With the first of the next block.
+        let some = &items[from..items.len().min(from + LOOK + 1)];
+        if some.windows(2).any(|pair| same(pair[0], pair[1], ct)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// A hash of a whole number that no other of 64 bits has: each step can be undone.
@@ -651,6 +746,11 @@ pub fn groups(cx: &mut Cx<'_>, y: &Array) -> Result<Groups> {
     };
     let ct = ct_of(cx, y, y);
     let made = match made {
+        None if all_differ(cx, y, ct)? => {
+            let n = y.len();
+            let (firsts, of) = (cx.budget().each(0..n)?, cx.budget().each(0..n as u32)?);
+            Some(Groups { firsts, of })
+        }
         None => groups_of_numbers(y, ct, cx.budget())?,
         made => made,
     };

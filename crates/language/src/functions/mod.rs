@@ -22,8 +22,8 @@ mod sorted;
 pub mod straight;
 pub mod text;
 
-/// A buffer of the type of another, of what is made of its items and a fill. Numbers of types
-/// without a vector of their own go through f64; complex ones return None from the function around.
+/// A buffer of the type of another, of what is made of its items and a fill. Complex numbers return
+/// None from the function around.
 macro_rules! of_its_type {
     ($held:expr, $budget:expr, |$items:ident, $fill:pat_param| $made:expr) => {{
         use aplomb_values::array::{Buf, View};
@@ -36,20 +36,27 @@ macro_rules! of_its_type {
                 let $fill = 0;
                 Buf::bools($made?, $budget)?
             }
-            View::F64($items) => {
-                let $fill = 0.0;
-                Buf::f64($made?, $budget)?
+            View::I8($items) => {
+                let $fill = 0;
+                Buf::i8($made?, $budget)?
+            }
+            View::I16($items) => {
+                let $fill = 0;
+                Buf::i16($made?, $budget)?
+            }
+            View::I32($items) => {
+                let $fill = 0;
+                Buf::i32($made?, $budget)?
             }
             View::F32($items) => {
                 let $fill = 0.0;
                 Buf::f32($made?, $budget)?
             }
-            View::Complex(_) => return Ok(None),
-            view => {
-                let numbers = view.numbers($budget)?;
-                let ($items, $fill) = (&numbers[..], 0.0);
-                Buf::stored(&$made?, $held.dtype(), $budget)?
+            View::F64($items) => {
+                let $fill = 0.0;
+                Buf::f64($made?, $budget)?
             }
+            View::Complex(_) => return Ok(None),
         }
     }};
 }

@@ -1,7 +1,4 @@
 //! Numbers that are no scalar functions: `? ⊥ ⊤`.
-//!
-//! The generator is counter-based: draw k of seed s is SplitMix64's finalizer of s + (k+1)·golden
-//! ratio, so that any part of a stream can be made anywhere (Steele, Lea, Flood 2014).
 
 use super::shape::Axis;
 use crate::eval::cx::{Cx, SMALL};
@@ -10,29 +7,13 @@ use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, Complex64, Data, Shape, checked_elements, elements};
 use aplomb_values::dag::Read;
 use aplomb_values::dag::ix::Ix;
+use aplomb_values::prim::draws::{Draws, Kind, draw, under, unit};
 use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::Op;
 use std::collections::HashMap;
 
 /// Draws between two looks at the interrupt.
 const STRETCH: usize = 1 << 16;
-
-pub(crate) fn draw(seed: u64, k: u64) -> u64 {
-    let mut z = seed.wrapping_add((k + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
-}
-
-/// A number in (0,1) of a draw.
-fn unit(z: u64) -> f64 {
-    ((z >> 12) as f64 + 0.5) / 4_503_599_627_370_496.0
-}
-
-/// A number in 0 … n-1 of a draw.
-pub(crate) fn under(z: u64, n: u64) -> u64 {
-    ((u128::from(z) * u128::from(n)) >> 64) as u64
-}
 
 impl Cx<'_> {
     /// The seed, and the number of the next draw.
@@ -69,7 +50,7 @@ fn repeated(y: &Array) -> Option<f64> {
 /// `?Y`: for each item a random number up to it; for 0 one between 0 and 1.
 pub fn roll(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     cx.unframed("?")?;
-    let (one, n) = (repeated(y), y.len());
+    let (one, n) = (repeated(y).filter(|_| y.rank() > 0), y.len());
     let y = if one.is_some() { y.clone() } else { cx.ready(y, "?")? };
     if let Data::Items(items) = y.data() {
         let made: Result<Vec<_>> = items.iter().map(|i| roll(cx, &i, None)).collect();
@@ -77,47 +58,46 @@ pub fn roll(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     }
     let io = cx.sys.settings.io;
     let (seed, first) = cx.generator();
+    let kind = match one {
+        Some(0.0) => Some(Kind::Unit),
+        Some(x) if x >= 1.0 && x.fract() == 0.0 && x < 9e15 => {
+            Some(Kind::Whole { n: x as u64, origin: io as u8 })
+        }
+        _ => None,
+    };
+    if let Some(kind) = kind {
+        let made = cx.host.drawn(&Draws { seed, first, kind }, y.shape())?;
+        cx.sys.settings.drawn += n as u64;
+        return match kind {
+            Kind::Unit => cx.floats(&made),
+            Kind::Whole { .. } => Ok(made),
+        };
+    }
     let mut out: Vec<f64> = cx.budget().room(n)?;
     let held = cx.budget().charge_elements(n, 8)?;
     let mut float = false;
-    let mut one_of = |cx: &mut Cx<'_>, x: f64, k: usize| {
+    for k in 0..n {
+        if k % STRETCH == 0 {
+            cx.budget().check()?;
+        }
+        // One by one: all of them at once would be as large as the result.
+        let x = match one.or_else(|| y.number_at(k)) {
+            Some(x) if !y.is_char() => x,
+            _ => cx.numbers(&y, "the argument of ?")?[k],
+        };
         let z = draw(seed, first + k as u64);
-        Ok(match cx.integer(x, "the argument of ?")? {
+        out.push(match cx.integer(x, "the argument of ?")? {
             0 => {
                 float = true;
                 unit(z)
             }
             n if n > 0 => under(z, n as u64) as f64 + io,
             _ => return Err(domain("? takes 0 or a positive whole number")),
-        })
-    };
-    for from in (0..n).step_by(STRETCH) {
-        cx.budget().check()?;
-        let stretch = from..(from + STRETCH).min(n);
-        match one {
-            Some(0.0) => {
-                out.extend(stretch.map(|k| unit(draw(seed, first + k as u64))));
-            }
-            Some(x) if x >= 1.0 && x.fract() == 0.0 && x < 9e15 => {
-                out.extend(
-                    stretch.map(|k| under(draw(seed, first + k as u64), x as u64) as f64 + io),
-                );
-            }
-            _ => {
-                for k in stretch {
-                    // One by one: all of them at once would be as large as the result.
-                    let x = match one.or_else(|| y.number_at(k)) {
-                        Some(x) if !y.is_char() => x,
-                        _ => cx.numbers(&y, "the argument of ?")?[k],
-                    };
-                    out.push(one_of(cx, x, k)?);
-                }
-            }
-        }
+        });
     }
     cx.sys.settings.drawn += n as u64;
     drop(held);
-    if float || one == Some(0.0) {
+    if float {
         let made = Array::floats(y.shape(), out, cx.budget())?;
         cx.floats(&made)
     } else {

@@ -8,7 +8,7 @@ use super::shape::Axis;
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, domain, length, rank, ws_full};
 use aplomb_ground::limits::{Budget, Ticks};
-use aplomb_values::array::{Array, Complex64, Data, View, elements};
+use aplomb_values::array::{Array, Complex64, DType, Data, View, elements};
 use aplomb_values::dag::Lib;
 use aplomb_values::prim::library::same;
 use aplomb_values::prim::op::Op;
@@ -549,6 +549,9 @@ fn firsts(cx: &mut Cx<'_>, y: &Array) -> Result<Vec<bool>> {
 pub fn unique(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     let y = if y.rank() == 0 { super::shape::reshaped(cx, y, &[1])? } else { y.clone() };
     let firsts = firsts_of_groups(cx, &y)?;
+    if firsts.len() == y.first_extent() {
+        return Ok(y);
+    }
     let picks: Vec<_> = cx.budget().each(firsts.into_iter().map(Some))?;
     cells::along(cx, &y, 0, &picks)
 }
@@ -661,7 +664,11 @@ pub fn interval(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Ar
     if x.rank() == 0 {
         return Err(rank("the left argument of ⍸ is at least a vector"));
     }
-    let (x, y) = (cx.ready(x, "search")?, cx.ready(y, "search")?);
+    let x = cx.ready(x, "search")?;
+    if let Some(made) = interval_of_few(cx, &x, y)? {
+        return Ok(made);
+    }
+    let y = cx.ready(y, "search")?;
     let cell = x.rank() - 1;
     if y.rank() < cell {
         return Err(rank("Y has fewer axes than the cells of X"));
@@ -685,6 +692,49 @@ pub fn interval(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Ar
     Array::numbers(frame.as_slice(), places, cx.budget())
 }
 
+/// Whether an array is of real numbers.
+fn is_real(a: &Array) -> bool {
+    a.is_uniform() && a.dtype().is_number() && a.dtype() != DType::Complex
+}
+
+/// Whether numbers are in order, none of them NaN.
+fn ascends(bounds: &[f64]) -> bool {
+    bounds.windows(2).all(|pair| pair[0] <= pair[1]) && bounds.first().is_some_and(|x| !x.is_nan())
+}
+
+/// Real numbers among so few bounds that each is compared with all of them: recorded, as the number
+/// of bounds less that of those which a number lies before. A NaN lies before none and comes last,
+/// as in the order of all numbers. None: there are others, or it is not worth recording.
+fn interval_of_few(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array>> {
+    /// The most bounds: a comparison costs less than a step of a search and its copies.
+    const FEW: usize = 24;
+    let few = x.rank() == 1 && x.len() <= FEW && is_real(x) && is_real(y);
+    if !few || !cx.recordable(y) || !cx.records(&[y], y.len()) {
+        return Ok(None);
+    }
+    let bounds = cx.numbers(x, "the left argument of ⍸")?;
+    if !ascends(&bounds) {
+        return Ok(None);
+    }
+    let last = bounds.len() as f64 + cx.sys.settings.io - 1.0;
+    // The order of numbers knows no tolerance.
+    let ct = std::mem::replace(&mut cx.sys.settings.ct, 0.0);
+    let before = |cx: &mut Cx<'_>| {
+        let mut sum = None;
+        for bound in bounds {
+            let less = cx.map2(Op::Lt, y, &Array::num(bound))?;
+            sum = Some(match sum {
+                Some(sum) => cx.map2(Op::Add, &sum, &less)?,
+                None => less,
+            });
+        }
+        sum.map(|sum| cx.map2(Op::Sub, &Array::num(last), &sum)).transpose()
+    };
+    let made = before(cx);
+    cx.sys.settings.ct = ct;
+    made
+}
+
 /// Numbers whose places are looked for side by side: a step of one waits for nothing of another.
 const ABREAST: usize = 8;
 
@@ -692,14 +742,12 @@ const ABREAST: usize = 8;
 /// place by a product, not by a branch, so that all numbers of a group take the same steps. None:
 /// there are others, or ones that have no order, or the vector does not ascend.
 fn interval_of_numbers(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array>> {
-    let real = |a: &Array| a.is_uniform() && a.dtype().is_number() && !a.is_complex();
-    if x.rank() != 1 || x.is_empty() || !real(x) || !real(y) {
+    if x.rank() != 1 || !is_real(x) || !is_real(y) {
         return Ok(None);
     }
     let (bounds, mut places) =
         (cx.numbers(x, "the left argument of ⍸")?, cx.numbers(y, "the right argument of ⍸")?);
-    let ascends = bounds.windows(2).all(|pair| pair[0] <= pair[1]) && !bounds[0].is_nan();
-    if !ascends || places.iter().any(|v| v.is_nan()) {
+    if !ascends(&bounds) || places.iter().any(|v| v.is_nan()) {
         return Ok(None);
     }
     let before = cx.sys.settings.io - 1.0;

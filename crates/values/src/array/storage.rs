@@ -229,6 +229,44 @@ fn converted<B: Taking>(items: &[f64], dtype: DType, by: &B) -> Result<Vecs, B::
     })
 }
 
+/// A buffer of the items of a vector, as they are, for each type. Errors: WS FULL.
+macro_rules! counted {
+    ($($(#[$says:meta])* $name:ident: $of:ident($item:ty),)*) => {
+        impl Buf {
+            $(
+                $(#[$says])*
+                pub fn $name(
+                    items: Vec<$item>,
+                    budget: &Budget,
+                ) -> aplomb_ground::error::Result<Buf> {
+                    let charge = budget.charge_elements(items.len(), size_of::<$item>())?;
+                    Ok(Buf { items: Vecs::$of(items), _charge: Some(charge) })
+                }
+            )*
+        }
+    };
+}
+
+counted! {
+    /// Booleans, each 0 or 1. Errors: WS FULL.
+    bools: Bool(u8),
+    /// Integers of 8 bits. Errors: WS FULL.
+    i8: I8(i8),
+    /// Integers of 16 bits. Errors: WS FULL.
+    i16: I16(i16),
+    /// Integers of 32 bits. Errors: WS FULL.
+    i32: I32(i32),
+    /// Floats of 32 bits. Errors: WS FULL.
+    f32: F32(f32),
+    /// Floats of 64 bits. Errors: WS FULL.
+    f64: F64(f64),
+    /// Complex numbers. Arrays are made of them by `Array::complexes`, which takes reals for what
+    /// they are. Errors: WS FULL.
+    complexes: Complex(Complex64),
+    /// Characters. Errors: WS FULL.
+    chars: Char(char),
+}
+
 impl Buf {
     /// Integers in their narrowest storage, everything else as f64. Errors: WS FULL.
     pub fn numbers(items: Vec<f64>, budget: &Budget) -> aplomb_ground::error::Result<Buf> {
@@ -308,40 +346,9 @@ impl Buf {
         Buf { items: Vecs::Char(items), _charge: None }
     }
 
-    /// Floats of 64 bits. Errors: WS FULL.
-    pub fn f64(items: Vec<f64>, budget: &Budget) -> aplomb_ground::error::Result<Buf> {
-        let charge = budget.charge_elements(items.len(), 8)?;
-        Ok(Buf { items: Vecs::F64(items), _charge: Some(charge) })
-    }
-
-    /// Floats of 32 bits. Errors: WS FULL.
-    pub fn f32(items: Vec<f32>, budget: &Budget) -> aplomb_ground::error::Result<Buf> {
-        let charge = budget.charge_elements(items.len(), 4)?;
-        Ok(Buf { items: Vecs::F32(items), _charge: Some(charge) })
-    }
-
-    /// As they are. Arrays are made of them by `Array::complexes`, which takes reals for what they
-    /// are.
-    pub fn complexes(items: Vec<Complex64>, budget: &Budget) -> aplomb_ground::error::Result<Buf> {
-        let charge = budget.charge_elements(items.len(), 16)?;
-        Ok(Buf { items: Vecs::Complex(items), _charge: Some(charge) })
-    }
-
     /// One complex number; so small that no budget counts it.
     pub fn one_complex(z: Complex64) -> Buf {
         Buf { items: Vecs::Complex(vec![z]), _charge: None }
-    }
-
-    /// Booleans, each 0 or 1. Errors: WS FULL.
-    pub fn bools(items: Vec<u8>, budget: &Budget) -> aplomb_ground::error::Result<Buf> {
-        let charge = budget.charge_elements(items.len(), 1)?;
-        Ok(Buf { items: Vecs::Bool(items), _charge: Some(charge) })
-    }
-
-    /// Characters. Errors: WS FULL.
-    pub fn chars(items: Vec<char>, budget: &Budget) -> aplomb_ground::error::Result<Buf> {
-        let charge = budget.charge_elements(items.len(), 4)?;
-        Ok(Buf { items: Vecs::Char(items), _charge: Some(charge) })
     }
 
     /// The code points of characters, in the narrowest storage. Errors: WS FULL, INTERRUPT.

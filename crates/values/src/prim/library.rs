@@ -5,13 +5,11 @@
 //! however it is sorted. A search is a table of all that is there, in one share or several, each
 //! made from the whole list; lookups are independent of each other.
 
+pub use super::places::Places;
 use super::whole::Given;
 use crate::array::elements;
 use crate::dag::Lib;
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
 use std::cmp::Ordering;
-use std::ops::Range;
 
 /// Whether two numbers are equal under the tolerance `ct`; ∞ and NaN are equal to nothing but, for
 /// ∞, itself.
@@ -130,87 +128,12 @@ pub fn ordered(key: u64) -> f64 {
     f64::from_bits(if key >> 63 == 1 { key ^ 1 << 63 } else { !key })
 }
 
-/// The places of a list's numbers, for lookups with ⎕CT: a share of them.
-///
-/// The line of numbers is cut into cells that are so wide that what equals a number lies in its own
-/// or in the next one: a cell is at least as wide as 64 tolerances of the least number of its
-/// binade. A lookup goes through the cells that the tolerance reaches, compares each number that it
-/// finds there, and takes the least place; so it finds the first that is equal, however many shares
-/// there are.
-pub struct Places<'a> {
-    have: &'a [f64],
-    ct: f64,
-    /// Bits of a number that do not tell its cell.
-    drop: u32,
-    share: usize,
-    shares: usize,
-    /// One place of each value, the first.
-    firsts: HashTable<usize>,
-}
-
-/// At most, for an item of the list, while a table grows. Room for all from the start is no faster.
-pub const BYTES: usize = 32;
-
-impl<'a> Places<'a> {
-    /// Share number `share` of `shares`, of nothing yet. `ct`: at most 2*¯32.
-    pub fn new(have: &'a [f64], ct: f64, share: usize, shares: usize) -> Places<'a> {
-        // From 64 ⎕CTs of the least number of its binade a cell has, so that few lookups need two.
-        let drop = if ct > 0.0 { (58.0 + ct.log2()).ceil().clamp(0.0, 51.0) as u32 } else { 0 };
-        Places { have, ct, drop, share, shares: shares.max(1), firsts: HashTable::new() }
-    }
-
-    /// Takes up what of these places is in this share; ranges come in their order.
-    pub fn add(&mut self, range: Range<usize>) {
-        let Places { have, drop, share, shares, .. } = *self;
-        let hash = |k: usize| mixed(cell(have[k], drop));
-        for k in range.filter(|k| !have[*k].is_nan()) {
-            let own = hash(k);
-            if at_share(own, shares) == share
-                && let Entry::Vacant(free) =
-                    self.firsts.entry(own, |o| have[*o] == have[k], |o| hash(*o))
-            {
-                free.insert(k);
-            }
-        }
-    }
-
-    /// The first place of a number that equals x, in all shares of a list together.
-    pub fn first(shares: &[Places], x: f64) -> Option<usize> {
-        let Places { ct, drop, .. } = *shares.first()?;
-        // Twice the tolerance, for what is rounded here. An infinity equals itself alone.
-        let by = if x.is_finite() { 2.0 * ct * x.abs() } else { 0.0 };
-        let (a, b) = (cell(x - by, drop), cell(x + by, drop));
-        let in_cell = |at: u64| {
-            let own = mixed(at);
-            let p = &shares[at_share(own, shares.len())];
-            p.firsts.iter_hash(own).copied().filter(|k| same(p.have[*k], x, p.ct))
-        };
-        (a.min(b)..=a.max(b)).flat_map(in_cell).min()
-    }
-}
-
 /// The answer of a search for the first place among so many.
 pub fn found_place(of: Lib, first: Option<usize>, among: usize) -> f64 {
     match of {
         Lib::Member => f64::from(u8::from(first.is_some())),
         _ => first.unwrap_or(among) as f64,
     }
-}
-
-/// The cell of a number; neighbours of one sign have neighbouring numbers.
-fn cell(x: f64, drop: u32) -> u64 {
-    (x + 0.0).to_bits() >> drop
-}
-
-/// Spread over all bits, because tables look at the ends and shares at the middle.
-fn mixed(cell: u64) -> u64 {
-    let h = (cell ^ cell >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let h = (h ^ h >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    h ^ h >> 32
-}
-
-fn at_share(hash: u64, shares: usize) -> usize {
-    (hash >> 32 & 0xff_ffff) as usize % shares
 }
 
 #[cfg(test)]

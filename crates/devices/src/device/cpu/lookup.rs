@@ -11,7 +11,7 @@ use super::share::{Ran, STRETCH, each_unit, stretch};
 use super::{Cpu, DeviceError, RunCtx};
 use crate::pool::lock;
 use aplomb_values::array::DType;
-use aplomb_values::prim::library::{self, Places, first_of};
+use aplomb_values::prim::library::{Places, first_of};
 use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -179,8 +179,7 @@ pub fn by_hash(
     ct: f64,
     found: Found,
 ) -> Ran {
-    let _held =
-        ctx.budget.charge((have.len() * library::BYTES) as u64).map_err(DeviceError::Oom)?;
+    let _held = ctx.budget.charge((have.len() * Places::BYTES) as u64).map_err(DeviceError::Oom)?;
     let count = if have.len() > STRETCH { cpu.threads.count() } else { 1 };
     let shares: Vec<_> = (0..count).map(|k| Mutex::new(Places::new(have, ct, k, count))).collect();
     let built = each_unit(&mut cpu.threads, count, count > 1, ctx, &|k, _| {
@@ -255,7 +254,9 @@ mod tests {
                         len: of.len() / dtype.size(),
                     };
                     let (x, y) = (stored(a, &have), stored(b, &want));
-                    let place = |w: &f64| have.iter().position(|h| library::same(*h, *w, ct));
+                    let place = |w: &f64| {
+                        have.iter().position(|h| aplomb_values::prim::library::same(*h, *w, ct))
+                    };
                     let expected: Vec<_> = want.iter().map(place).collect();
                     for threads in [1, 3] {
                         match narrowly(threads, source(a, &x), source(b, &y), ct) {

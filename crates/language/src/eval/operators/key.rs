@@ -10,7 +10,7 @@ use crate::eval::flattened::Steps;
 use crate::eval::run::Eval;
 use crate::eval::value::{Func, Operand};
 use crate::eval::work::why;
-use crate::functions::groups::{Groups, gathered, groups};
+use crate::functions::groups::{Groups, Sizes, firsts_of_groups, gathered, groups, sizes};
 use crate::functions::shape::{Axis, reshaped};
 use crate::functions::{cells, of_its_type, select};
 use aplomb_ground::error::{Result, length};
@@ -93,20 +93,21 @@ pub fn key(
         return Err(length("X and Y of ⌸ need as many major cells"));
     }
     let work = ev.cx.begin_work(keys.len());
-    let Groups { firsts, of } = groups(&mut ev.cx, &keys)?;
-    let n = firsts.len();
-    let what = known(&func)
-        .filter(|w| n > 0 && (*w != Counts::WithKey || keys.rank() == 1 && keys.is_uniform()));
+    let what = known(&func).filter(|w| {
+        keys.shape()[0] > 0 && (*w != Counts::WithKey || keys.rank() == 1 && keys.is_uniform())
+    });
     // Who finds the groups is no launch, whoever goes on with them.
     let told = |ev: &mut Eval<'_>, z: &Array| {
         ev.cx.tell_work(work.filter(|_| z.pending().is_some()));
     };
     if let Some(what) = what {
         let flat = !matches!(&*func, Func::Dfn(c) if c.text().contains('⍴'));
-        let z = counted(ev, &keys, &firsts, &of, what, flat)?;
+        let z = counted(ev, &keys, what, flat)?;
         told(ev, &z);
         return Ok(z);
     }
+    let Groups { firsts, of } = groups(&mut ev.cx, &keys)?;
+    let n = firsts.len();
     let fold = x
         .and_then(|_| folded(&func))
         .filter(|f| n > 0 && values.rank() == 1 && (!f.1 || keys.rank() == 1))
@@ -320,6 +321,11 @@ fn grouped(cx: &mut Cx<'_>, values: &Array, of: &[u32], ends: &[u32]) -> Result<
         return Ok(pieces.taken(&order, cx.budget())?.map(|all| all.items(&[values.len()])));
     }
     let Some(held) = storage(values).filter(|_| values.rank() == 1) else { return Ok(None) };
+    if values.len() > LOOK
+        && let Some(made) = cx.host.grouped(values, of, ends)?
+    {
+        return Ok(Some(made));
+    }
     let budget = cx.budget();
     let made = of_its_type!(held, budget, |v, fill| placed(cx, v, fill, of, ends));
     Ok(Some(Array::dense([values.len()].as_slice(), Arc::new(made))))
@@ -425,30 +431,23 @@ fn in_one_walk(cx: &Cx<'_>, op: Op, values: &Array, of: &[u32], n: usize) -> Res
     keyed.ends().map(|out| folded_to(cx, values.dtype(), out)).transpose()
 }
 
-fn counted(
-    ev: &mut Eval<'_>,
-    keys: &Array,
-    firsts: &[usize],
-    of: &[u32],
-    what: Counts,
-    flat: bool,
-) -> Result<Array> {
-    let n = firsts.len();
-    let picks = ev.cx.budget().each(firsts.iter().map(|&k| Some(k)))?;
+fn counted(ev: &mut Eval<'_>, keys: &Array, what: Counts, flat: bool) -> Result<Array> {
+    let of = |cx: &mut Cx<'_>, firsts: &[usize]| {
+        let picks = cx.budget().each(firsts.iter().map(|&k| Some(k)))?;
+        cells::along(cx, keys, 0, &picks)
+    };
     if what == Counts::Keys {
-        return cells::along(&mut ev.cx, keys, 0, &picks);
+        let firsts = firsts_of_groups(&mut ev.cx, keys)?;
+        return of(&mut ev.cx, &firsts);
     }
-    let (mut counts, mut ticks) = (ev.cx.budget().filled(0.0, n)?, ev.cx.budget().ticks());
-    for &g in of {
-        ticks.tick()?;
-        counts[g as usize] += 1.0;
-    }
+    let Sizes { firsts, sizes } = sizes(&mut ev.cx, keys)?;
+    let (n, most) = (firsts.len(), sizes.iter().copied().fold(0, u32::max));
     let shape: &[usize] = if flat && what == Counts::Only { &[n] } else { &[n, 1] };
-    let counts = Array::numbers(shape, counts, ev.cx.budget())?;
+    let counts = Array::up_to(shape, sizes, most, ev.cx.budget())?;
     if what == Counts::Only {
         return Ok(counts);
     }
-    let keys = cells::along(&mut ev.cx, keys, 0, &picks)?;
+    let keys = of(&mut ev.cx, &firsts)?;
     let keys = reshaped(&mut ev.cx, &keys, &[n, 1])?;
     cells::join(&mut ev.cx, &[keys, counts], 1)
 }
