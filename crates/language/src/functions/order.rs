@@ -205,6 +205,31 @@ fn ranks(cx: &mut Cx<'_>, column: &Array) -> Result<Option<(Vec<usize>, usize)>>
     Ok(Some((out, rank + 1)))
 }
 
+/// The first items of a piece as one number, in the order of pieces as far as it goes: each item is
+/// a digit, counted from 1 on, so that a piece that ends comes before one that goes on.
+struct Heads {
+    least: f64,
+    bits: u32,
+}
+
+impl Heads {
+    /// For pieces of these items. Of other items than whole numbers and characters a piece's number
+    /// tells nothing.
+    fn of(flat: &Array, items: &[f64]) -> Heads {
+        let exact = flat.is_char() || flat.dtype().is_integer();
+        let least = items.iter().copied().fold(f64::INFINITY, f64::min);
+        let most = items.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let digits = if exact && least <= most { (most - least) as u64 + 2 } else { 0 };
+        Heads { least, bits: u64::BITS - digits.leading_zeros() }
+    }
+
+    fn key(&self, piece: &[f64]) -> u64 {
+        let Some(fit) = u64::BITS.checked_div(self.bits) else { return 0 };
+        let digit = |k: u32| piece.get(k as usize).map_or(0, |x| (x - self.least) as u64 + 1);
+        (0..fit).fold(0, |key, k| key << self.bits | digit(k))
+    }
+}
+
 /// Groups of pieces in their order.
 fn sorted_groups(cx: &Cx<'_>, pieces: &Ragged, groups: &Groups, down: bool) -> Result<Vec<usize>> {
     let m = groups.firsts.len();
@@ -214,15 +239,19 @@ fn sorted_groups(cx: &Cx<'_>, pieces: &Ragged, groups: &Groups, down: bool) -> R
         // Item by item, the shorter first: no array is made of a piece.
         Some(items) => {
             let _keys = cx.budget().charge_elements(items.len(), 8)?;
-            let key = |g: usize| &items[pieces.range(groups.firsts[g])];
-            in_short_order(sorted, cx.budget(), |a, b| {
-                let (a, b) = (key(a), key(b));
-                let differ = a.iter().zip(b).map(|(x, y)| number(*x, *y)).find(|o| o.is_ne());
-                turn(match differ {
-                    Some(order) => order,
-                    None => a.len().cmp(&b.len()),
-                })
-            })
+            let piece = |g: usize| &items[pieces.range(groups.firsts[g])];
+            let heads = Heads::of(pieces.flat(), &items);
+            let _heads = cx.budget().charge_elements(m, size_of::<(u64, usize)>())?;
+            let keys = cx.budget().each(sorted.into_iter().map(|g| (heads.key(piece(g)), g)))?;
+            let sorted = in_short_order(keys, cx.budget(), |(x, a), (y, b)| {
+                let rest = || {
+                    let (a, b) = (piece(a), piece(b));
+                    let differ = a.iter().zip(b).map(|(x, y)| number(*x, *y)).find(|o| o.is_ne());
+                    differ.unwrap_or(a.len().cmp(&b.len()))
+                };
+                turn(x.cmp(&y).then_with(rest))
+            })?;
+            cx.budget().each(sorted.into_iter().map(|(_, g)| g))
         }
         None => {
             let firsts = cx.budget().each(groups.firsts.iter().map(|&k| pieces.item(k)))?;

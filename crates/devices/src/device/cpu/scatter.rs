@@ -229,8 +229,7 @@ impl Into<'_> {
                 place(places, &mut point, first, unit == 0);
                 let of = |ct| Values { of: self, scatter: &scatter, places, first, own, ct };
                 match *combine {
-                    None => of(0.0)
-                        .each(|k, _| scatter.value(0.0, k, &mut |k, fail| (self.fail)(k, fail))),
+                    None => of(0.0).put(),
                     // None: the operation has no fast rule.
                     Some((op, ct)) => visit(op, ct, &of(ct)).unwrap_or_else(|| of(ct).with_care()),
                 }
@@ -325,17 +324,33 @@ impl Moved<'_> {
 
 impl Values<'_> {
     /// A pass over the values: what stands at each place of ours becomes `f` of its value's number
-    /// and of what stood there.
+    /// and of what stood there. Which places are ours no branch can foresee where threads share the
+    /// base, so their numbers are written down first.
     fn each(&self, mut f: impl FnMut(usize, f64) -> f64) {
         let (from, to) = self.own;
+        let (mut ours, mut count) = ([0u16; BLOCK], 0);
         for (k, &at) in self.places.iter().enumerate() {
-            if at < from || at >= to {
-                continue;
-            }
+            ours[count] = k as u16;
+            count += usize::from(from <= at && at < to);
+        }
+        for &k in &ours[..count] {
+            let k = usize::from(k);
             // SAFETY: 0 ≤ from ≤ at < to ≤ the base's elements, and these are this unit's.
             unsafe {
-                let there = self.of.to.add(at as usize);
+                let there = self.of.to.add(self.places[k] as usize);
                 *there = f(self.first + k, *there);
+            }
+        }
+    }
+
+    /// The values themselves, which nothing is done to.
+    fn put(&self) {
+        let new = &self.of.fed[0];
+        match new.items.get(self.first..self.first + self.places.len()) {
+            Some(items) if !new.shape.is_empty() => self.each(|k, _| items[k - self.first]),
+            _ => {
+                let one = new.at(self.first);
+                self.each(|_, _| one);
             }
         }
     }

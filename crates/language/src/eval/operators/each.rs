@@ -15,7 +15,8 @@ use aplomb_ground::error::{Result, length, rank, syntax};
 use aplomb_values::array::{Array, Shape, Split, elements};
 use std::rc::Rc;
 
-/// `f¨`: f of each item, or of each pair of items.
+/// `f¨`: f of each item, or of each pair of items. Many short results are pieces of one vector from
+/// the start: whoever goes over them would have to bring them together each time.
 pub fn each(
     ev: &mut Eval<'_>,
     f: &[Operand],
@@ -23,6 +24,11 @@ pub fn each(
     y: &Array,
     _: Axis<'_>,
 ) -> Result<Array> {
+    let made = results(ev, f, x, y)?;
+    Ok(gathered(&mut ev.cx, &made)?.map_or(made, |pieces| pieces))
+}
+
+fn results(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array) -> Result<Array> {
     let func = function(&f[0])?.clone();
     let scalar = match x {
         Some(x) => scalar_op(&f[0]).is_some() && x.is_uniform() && y.is_uniform(),
