@@ -48,11 +48,16 @@ impl Cx<'_> {
         if let Some(made) = self.pieces_together(op, &x, &y, &shape)? {
             return Ok(made);
         }
-        if (x.split().or(y.split()).is_some() || is_for_all(&x, &y) || is_for_all(&y, &x))
+        let one = is_for_all(&x, &y) || is_for_all(&y, &x);
+        if (x.split().or(y.split()).is_some() || one)
             && let (Some(a), Some(b)) =
                 (self.cells_of_frame(&x, &shape), self.cells_of_frame(&y, &shape))
         {
-            let z = self.map2(op, &a, &b)?;
+            let mut z = self.map2(op, &a, &b)?;
+            // Each number meets the same few: what reads them would compute them again and again.
+            if let Some(cells) = z.frame().filter(|_| one).cloned() {
+                z = Array::framed(self.ready(&cells.node, "each")?, cells.at);
+            }
             if let Some(made) = rows_again(&z, shape.len()) {
                 return Ok(made);
             }

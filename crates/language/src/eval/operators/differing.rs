@@ -84,9 +84,7 @@ fn of_each(
     if !joins && let Some(made) = ev.each_by_numbers(f, x, y, &[m], Which::Still)? {
         return Ok(Some(made));
     }
-    if (joins || m >= TOGETHER)
-        && let Some(made) = ev.flattened_few(f, x, y, &[m], Steps::All)?
-    {
+    if let Some(made) = ev.flattened_few(f, x, y, &[m], Steps::All)? {
         return Ok(Some(made));
     }
     if joins || m > ONE_BY_ONE.0 {
