@@ -212,11 +212,17 @@ impl Eval<'_> {
         if n < FEW || y.rank() != 1 {
             return Ok(None);
         }
-        let Some(form) = form_of_items(y).filter(|_| f.closure().is_some()) else {
-            return Ok(None);
+        let items = match y.front_and_last() {
+            Some((front, _)) => front,
+            None => y,
         };
+        let form = form_of_items(items).filter(|_| f.closure().is_some());
+        let Some(form) = form else { return Ok(None) };
         let y = crate::eval::operators::each::taken_apart(self, y)?;
-        let state = self.cx.ready_outer(&y.item(n - 1))?;
+        let (y, state) = match y.front_and_last() {
+            Some((front, last)) => (front.clone(), last.clone()),
+            None => (y.clone(), self.cx.ready_outer(&y.item(n - 1))?),
+        };
         // Nothing is copied for a function that has no program.
         let own = Form::of(&state).filter(|_| self.runs_numbers());
         if own.is_none_or(|own| self.steady(f, Some(&form), own).is_none()) {

@@ -66,6 +66,11 @@ pub fn each_that_differs(
     };
     let Some(made) = of_each(ev, f, x, y, m, joins)? else { return Ok(None) };
     let made = reshaped(&mut ev.cx, &made, &[m])?;
+    if let Some(pieces) = made.pieces()
+        && let Some(all) = pieces.taken(&of, ev.cx.budget())?
+    {
+        return Ok(Some(all.items(shape)));
+    }
     let io = ev.cx.sys.settings.io as u32;
     let places = ev.cx.budget().each(of.into_iter().map(|k| k + io))?;
     let places = Array::up_to(shape, places, m as u32, ev.cx.budget())?;
@@ -93,5 +98,7 @@ fn of_each(
     let refused = ev.cx.sys.refused.take();
     let made = ev.attempt_together(|ev| each_item(ev, f, x, y))?;
     ev.cx.sys.refused = refused;
-    Ok(made.ok())
+    let Ok(made) = made else { return Ok(None) };
+    ev.warn_refused_as("cell by cell, once for each that differs");
+    Ok(Some(made))
 }

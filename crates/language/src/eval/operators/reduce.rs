@@ -182,7 +182,8 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
         in_order(ev, f);
     }
     // Of one row each step waits for the one before: registers take less for it than a launch.
-    let is_row = shape.is_empty() && n >= LONG_ROW && y.is_uniform();
+    let there = !ev.cx.is_ahead(y) && !ev.cx.sys.scope.is_framed();
+    let is_row = shape.is_empty() && n >= LONG_ROW && y.is_uniform() && there;
     if prim(f).is_none()
         && is_row
         && let Some(made) = ev.fold_by_numbers(func, y)?
