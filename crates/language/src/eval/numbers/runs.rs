@@ -32,7 +32,7 @@ pub enum Which {
     /// Those that change outer names, or whose calls go several ways, so that steps for all items
     /// would soon be steps for few.
     Ways,
-    /// Those that change nothing and draw no numbers: of the same they give the same.
+    /// Those of these that change nothing and draw no numbers: of the same they give the same.
     Still,
 }
 
@@ -103,7 +103,7 @@ impl Eval<'_> {
         let changes = program.names.iter().any(|name| name.changes);
         let one_way = || program.calls() < 2 && !program.waits_for_itself() && !changes;
         match which {
-            Which::Ways if one_way() => return Ok(None),
+            Which::Ways | Which::Still if one_way() => return Ok(None),
             Which::Still if changes || program.draws => return Ok(None),
             _ => {}
         }

@@ -25,12 +25,11 @@ use std::rc::Rc;
 /// Fewer items are called one by one.
 const LEAST: usize = 64;
 
-/// Where only the interpreter takes f, so many items differ at most, each with that many others on
-/// average.
+/// Items that may differ where only the interpreter takes f, each with that many others on average.
 const ONE_BY_ONE: (usize, usize) = (256, 16);
 
-/// `f¨` where one argument is the same for all, or is none, and few items of the other differ. None:
-/// it is another call, or f is refused for some item.
+/// `f¨` where one argument is the same for all, or is none, and few items of the other differ.
+/// None: it is another call, or f is refused for some item.
 pub fn each_that_differs(
     ev: &mut Eval<'_>,
     f: &Rc<Func>,
@@ -64,7 +63,7 @@ pub fn each_that_differs(
         true => (Some(&differ), y),
         false => (x, &differ),
     };
-    let Some(made) = of_each(ev, f, x, y, m, joins)? else { return Ok(None) };
+    let Some(made) = of_each(ev, f, x, y, (m, n), joins)? else { return Ok(None) };
     let made = reshaped(&mut ev.cx, &made, &[m])?;
     if let Some(pieces) = made.pieces()
         && let Some(all) = pieces.taken(&of, ev.cx.budget())?
@@ -77,13 +76,13 @@ pub fn each_that_differs(
     crate::functions::select::bracket(&mut ev.cx, &made, &[Some(places)]).map(Some)
 }
 
-/// f of m items that differ, by the way that is quick for so many. None: nothing has happened.
+/// f of m items that differ of n, by the way that is quick for so many. None: nothing has happened.
 fn of_each(
     ev: &mut Eval<'_>,
     f: &Rc<Func>,
     x: Option<&Array>,
     y: &Array,
-    m: usize,
+    (m, n): (usize, usize),
     joins: bool,
 ) -> Result<Option<Array>> {
     if !joins && let Some(made) = ev.each_by_numbers(f, x, y, &[m], Which::Still)? {
@@ -92,7 +91,7 @@ fn of_each(
     if let Some(made) = ev.flattened_few(f, x, y, &[m], Steps::All)? {
         return Ok(Some(made));
     }
-    if joins || m > ONE_BY_ONE.0 {
+    if joins || m > ONE_BY_ONE.0 || m.saturating_mul(ONE_BY_ONE.1) > n {
         return Ok(None);
     }
     let refused = ev.cx.sys.refused.take();

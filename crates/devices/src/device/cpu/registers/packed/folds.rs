@@ -6,7 +6,7 @@ use aplomb_values::prim::op::Op;
 use aplomb_values::registers::Arg;
 use iced_x86::code_asm::*;
 
-/// What a fold has come to.
+/// The value that a fold has come to.
 const SO_FAR: AsmRegisterXmm = xmm14;
 
 impl Maker<'_> {
@@ -69,7 +69,8 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// T0 ← the greatest, or least, of `SO_FAR` and the lanes of ymm0; `running`: each on the way, too.
+    /// T0 ← the greatest, or least, of `SO_FAR` and the lanes of ymm0; `running`: each on the way,
+    /// too.
     pub(super) fn greatest(
         &mut self,
         lanes: &Lanes,

@@ -276,7 +276,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    /// What the turns put behind a list's items, turn by turn.
+    /// The items that the turns put behind a list's own, turn by turn.
     pub(super) fn append(&mut self, lanes: &Lanes, of: u16) -> Done {
         self.a.mov(rcx, row(of, offset_of!(Row, at)))?;
         self.a.mov(rdx, row(of, offset_of!(Row, len)))?;

@@ -54,7 +54,7 @@ enum Places {
     At(Slot),
 }
 
-/// What is known of four turns as their code is made.
+/// The state of four turns as their code is made.
 struct Lanes {
     /// The values of registers and names.
     values: Vec<(Arg, Slot)>,
@@ -65,7 +65,7 @@ struct Lanes {
     given: Vec<Given>,
     /// Vectors that floats of a list went into: their sums are made one by one.
     floats: Vec<Slot>,
-    /// What folds come to, by the name.
+    /// The values that folds come to, by the name.
     folded: Vec<(u16, Slot)>,
     changes: Vec<Change>,
     /// Places that were read of lists that change.

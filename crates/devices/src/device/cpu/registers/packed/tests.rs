@@ -73,7 +73,7 @@ fn of_body(body: &[Do]) -> Vec<Do> {
     steps
 }
 
-/// What a loop leaves: the step, the names and the lists; with all jumps at hand, or one by one.
+/// The step, the names and the lists that a loop leaves, with all jumps at hand, or one by one.
 fn run(steps: &[Do], start: [f64; 5], lists: &Lists, at_once: bool) -> (usize, Vec<u64>, Vec<u64>) {
     let mut lists = lists.clone();
     let (mut registers, mut names) = ([0.0; 24], start);

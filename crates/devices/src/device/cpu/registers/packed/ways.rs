@@ -20,7 +20,7 @@ const LONG: usize = 40;
 pub enum Way {
     /// For each lane that comes to it.
     Each,
-    /// Where a lane comes to it, the four turns go one by one.
+    /// The four turns go one by one if a lane comes to it.
     Single,
     /// A number that is folded: `slot ← slot op y`. `again`: another step of a turn folds it too;
     /// `running`: the turn reads it afterwards.
@@ -529,6 +529,8 @@ impl Reader<'_> {
             if ways[k] == Way::Single {
                 continue;
             }
+            let sets_own =
+                |k: usize| matches!(self.body[k], Do::SetItem { at, .. } if at == Arg::Fixed(own));
             // The loop goes over nothing that it changes.
             if matches!(self.steps[self.head], Do::Next { of: over, .. } if over == of) {
                 return None;
@@ -544,11 +546,8 @@ impl Reader<'_> {
                     }
                     // Two ways of one turn that set the same item.
                     Do::SetItem { at, op: None, .. }
-                        if op.is_none()
-                            && self.counted
-                            && at == Arg::Fixed(own)
-                            && matches!(self.body[k], Do::SetItem { at, .. } if at == Arg::Fixed(own)) =>
-                        {}
+                        if op.is_none() && self.counted && at == Arg::Fixed(own) && sets_own(k) => {
+                    }
                     _ => return None,
                 }
             }
