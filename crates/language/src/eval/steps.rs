@@ -362,9 +362,9 @@ impl Eval<'_> {
         };
         let left = left.1.saturating_sub(left.0);
         let early = turns.tried_at == HOT
-            && match turns.work {
+            && match turns.done {
                 1 => self.st.programs.knows_loop(at.ast, (first, jump + 1)),
-                work => work == EARLY.0 && left >= EARLY.1,
+                _ => turns.work == EARLY.0 && left >= EARLY.1,
             };
         if turns.work < turns.tried_at && !early {
             return Ok(());
@@ -387,6 +387,7 @@ impl Eval<'_> {
         // for many turns, unless a loop within has turns of its own.
         let within = &steps.steps[first + 1..jump];
         let alone = within.iter().all(|step| !matches!(step.act, Act::Next { .. }));
+        let turns_within = turns.work / turns.done.max(1);
         let known = self.st.programs.runs_together(at.ast, first);
         let only = known.is_none() && alone && left >= MANY;
         let mut together = known == Some(true);
@@ -394,7 +395,7 @@ impl Eval<'_> {
         for only in [only, false] {
             if !runs {
                 let (steps_of, ends) = ((first, jump + 1), (&mut walk.slots[..], &mut walk.at));
-                let copies = (&mut allowance, only);
+                let copies = (&mut allowance, turns_within, only);
                 runs = self.loop_by_numbers(at, steps, steps_of, ends, copies, way)?;
             }
             if !runs && !together {

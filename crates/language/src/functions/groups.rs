@@ -732,6 +732,89 @@ pub fn firsts_of_groups(cx: &mut Cx<'_>, y: &Array) -> Result<Vec<usize>> {
     }
 }
 
+/// Groups of the items of a vector that are the same bit for bit, where each stands there several
+/// times on average. None: they differ, or are others than numbers, characters, and texts or whole
+/// numbers in pieces.
+pub fn few_groups(cx: &mut Cx<'_>, y: &Array) -> Result<Option<Groups>> {
+    /// Items of one group, on average at least.
+    const OFTEN: usize = 4;
+    /// Items that are looked at before all are, where that takes a hash of each.
+    const LOOKED_AT: usize = 64;
+    let (n, y) = (y.len(), &cx.ready_outer(y)?);
+    let few = |made: Groups| (made.firsts.len() * OFTEN <= n).then_some(made);
+    // Of few that differ a sample has some twice.
+    let twice = |bits: &dyn Fn(usize) -> u64| {
+        let mut some: Vec<u64> = (0..LOOKED_AT).map(|k| bits(k * n / LOOKED_AT)).collect();
+        some.sort_unstable();
+        some.dedup();
+        some.len() * OFTEN <= LOOKED_AT * (OFTEN - 1)
+    };
+    if y.rank() != 1 || n < OFTEN {
+        return Ok(None);
+    }
+    let budget = cx.budget();
+    match storage(y).map(|s| s.view()) {
+        Some(View::F64(items)) => {
+            if !twice(&|k| items[k].to_bits()) {
+                return Ok(None);
+            }
+            let size = n.saturating_mul(2).next_power_of_two();
+            let mut table = budget.filled(u32::MAX, size)?;
+            let mut known: Vec<u64> = budget.room(n)?;
+            let group = |k: usize, next: u32| {
+                let bits = items[k].to_bits();
+                let mut at = mixed(bits as i64) as usize & (size - 1);
+                loop {
+                    match known.get(table[at] as usize) {
+                        Some(own) if *own == bits => return table[at],
+                        Some(_) => at = (at + 1) & (size - 1),
+                        None => {
+                            (table[at], _) = (next, known.push(bits));
+                            return next;
+                        }
+                    }
+                }
+            };
+            return in_order(budget, n, group).map(few);
+        }
+        Some(View::F32(_) | View::Complex(_)) => return Ok(None),
+        Some(view) => {
+            let narrow = match &view {
+                View::I16(v) => is_table(span(v), n),
+                View::I32(v) => is_table(span(v), n),
+                _ => true,
+            };
+            if !narrow && !twice(&|k| view.number(k).to_bits()) {
+                return Ok(None);
+            }
+            return Ok(groups_of_whole(y, budget)?.and_then(few));
+        }
+        None => {}
+    }
+    if let Some(made) = groups_of_shared(cx, y)? {
+        return Ok(few(made));
+    }
+    let whole = |a: &Array| a.is_char() || a.dtype().is_integer();
+    match y.pieces().filter(|all| !all.is_of_pieces() && whole(all.flat())) {
+        Some(all) => {
+            let held = storage(all.flat()).map(|s| s.view());
+            // Of a piece a sample looks at its length, its ends and its middle.
+            let bits = |k: usize| {
+                let (some, n) = (all.range(k), all.range(k).len());
+                let places = [0, n / 2, n.saturating_sub(1)].map(|at| some.start + at);
+                let known = held.as_ref().filter(|_| n > 0);
+                let items = known.map(|v| places.map(|at| v.number(at) as i64));
+                items.into_iter().flatten().fold(n as u64, |h, x| mixed(h as i64 ^ x))
+            };
+            match twice(&bits) {
+                true => Ok(groups_of_pieces(all, 0.0, cx.budget())?.and_then(few)),
+                false => Ok(None),
+            }
+        }
+        None => Ok(None),
+    }
+}
+
 /// Groups of major cells under ⎕CT; a cell belongs to the first group whose first cell it equals.
 pub fn groups(cx: &mut Cx<'_>, y: &Array) -> Result<Groups> {
     let y = &cx.ready(y, "search")?;

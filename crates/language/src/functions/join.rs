@@ -37,6 +37,9 @@ fn catenate(
             return Err(rank(format!("there is no such axis: the arguments have {r}")));
         }
     }
+    if let Some(made) = ended(cx, &x, &y)? {
+        return Ok(made);
+    }
     if x.rank() == 0 && y.rank() == 0 {
         (x, y) = (reshaped(cx, &x, &[1])?, reshaped(cx, &y, &[1])?);
     }
@@ -65,6 +68,19 @@ fn catenate(
         return Err(length("X and Y differ in length along an axis that is not joined"));
     }
     cells::join(cx, &[x, y], at)
+}
+
+/// `V,⊂A` of a long simple vector: its items stay where they are. None: they are others.
+fn ended(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array>> {
+    /// Fewer items are soon copied.
+    const LONG: usize = 64;
+    let simple = x.rank() == 1 && x.is_uniform() && x.frame().is_none() && x.len() >= LONG;
+    if !simple || y.rank() != 0 || y.is_uniform() || y.frame().is_some() {
+        return Ok(None);
+    }
+    let front = cx.ready(x, "argument")?;
+    let last = cx.ready(y, "argument")?.disclosed();
+    Array::ended(&front, last, cx.budget())
 }
 
 fn laminate(cx: &mut Cx<'_>, x: &Array, y: &Array, at: f64) -> Result<Array> {

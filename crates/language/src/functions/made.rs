@@ -27,7 +27,7 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
             },
         },
         ('⊃', None) => match opened(cx, y)? {
-            None => one_of_each(cx, y, |item, _| (item.rank() > 0).then_some(0)),
+            None => one_of_each(cx, y, true, |item, _| (item.rank() > 0).then_some(0)),
             opened => Ok(opened),
         },
         ('⊃', Some(x)) if x.rank() == 0 || x.shape() == y.shape() => picked(cx, x, y),
@@ -86,22 +86,24 @@ pub fn picked(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array>> {
         return Ok(None);
     }
     let (one, io) = (x.rank() == 0, cx.sys.settings.io);
-    one_of_each(cx, y, |item, k| {
+    one_of_each(cx, y, one, |item, k| {
         let at = x.number_at(if one { 0 } else { k })? - io;
         (item.rank() == 1 && at >= 0.0 && at.fract() == 0.0).then_some(at as usize)
     })
 }
 
 /// One item of each of the arrays that stand in an array, as it stands there. None: one of them has
-/// none at its place, or they are parts of one array, which are read as that.
+/// none at its place, or they are parts of one array, which are read as that. `same`: the place is
+/// the same in items of one shape.
 fn one_of_each(
     cx: &mut Cx<'_>,
     y: &Array,
+    same: bool,
     place: impl Fn(&Array, usize) -> Option<usize>,
 ) -> Result<Option<Array>> {
     let Data::Items(items) = y.data() else { return Ok(None) };
     if let Some(lines) = items.lines() {
-        return one_of_each_line(cx, lines, place);
+        return one_of_each_line(cx, lines, same, place);
     }
     let Some(all) = items.listed().filter(|all| !all.is_empty()) else { return Ok(None) };
     let (mut out, mut ticks) = (cx.budget().room(all.len())?, cx.budget().ticks());
@@ -120,12 +122,13 @@ fn one_of_each(
 fn one_of_each_line(
     cx: &mut Cx<'_>,
     lines: &Split,
+    same: bool,
     place: impl Fn(&Array, usize) -> Option<usize>,
 ) -> Result<Option<Array>> {
     let (size, first) = (elements(lines.cell()), lines.line(0));
     if let (Some(columns), Some(at)) = (lines.node.columns(), place(&first, 0))
         && at < size
-        && (1..elements(lines.frame())).all(|k| place(&first, k) == Some(at))
+        && (same || (1..elements(lines.frame())).all(|k| place(&first, k) == Some(at)))
     {
         return Ok(Some(columns[at].clone()));
     }

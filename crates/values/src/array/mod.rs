@@ -190,7 +190,7 @@ impl Items {
             Held::Items(list) => Some(list.items()),
             Held::Stretch(part) => Some(part.items()),
             Held::Rows(_) | Held::Ragged(_) => None,
-            Held::Lines(_) | Held::Columns(_) | Held::Enclosed(_) => None,
+            Held::Lines(_) | Held::Columns(_) | Held::Enclosed(_) | Held::Ended(..) => None,
         }
     }
 
@@ -422,8 +422,20 @@ impl Array {
     /// A scalar for each item of an array of arrays, which holds that item: `⊂¨`. None: some item
     /// is a simple scalar, as which it stays, or waits. Errors: LIMIT, WS FULL.
     pub fn each_enclosed(&self, budget: &Budget) -> Result<Option<Self>> {
+        match &self.data {
+            Data::Items(items) if items.listed().is_none() => self.held_enclosed(budget),
+            _ => Ok(None),
+        }
+    }
+
+    /// The same of arrays that stand one by one, too, where somebody soon looks inside again.
+    pub fn held_enclosed(&self, budget: &Budget) -> Result<Option<Self>> {
         let Data::Items(items) = &self.data else { return Ok(None) };
-        if items.listed().is_some() || items.lazy || self.rank() == 0 {
+        let scalar = |all: &[Array]| all.iter().any(Array::is_simple_scalar);
+        if items.lazy || self.rank() == 0 || items.listed().is_some_and(scalar) {
+            return Ok(None);
+        }
+        if matches!(items.held, Held::Columns(_) | Held::Ended(..)) {
             return Ok(None);
         }
         let (depth, lazy) = (items.depth.saturating_add(1), false);
@@ -439,6 +451,34 @@ impl Array {
         let Data::Items(items) = &self.data else { return None };
         let Held::Enclosed(inside) = &items.held else { return None };
         Some(inside.reshaped(self.shape.clone()))
+    }
+
+    /// A simple vector that is there, with one array behind its items: a fold's items and the state
+    /// that it begins with. None: the vector is another, or the array waits, or is a simple scalar.
+    /// Errors: LIMIT, WS FULL.
+    pub fn ended(front: &Array, last: Array, budget: &Budget) -> Result<Option<Self>> {
+        let held = matches!(front.data, Data::Dense(_)) && front.rank() == 1;
+        if !held || last.holds_lazy() || last.is_simple_scalar() || last.frame().is_some() {
+            return Ok(None);
+        }
+        let depth = last.depth().saturating_add(1);
+        let nodes = last.nodes().saturating_add(front.len() as u64 + 1);
+        let shape: Shape = [front.len() + 1].as_slice().into();
+        let held = Held::Ended(front.clone(), last);
+        let items = Items { held, proto: None, depth, nodes, lazy: false };
+        let made = Array { shape, data: Data::Items(Rc::new(items)) };
+        made.within_limits(budget).map(Some)
+    }
+
+    /// The simple vector and the array behind it, if this one is held as such.
+    pub fn front_and_last(&self) -> Option<(&Array, &Array)> {
+        match &self.data {
+            Data::Items(items) if self.rank() == 1 => match &items.held {
+                Held::Ended(front, last) => Some((front, last)),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// The flat array whose pieces are this nested array's items.

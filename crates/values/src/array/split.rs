@@ -130,6 +130,8 @@ pub enum Held {
     Columns(Columns),
     /// Scalars, each of which holds an item of another array.
     Enclosed(Array),
+    /// The items of a simple vector, and one array behind them.
+    Ended(Array, Array),
 }
 
 impl Held {
@@ -142,6 +144,7 @@ impl Held {
             Held::Ragged(r) => r.count(),
             Held::Columns(columns) => columns.count(),
             Held::Enclosed(inside) => inside.len(),
+            Held::Ended(front, _) => front.len() + 1,
         }
     }
 
@@ -155,6 +158,8 @@ impl Held {
             Held::Lines(lines) => lines.line(k),
             Held::Columns(columns) => columns.at(k),
             Held::Enclosed(inside) => Array::items([].as_slice(), vec![inside.item(k)], None),
+            Held::Ended(front, _) if k < front.len() => front.item(k),
+            Held::Ended(_, last) => last.clone(),
         }
     }
 
@@ -188,7 +193,9 @@ impl Held {
             Held::Items(list) => list.take(),
             Held::Lines(lines) => vec![std::mem::replace(&mut lines.node, Array::num(0.0))],
             Held::Columns(columns) => columns.take(),
-            Held::Enclosed(inside) => vec![std::mem::replace(inside, Array::num(0.0))],
+            Held::Enclosed(last) | Held::Ended(_, last) => {
+                vec![std::mem::replace(last, Array::num(0.0))]
+            }
             // The list that it is of is taken apart by who holds it last.
             Held::Stretch(_) | Held::Rows(_) | Held::Ragged(_) => Vec::new(),
         }

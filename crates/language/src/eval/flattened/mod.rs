@@ -31,6 +31,8 @@ mod turn_plans;
 mod turns;
 mod verified;
 
+pub use running::always_changes;
+
 use super::operators::reduce::stretch;
 use super::run::Eval;
 use super::scope::TOGETHER;

@@ -21,6 +21,9 @@ use std::ops::Range;
 /// Whole numbers up to which sums are exact in any order.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
+/// So few items are compared with each number: that is a launch.
+const FEW: usize = 32;
+
 /// The number of items of a vector that are less than any whole number.
 enum Below {
     /// Counts by number, from the least on.
@@ -78,7 +81,7 @@ impl Flat<'_, '_> {
     ) -> Result<Option<Array>> {
         let Some((asked @ (Asked::Count | Asked::Any), 1)) = behind(ins) else { return Ok(None) };
         let keys = self.array(keys)?;
-        if v.len().saturating_mul(keys.len()) < MANY {
+        if v.len().saturating_mul(keys.len()) < MANY || v.len() <= FEW {
             return Ok(None);
         }
         let (Some((v, numbers)), Some((keys, wanted))) = (self.reals(v)?, self.reals(&keys)?)

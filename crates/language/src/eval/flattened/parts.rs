@@ -562,6 +562,9 @@ impl Flat<'_, '_> {
         if items.is_uniform() {
             return Ok(self.each_of(items));
         }
+        if let Some(held) = items.held_enclosed(self.ev.cx.budget())? {
+            return Ok(self.each_of(held));
+        }
         let (mut held, mut ticks) =
             (self.ev.cx.budget().room(items.len())?, self.ev.cx.budget().ticks());
         for item in items.in_turn() {

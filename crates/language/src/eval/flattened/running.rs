@@ -78,7 +78,7 @@ fn statements_of(tokens: &[Token]) -> Vec<&[Token]> {
 }
 
 /// True of a dfn each call of which changes an outer name, before a guard of its own may end it.
-pub(super) fn always_changes(f: &Func) -> bool {
+pub fn always_changes(f: &Func) -> bool {
     let Func::Dfn(closure) = f else { return false };
     let text = closure.text();
     if !text.contains('←') {

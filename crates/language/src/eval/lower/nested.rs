@@ -2,6 +2,7 @@
 //! array, its cells or its pieces.
 
 use crate::eval::cx::Cx;
+use crate::eval::scope::TOGETHER;
 use aplomb_ground::error::Result;
 use aplomb_values::array::{Array, DType, Data, Ragged, Shape, elements};
 use aplomb_values::prim::op::Op;
@@ -47,11 +48,16 @@ impl Cx<'_> {
         if let Some(made) = self.pieces_together(op, &x, &y, &shape)? {
             return Ok(made);
         }
-        if x.split().or(y.split()).is_some()
+        let one = is_for_all(&x, &y) || is_for_all(&y, &x);
+        if (x.split().or(y.split()).is_some() || one)
             && let (Some(a), Some(b)) =
                 (self.cells_of_frame(&x, &shape), self.cells_of_frame(&y, &shape))
         {
-            let z = self.map2(op, &a, &b)?;
+            let mut z = self.map2(op, &a, &b)?;
+            // Each number meets the same few: what reads them would compute them again and again.
+            if let Some(cells) = z.frame().filter(|_| one).cloned() {
+                z = Array::framed(self.ready(&cells.node, "each")?, cells.at);
+            }
             if let Some(made) = rows_again(&z, shape.len()) {
                 return Ok(made);
             }
@@ -181,6 +187,16 @@ impl Cx<'_> {
             false => Array::floats([out.len()].as_slice(), out, self.budget()),
         }
     }
+}
+
+/// Whether one holds a simple array that every one of the other's many items meets: cells of a
+/// frame, which have one argument each.
+fn is_for_all(one: &Array, many: &Array) -> bool {
+    let holds = || {
+        let inside = one.disclosed();
+        inside.is_uniform() && inside.rank() > 0 && inside.frame().is_none()
+    };
+    many.len() >= TOGETHER && one.rank() == 0 && !one.is_uniform() && many.is_uniform() && holds()
 }
 
 /// Framed cells as items again; None: they are no arrays, or lie in another frame.

@@ -118,7 +118,7 @@ impl Machine {
             calls: 0,
             next_look: LOOK,
             turns: 0,
-            native: Native::default(),
+            native: Native::of(program),
             found: Vec::new(),
             memory: Memory::default(),
             cuts: Vec::new(),

@@ -38,6 +38,7 @@ mod vectors;
 mod whole;
 
 pub use ahead::Part;
+pub use runs::Which;
 
 use super::env::Frame;
 use super::run::{At, Eval};
@@ -295,15 +296,16 @@ impl Eval<'_> {
     }
 
     /// The steps of a loop that goes round, until it is left. `allowance`: the items that may be
-    /// copied; `only`: none but steps on items; `way`: the outermost loop's. False: they are more
-    /// than that, and nothing has happened. Errors: INTERRUPT, WS FULL.
+    /// copied; `within`: the turns that each of its turns was with those of loops within; `only`:
+    /// none but steps on items; `way`: the outermost loop's. False: they are more than that, and
+    /// nothing has happened. Errors: INTERRUPT, WS FULL.
     pub(super) fn loop_by_numbers(
         &mut self,
         here: At<'_>,
         steps: &Steps,
         (from, to): (usize, usize),
         (slots, next): (&mut [Slot], &mut usize),
-        (allowance, only): (&mut usize, bool),
+        (allowance, within, only): (&mut usize, usize, bool),
         way: Option<(Outermost, &Rounds)>,
     ) -> Result<bool> {
         if !self.runs_numbers() {
@@ -315,7 +317,7 @@ impl Eval<'_> {
             return Ok(false);
         }
         if let Some(made) = known
-            && self.goes_by(&made, (&mut *slots, &mut *next), allowance, way)?
+            && self.goes_by(&made, (&mut *slots, &mut *next), (allowance, within), way)?
         {
             return Ok(true);
         }
@@ -332,7 +334,7 @@ impl Eval<'_> {
         let made = loops::read(self, here, steps, (from, to), texts);
         let made = made.filter(|made| !only || made.program.is_on_items());
         let Some(made) = made.map(Rc::new) else { return Ok(false) };
-        let ran = self.goes_by(&made, (slots, next), allowance, way)?;
+        let ran = self.goes_by(&made, (slots, next), (allowance, within), way)?;
         if ran {
             self.st.programs.keep_loop(here.ast, (from, to), &made);
         }
@@ -345,7 +347,7 @@ impl Eval<'_> {
         &mut self,
         made: &loops::Loop,
         (slots, next): (&mut [Slot], &mut usize),
-        allowance: &mut usize,
+        (allowance, within): (&mut usize, usize),
         way: Option<(Outermost, &Rounds)>,
     ) -> Result<bool> {
         let items = match made.items.map(|items| (items, &slots[items.slot])) {
@@ -368,6 +370,7 @@ impl Eval<'_> {
         };
         // A loop over items will go round for each, unless it is left.
         let ahead = items.as_ref().map_or(0, |(_, of, next)| of.len().saturating_sub(*next));
+        let ahead = ahead.saturating_mul(within.max(1));
         let before = allowance.saturating_add(ahead.saturating_mul(AHEAD));
         let mut left = before;
         let machine = self.machine(&made.program, &mut left)?;
@@ -511,7 +514,7 @@ pub(super) enum Outermost {
 /// than a nanosecond, a turn of the evaluator some hundred.
 pub const COPIES: (usize, usize) = (1 << 12, 64);
 
-/// Items that may be copied for each turn that a loop over items has before it.
+/// Items that may be copied for each turn that a loop over items has before it, and those within.
 const AHEAD: usize = 8;
 
 /// The numbers that an array's items are, or its characters.

@@ -10,8 +10,9 @@ use crate::eval::host::Host;
 use aplomb_ground::error::Result;
 use aplomb_values::registers::{List, Request, State};
 
-/// Jumps back before a function is compiled.
+/// Jumps back before a function is compiled, and before one that was is gone to.
 const HOT: u32 = 1 << 9;
+const WARM: u32 = 1 << 4;
 /// Times that the code was gone to, after which it must have paid, and the jumps back of each that
 /// do.
 const TRIED: (u64, u64) = (64, 4);
@@ -27,6 +28,8 @@ const MOST: usize = 1 << 22;
 pub struct Native {
     /// Jumps back before there was any.
     jumps: u32,
+    /// Code of an earlier run is there.
+    is_made: bool,
     /// Calls within of the first one before there was any.
     calls: u32,
     /// Times that it was gone to, and the jumps back that it took.
@@ -43,7 +46,12 @@ impl Native {
     #[inline]
     pub fn is_due(&mut self) -> bool {
         self.jumps = self.jumps.saturating_add(1);
-        self.jumps >= HOT && !self.is_idle
+        (self.jumps >= HOT || self.is_made && self.jumps >= WARM) && !self.is_idle
+    }
+
+    /// That of a program, which may have code of an earlier run.
+    pub fn of(program: &Program) -> Native {
+        Native { is_made: program.native.borrow().is_some(), ..Native::default() }
     }
 
     /// Whether all calls are to begin again as code, by one call more: once.
@@ -113,6 +121,11 @@ impl Machine {
         let known = program.native.borrow().clone().filter(|code| code.fits(&request));
         let code = match known {
             Some(code) => code,
+            // Other lists than that code is for may soon be at their end.
+            None if self.native.is_made && (1..HOT).contains(&self.native.jumps) => {
+                self.native.is_made = false;
+                return Ok(at);
+            }
             None => match host.compiled(&request) {
                 Some(code) => {
                     *program.native.borrow_mut() = Some(code.clone());

@@ -25,6 +25,17 @@ const EACH: &str = "item by item, in registers and in no launch";
 /// Calls after which a state that is to be a vector is one.
 const GROWS: usize = 16;
 
+/// The functions that are called on items here.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Which {
+    All,
+    /// Those that change outer names, or whose calls go several ways, so that steps for all items
+    /// would soon be steps for few.
+    Ways,
+    /// Those of these that change nothing and draw no numbers: of the same they give the same.
+    Still,
+}
+
 impl Eval<'_> {
     /// One call on values. None: it ended where only the evaluator goes on.
     pub(super) fn called(
@@ -63,19 +74,22 @@ impl Eval<'_> {
         form.array(&mut Reader::new(&machine.passed), self.cx.budget()).map(Some)
     }
 
-    /// The values of a dfn on each of some items. `ways`: only where it changes outer names, or
-    /// calls go several ways, so that steps for all items would soon be steps for few. None: as of
-    /// one call; nothing has happened. Errors: INTERRUPT, WS FULL.
+    /// The values of a dfn on each of some items, where it is one of these. None: as of one call;
+    /// nothing has happened. Errors: INTERRUPT, WS FULL.
     pub fn each_by_numbers(
         &mut self,
         f: &Rc<Func>,
         x: Option<&Array>,
         y: &Array,
         shape: &[usize],
-        ways: bool,
+        which: Which,
     ) -> Result<Option<Array>> {
         let n = aplomb_values::array::elements(shape);
-        if n < FEW || shape.len() != 1 || f.closure().is_none() || !self.runs_numbers() {
+        if n < FEW && which != Which::Still
+            || shape.len() != 1
+            || f.closure().is_none()
+            || !self.runs_numbers()
+        {
             return Ok(None);
         }
         let Some(fy) = form_of_items(y) else { return Ok(None) };
@@ -87,8 +101,11 @@ impl Eval<'_> {
             return Ok(None);
         };
         let changes = program.names.iter().any(|name| name.changes);
-        if ways && program.calls() < 2 && !program.waits_for_itself() && !changes {
-            return Ok(None);
+        let one_way = || program.calls() < 2 && !program.waits_for_itself() && !changes;
+        match which {
+            Which::Ways | Which::Still if one_way() => return Ok(None),
+            Which::Still if changes || program.draws => return Ok(None),
+            _ => {}
         }
         let ready = |ev: &mut Self, a: &Array| crate::eval::operators::each::taken_apart(ev, a);
         let (x, y) = (x.map(|x| ready(self, x)).transpose()?, ready(self, y)?);
@@ -195,11 +212,17 @@ impl Eval<'_> {
         if n < FEW || y.rank() != 1 {
             return Ok(None);
         }
-        let Some(form) = form_of_items(y).filter(|_| f.closure().is_some()) else {
-            return Ok(None);
+        let items = match y.front_and_last() {
+            Some((front, _)) => front,
+            None => y,
         };
+        let form = form_of_items(items).filter(|_| f.closure().is_some());
+        let Some(form) = form else { return Ok(None) };
         let y = crate::eval::operators::each::taken_apart(self, y)?;
-        let state = self.cx.ready_outer(&y.item(n - 1))?;
+        let (y, state) = match y.front_and_last() {
+            Some((front, last)) => (front.clone(), last.clone()),
+            None => (y.clone(), self.cx.ready_outer(&y.item(n - 1))?),
+        };
         // Nothing is copied for a function that has no program.
         let own = Form::of(&state).filter(|_| self.runs_numbers());
         if own.is_none_or(|own| self.steady(f, Some(&form), own).is_none()) {

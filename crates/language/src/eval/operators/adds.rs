@@ -145,7 +145,10 @@ pub fn added(ev: &mut Eval<'_>, f: &Rc<Func>, y: &Array, flat: bool) -> Result<O
     }
     let Some((glyph, left)) = adds(ev, f)? else { return Ok(None) };
     let y = ev.cx.ready_outer(y)?;
-    let state = ev.cx.ready_outer(&y.item(n - 1))?;
+    let (y, state) = match y.front_and_last() {
+        Some((front, last)) => (front.clone(), last.clone()),
+        None => (y.clone(), ev.cx.ready_outer(&y.item(n - 1))?),
+    };
     let Some(empty) = emptied(&ev.cx, &state, glyph)? else { return Ok(None) };
     // The last call is that of the first item.
     let places = 0..n - 1;

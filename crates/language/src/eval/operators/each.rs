@@ -1,13 +1,15 @@
 //! `¨`: a function on items, results as items.
 
+use super::differing::each_that_differs;
 use super::inverse::digits_of_each;
 use super::{function, prim, scalar_op};
 use crate::eval::flattened::Steps;
+use crate::eval::numbers::Which;
 use crate::eval::phrases::{folds, scans};
 use crate::eval::run::Eval;
 use crate::eval::scope::{TOGETHER, is_final};
 use crate::eval::value::{Func, Oper, Operand};
-use crate::functions::groups::{Groups, gathered, groups};
+use crate::functions::groups::gathered;
 use crate::functions::shape::Axis;
 use crate::functions::{made, pieces};
 use crate::table::Prim;
@@ -66,9 +68,7 @@ fn results(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array) -> Re
         return Ok(z);
     }
     if ev.joins(&func, x.is_some()) {
-        if x.is_none()
-            && let Some(z) = each_that_differs(ev, &func, y)?
-        {
+        if let Some(z) = each_that_differs(ev, &func, x, y, &shape, true)? {
             return Ok(z);
         }
         let n = elements(&shape);
@@ -88,7 +88,10 @@ fn results(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array) -> Re
     if let Some(z) = ev.each_by_shape(&func, x, y, &shape)? {
         return Ok(z);
     }
-    if let Some(z) = ev.each_by_numbers(&func, x, y, &shape, true)? {
+    if let Some(z) = each_that_differs(ev, &func, x, y, &shape, false)? {
+        return Ok(z);
+    }
+    if let Some(z) = ev.each_by_numbers(&func, x, y, &shape, Which::Ways)? {
         return Ok(z);
     }
     if x.is_none()
@@ -99,39 +102,10 @@ fn results(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array) -> Re
     if let Some(z) = ev.flattened(&func, x, y, &shape, Steps::All)? {
         return Ok(z);
     }
-    match ev.each_by_numbers(&func, x, y, &shape, false)? {
+    match ev.each_by_numbers(&func, x, y, &shape, Which::All)? {
         Some(z) => Ok(z),
         None => each_item(ev, &func, x0, y0),
     }
-}
-
-/// `f¨` of a vector of few whole numbers or characters, each many times: of each that differs once,
-/// where nothing happens once a cell. None: it is another vector, or f is refused.
-fn each_that_differs(ev: &mut Eval<'_>, f: &Rc<Func>, y: &Array) -> Result<Option<Array>> {
-    /// Items of one number, on average at least.
-    const OFTEN: usize = 4;
-    let n = y.len();
-    if y.rank() != 1 || !y.is_uniform() || y.frame().is_some() || !ev.runs_together(n) {
-        return Ok(None);
-    }
-    let y = ev.cx.ready(y, "each")?;
-    if !y.is_char() && !y.dtype().is_integer() {
-        return Ok(None);
-    }
-    let Groups { firsts, of } = groups(&mut ev.cx, &y)?;
-    let m = firsts.len();
-    if m * OFTEN > n {
-        return Ok(None);
-    }
-    let picks: Vec<_> = firsts.into_iter().map(Some).collect();
-    let differ = crate::functions::cells::along(&mut ev.cx, &y, 0, &picks)?;
-    let Some(made) = ev.flattened_few(f, None, &differ, &[m], Steps::All)? else {
-        return Ok(None);
-    };
-    let io = ev.cx.sys.settings.io;
-    let places = ev.cx.budget().each(of.into_iter().map(|k| f64::from(k) + io))?;
-    let places = ev.cx.vector(places)?;
-    crate::functions::select::bracket(&mut ev.cx, &made, &[Some(places)]).map(Some)
 }
 
 /// `f¨` as one pass over flat data, where an argument is pieces: a primitive, a fold, a scan, a

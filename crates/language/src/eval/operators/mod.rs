@@ -6,6 +6,7 @@ pub mod at;
 pub mod by_shape;
 pub mod closed;
 pub mod compose;
+pub mod differing;
 pub mod each;
 pub mod frames;
 pub mod inverse;

@@ -17,6 +17,9 @@ use aplomb_values::prim::scan;
 use std::cell::RefCell;
 use std::rc::Rc;
 
+/// Items of a row from which on its fold goes in registers, whatever a launch would do.
+const LONG_ROW: usize = 1_000;
+
 /// `f/`: a fold along the last axis; with X, of windows.
 pub fn last(
     ev: &mut Eval<'_>,
@@ -178,12 +181,22 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
     if prim(f).is_none() && n > 2 {
         in_order(ev, f);
     }
+    // Of one row each step waits for the one before: registers take less for it than a launch.
+    let there = !ev.cx.is_ahead(y) && !ev.cx.sys.scope.is_framed();
+    let is_row = shape.is_empty() && n >= LONG_ROW && y.is_uniform() && there;
+    if prim(f).is_none()
+        && is_row
+        && let Some(made) = ev.fold_by_numbers(func, y)?
+    {
+        return made.enclosed();
+    }
     if prim(f).is_none()
         && let Some(made) = ev.fold_recorded(func, y, axis, &shape)?
     {
         return Ok(made);
     }
     if prim(f).is_none()
+        && !is_row
         && let Some(made) = ev.fold_by_numbers(func, y)?
     {
         return made.enclosed();

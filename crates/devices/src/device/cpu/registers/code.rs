@@ -7,6 +7,7 @@
 
 use super::calls::simple;
 use super::maker::*;
+use super::packed::packs;
 use super::uses::most_used;
 use super::words::{Kind, Row, Words};
 use aplomb_values::prim::op::Op;
@@ -36,6 +37,7 @@ pub fn code(request: &Request<'_, '_>) -> Done<Option<Made>> {
     let mut a = CodeAssembler::new(64)?;
     let numbers = std::array::from_fn(|_| a.create_label());
     let (leave, fail, call) = (a.create_label(), a.create_label(), a.create_label());
+    let ramp = a.create_label();
     let kinds = request.lists.iter().map(Kind::of).collect();
     let called = simple(request).into_iter().map(|of| (of, a.create_label())).collect();
     let maker = Maker {
@@ -45,6 +47,8 @@ pub fn code(request: &Request<'_, '_>) -> Done<Option<Made>> {
         kinds,
         own: Vec::new(),
         numbers,
+        ramp,
+        packs: Vec::new(),
         function: 0,
         is_called: false,
         steps: Vec::new(),
@@ -100,6 +104,9 @@ impl Maker<'_> {
             self.a.set_label(&mut label)?;
             self.a.dq(&[value])?;
         }
+        let mut ramp = self.ramp;
+        self.a.set_label(&mut ramp)?;
+        self.a.dq(&[0.0, 1.0, 2.0, 3.0].map(f64::to_bits))?;
         let made =
             self.a.assemble_options(0, BlockEncoderOptions::RETURN_NEW_INSTRUCTION_OFFSETS)?;
         let mut entries = Vec::new();
@@ -113,7 +120,12 @@ impl Maker<'_> {
     fn begin(&mut self, of: usize) -> Done {
         let steps = &self.request.functions[of].steps;
         self.function = of;
-        self.own = most_used(steps).into_iter().zip(OWN).collect();
+        self.packs = match self.is_called {
+            true => Vec::new(),
+            false => packs(steps, self.request.lists, (self.ct, self.io)),
+        };
+        let most = if self.packs.is_empty() { OWN.len() } else { FEWER };
+        self.own = most_used(steps).into_iter().zip(OWN).take(most).collect();
         self.steps = steps.iter().map(|_| self.a.create_label()).collect();
         self.call = self.a.create_label();
         Ok(())
@@ -127,6 +139,9 @@ impl Maker<'_> {
             self.a.set_label(&mut label)?;
             self.a.zero_bytes()?;
             self.steps[at] = label;
+            if let Some(pack) = self.packs.iter().find(|pack| pack.head == at).cloned() {
+                self.pack(&pack)?;
+            }
             let out = self.out(at);
             if !self.step(at, step, out)? {
                 self.a.jmp(out)?;
@@ -480,7 +495,7 @@ impl Maker<'_> {
     }
 
     /// `rax ←` the item at `PLACE` of a list of whole numbers or characters.
-    fn load_whole(&mut self, of: u16) -> Done {
+    pub fn load_whole(&mut self, of: u16) -> Done {
         self.a.mov(rcx, row(of, offset_of!(Row, at)))?;
         match self.kinds[of as usize] {
             Kind::I32 => self.a.movsxd(rax, dword_ptr(rcx + PLACE * 4)),

@@ -121,6 +121,25 @@ impl Maker<'_> {
                 self.a.test(al, 1)?;
                 self.a.jnz(aside)?;
             }
+            Op::Pow => {
+                // Squares, and roots of normal numbers.
+                let (mut square, mut done) = (self.a.create_label(), self.a.create_label());
+                let (two, half) = (self.number(Number::Two), self.number(Number::Half));
+                let least = self.number(Number::Least);
+                self.a.vucomisd(y, two)?;
+                self.a.jp(aside)?;
+                self.a.je(square)?;
+                self.a.vucomisd(y, half)?;
+                self.a.jne(aside)?;
+                self.a.vucomisd(x, least)?;
+                self.a.jb(aside)?;
+                self.a.vsqrtsd(T0, x, x)?;
+                self.a.jmp(done)?;
+                self.a.set_label(&mut square)?;
+                self.a.vmulsd(T0, x, x)?;
+                self.a.set_label(&mut done)?;
+                self.a.zero_bytes()?;
+            }
             Op::Residue if self.ct <= SMALL_CT => return self.residue(x, y, aside),
             Op::Lcm | Op::Gcd => {
                 self.a.vunpcklpd(T0, x, y)?;

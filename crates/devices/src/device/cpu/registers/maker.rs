@@ -1,5 +1,6 @@
 //! The making of a function's code: its registers, where numbers lie, and what stands aside.
 
+use super::packed::Pack;
 use super::words::{Kind, Row};
 use aplomb_values::prim::op::Op;
 use aplomb_values::registers::{Arg, Request};
@@ -16,7 +17,8 @@ pub const T2: AsmRegisterXmm = xmm2;
 /// Arguments that have no register of their own.
 pub const X: AsmRegisterXmm = xmm3;
 pub const Y: AsmRegisterXmm = xmm4;
-/// The registers of numbers.
+/// The registers of numbers; fewer of a function whose turns go four at a time.
+pub const FEWER: usize = 9;
 pub const OWN: [AsmRegisterXmm; 11] =
     [xmm5, xmm6, xmm7, xmm8, xmm9, xmm10, xmm11, xmm12, xmm13, xmm14, xmm15];
 
@@ -41,14 +43,40 @@ pub enum Number {
     Much,
     Billions,
     Origin,
+    Zero,
+    MinusZero,
+    Two,
+    Half,
+    Four,
+    /// The least normal number.
+    Least,
+    /// Sums of some numbers below it are finite, or exact where they are whole.
+    Large,
+    Whole,
 }
 
 impl Number {
-    pub const ALL: usize = 7;
+    pub const ALL: usize = 15;
 
     pub fn values(ct: f64, io: f64) -> [u64; Number::ALL] {
         let f = |x: f64| x.to_bits();
-        [f(1.0), f(2.0 * ct), !(1 << 63), f(1e-3), f(1e6), f(4_294_967_296.0), f(io)]
+        [
+            f(1.0),
+            f(2.0 * ct),
+            !(1 << 63),
+            f(1e-3),
+            f(1e6),
+            f(4_294_967_296.0),
+            f(io),
+            f(0.0),
+            f(-0.0),
+            f(2.0),
+            f(0.5),
+            f(4.0),
+            f(f64::MIN_POSITIVE),
+            f(1e300),
+            f((1u64 << 50) as f64),
+        ]
     }
 }
 
@@ -78,6 +106,10 @@ pub struct Maker<'a> {
     pub kinds: Vec<Kind>,
     pub own: Vec<(Arg, AsmRegisterXmm)>,
     pub numbers: [CodeLabel; Number::ALL],
+    /// 0 1 2 3
+    pub ramp: CodeLabel,
+    /// The loops of the function whose turns go four at a time.
+    pub packs: Vec<Pack>,
     /// The function that is written, whether it is one that is called, and the places of its
     /// instructions.
     pub function: usize,
@@ -129,7 +161,7 @@ impl Maker<'_> {
         Ok(())
     }
 
-    fn own(&self, arg: Arg) -> Option<AsmRegisterXmm> {
+    pub fn own(&self, arg: Arg) -> Option<AsmRegisterXmm> {
         self.own.iter().find(|(own, _)| *own == arg).map(|(_, register)| *register)
     }
 

@@ -6,6 +6,7 @@
 //! | `maker`, `uses` | numbers → vector registers for those that are used most |
 //! | `calls` | calls of functions within each other → calls |
 //! | `forms` | an operation on numbers → instructions for what most numbers are |
+//! | `packed` | a loop's turns → four of them at once, in front of the code for one |
 //!
 //! Why it is right: the code knows the common case alone, as `prim::short` does, of which each form
 //! here is a copy. A number that is none of these goes to `prim::short` itself, by way of a call;
@@ -23,6 +24,8 @@ mod code;
 mod forms;
 #[cfg(target_arch = "x86_64")]
 mod maker;
+#[cfg(target_arch = "x86_64")]
+mod packed;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod tests;
 #[cfg(target_arch = "x86_64")]
@@ -34,8 +37,9 @@ use super::isa::Isa;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::short;
 use aplomb_values::registers::{Code, Compiled, List, Request, State};
+use std::mem::MaybeUninit;
 use std::rc::Rc;
-use words::{Kind, Row, Words};
+use words::{Kind, Row, VECTORS, Words};
 
 /// The code of a function; None: the machine has no instructions for it, or it is too long.
 pub fn compile(isa: Isa, request: &Request<'_, '_>) -> Code {
@@ -146,7 +150,10 @@ impl Compiled for Native {
             looks_before: 0,
             jumps_before: state.jumps,
             is_short: 0,
+            skip: 0,
+            apart: 4,
             asked: std::ptr::from_mut(&mut state.more).cast(),
+            lanes: [const { MaybeUninit::uninit() }; VECTORS],
         };
         // SAFETY: the code reads and writes registers and fixed places below `room`, held above,
         // items below a list's length, and one beyond it below its room; the lists are of the

@@ -7,7 +7,7 @@ use aplomb_values::prim::op::{OPS, Op};
 use aplomb_values::prim::short;
 use aplomb_values::registers::{Arg, Do, Function, List, Request, State};
 
-const NUMBERS: [f64; 28] = [
+pub const NUMBERS: [f64; 28] = [
     0.0,
     -0.0,
     1.0,

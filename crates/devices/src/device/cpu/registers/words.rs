@@ -5,6 +5,7 @@ use aplomb_values::array::View;
 use aplomb_values::prim::op::Op;
 use aplomb_values::registers::List;
 use std::ffi::c_void;
+use std::mem::MaybeUninit;
 
 /// The way in which a list's items lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +96,11 @@ impl Row {
     }
 }
 
+/// The lanes of a vector.
+pub const LANES: usize = 4;
+/// The most vectors that the code keeps.
+pub const VECTORS: usize = 256;
+
 /// All that the code finds and leaves, by places that it knows.
 #[repr(C)]
 pub struct Words {
@@ -124,6 +130,12 @@ pub struct Words {
     pub looks_before: u64,
     pub jumps_before: u64,
     pub is_short: u64,
+    /// Turns that go one by one before four go at once again, and those after the next four that
+    /// do not.
+    pub skip: u64,
+    pub apart: u64,
     /// The one who is asked for more jumps.
     pub asked: *mut c_void,
+    /// Vectors of four turns at once, which are written before they are read.
+    pub lanes: [MaybeUninit<[f64; LANES]>; VECTORS],
 }
