@@ -570,8 +570,7 @@ fn bas_02_bas_03_bas_04_bas_20_microbench_tells_the_model_where_there_is_no_gpu(
     assert!(rows("stride").iter().all(|r| r["measured"].is_null() && r["error"].is_null()));
 }
 
-/// What a trace calls dearer is dearer by two whole plans, or a diagnostic says how many were not
-/// made.
+/// Choices that a trace calls dearer are so by two whole plans.
 #[test]
 fn a_trace_has_the_plans_of_other_ways() {
     let (out, err, code) = ran(&["trace", "-e", "x←*÷⍳3000 ⋄ (+/x)÷⌈/⌽x×x"], "");

@@ -117,11 +117,7 @@ pub fn of_plan(
         // What is written is a pass of its own after all.
         ("push", "composes") if plan.keep.contains_key(&at) => None,
         ("push", "composes") => push_down::composed(work, &plan.keep, at),
-        ("push", "grows") => {
-            let own = push_down::grow(work, plan, at);
-            let written = own.chosen().name == "push" && plan.keep.contains_key(&at);
-            (!written).then_some(own)
-        }
+        ("push", "grows") => Some(push_down::grow(work, plan, at)),
         _ => Some(d.clone()),
     };
     Ok(told)

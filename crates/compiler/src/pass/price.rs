@@ -42,7 +42,7 @@ fn room_like(nodes: usize, plan: &Plan) -> usize {
 }
 
 /// The nodes that take as long as a read.
-const READ: usize = 16;
+const READ: usize = 6;
 
 impl Prices {
     /// The prices that so much room is for.

@@ -153,9 +153,10 @@ impl<'a> Final<'a> {
                 bytes(twice(dag, *body))
             ),
             Says::Hoisted(user) => format!(
-                "{name} does not depend on the element of {}: it is folded once, not {} times, {} \
+                "{name} does not depend on the element of {}: it is {} once, not {} times, {} \
                  instead of {}",
                 label(dag, *user),
+                if dag.node(at).consumes().is_some() { "folded" } else { "computed" },
                 dag.elements(*user),
                 time(chosen.ns / 1e3),
                 time(over.ns / 1e3)
