@@ -149,7 +149,8 @@ pub fn told<T: Send + 'static>(
 pub fn trace(settings: Settings, args: TraceArgs) -> i32 {
     let ascii = settings.ascii;
     let (input, out) = (args.about.input, args.about.out);
-    let depth = Depth { registers: !args.canon, ..Depth::default() };
+    // All statements of a program with the plans of their other ways would take minutes.
+    let depth = Depth { priced: !args.all, registers: !args.canon, ..Depth::default() };
     let traces = match args.no_run {
         true => unrun(settings, input),
         false if args.all => recorded(settings, input, Which::All, depth),

@@ -162,7 +162,10 @@ pub fn trace(call: &mut Call<'_>) -> Result<(), Error> {
         if file.is_empty() {
             return Err(syntax("]trace save needs a file").hint("]trace save out.json"));
         }
-        let trace = trace_of(call, None)?;
+        call.session.core().set_priced(true);
+        let trace = trace_of(call, None);
+        call.session.core().set_priced(false);
+        let trace = trace?;
         let json = serde_json::to_string_pretty(&trace).map_err(|e| domain(e.to_string()))?;
         return call.write(file, format!("{json}\n").as_bytes());
     }

@@ -733,3 +733,12 @@ fn a_lone_launch_has_all_nodes_of_its_line() {
         assert_eq!(number(head, " node, "), number(own, " node in one pass"), "{text}");
     }
 }
+
+/// A record has the whole time of its statement, of which compiling and launches are parts.
+#[test]
+fn a_trace_has_the_time_of_its_statement() {
+    let told = traced(&mut session(), &["A←÷⍳40000", "(+/A)÷⌈/*A"]);
+    let ms = |name: &str| told.times[name];
+    assert!(ms("wall_ms") >= ms("front_ms") + ms("launch_ms"), "{:?}", told.times);
+    assert!(!told.canonical().times.contains_key("wall_ms"));
+}

@@ -569,3 +569,18 @@ fn bas_02_bas_03_bas_04_bas_20_microbench_tells_the_model_where_there_is_no_gpu(
     assert_eq!((ns(0), ns(3), ns(8) / ns(1), ns(32) / ns(1)), (ns(1), ns(1), 8.0, 32.0));
     assert!(rows("stride").iter().all(|r| r["measured"].is_null() && r["error"].is_null()));
 }
+
+/// Choices that a trace calls dearer are so by two whole plans.
+#[test]
+fn a_trace_has_the_plans_of_other_ways() {
+    let (out, err, code) = ran(&["trace", "-e", "x←*÷⍳3000 ⋄ (+/x)÷⌈/⌽x×x"], "");
+    assert_eq!(code, 0, "{err}");
+    let trace: serde_json::Value = serde_json::from_str(&out).expect("JSON");
+    let all = trace["decisions"].as_array().expect("decisions");
+    let dearer: Vec<_> = all.iter().filter(|d| d["alt"][0]["why_not"] == "dearer").collect();
+    assert!(!dearer.is_empty(), "{out}");
+    for d in dearer {
+        let us = |at: &serde_json::Value| at["plan"]["us"].as_f64().expect("a whole plan");
+        assert!(us(&d["alt"][0]) >= us(d), "{d}");
+    }
+}

@@ -69,7 +69,8 @@ pub struct Trace {
     /// `runs`, whose least is told, and how far from it half of them are at most (`spread_ms`); on
     /// a GPU `nvrtc_ms`, how many kernels were `compiled` or found (`memory_hits`, `disk_hits`),
     /// and bytes moved (`up_bytes`, `down_bytes`; `kept_bytes` were there); `used_bytes`, of the
-    /// session's arrays when the value was there. Empty in canonical form.
+    /// session's arrays when the value was there, and `wall_ms`, from the statement's beginning to
+    /// then. Empty in canonical form.
     pub times: BTreeMap<String, f64>,
     /// The value, told by its hash; absent where there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]

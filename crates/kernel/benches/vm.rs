@@ -48,6 +48,7 @@ impl Build {
             compaction: None,
             finish: None,
             tiling: None,
+            is_tiled: false,
             after: Vec::new(),
             after_stores: Vec::new(),
             nodes: Vec::new(),

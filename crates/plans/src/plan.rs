@@ -246,6 +246,9 @@ pub struct Launch {
     /// The copies that a block of threads keeps in its shared memory, each with the loads it
     /// serves.
     pub tiling: Option<Tiling<u32>>,
+    /// Whether a fold whose operands repeat goes by tiles, whatever that is worth: the rule of
+    /// 2008, which knows no caches.
+    pub is_tiled: bool,
     /// Nodes computed here, in id order.
     pub nodes: Vec<NodeId>,
     /// The name, after what it computes.

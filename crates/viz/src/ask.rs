@@ -9,7 +9,7 @@ use crate::graph::nothing;
 use crate::names::arrays;
 use crate::orders::orders;
 use crate::promise::{Reason, reasons};
-use crate::why::{count, launch, once, sentence, still_holds, wrapped};
+use crate::why::{count, launch, once, sentence, wrapped};
 use aplomb_ground::error::{bytes, time};
 use aplomb_ground::trace::{
     DecisionRecord, LaunchRecord, LoopRecord, Segment, Trace, TuningRecord, form_says,
@@ -91,9 +91,9 @@ fn listed(trace: &Trace, mut decisions: Vec<&DecisionRecord>) -> Vec<String> {
     out
 }
 
-/// The decisions of these reasons that hold at the end.
+/// The decisions of these reasons.
 fn told(trace: &Trace, reasons: &[&str]) -> Vec<String> {
-    let of = |d: &&DecisionRecord| reasons.contains(&d.reason.as_str()) && still_holds(trace, d);
+    let of = |d: &&DecisionRecord| reasons.contains(&d.reason.as_str());
     let found: Vec<&DecisionRecord> = trace.decisions.iter().filter(of).collect();
     if found.is_empty() { vec!["nothing, in this line".into()] } else { listed(trace, found) }
 }
@@ -243,7 +243,7 @@ fn one_launch(trace: &Trace, k: usize) -> Result<Vec<String>, String> {
         let holds = |list: &[u32]| list.iter().any(|b| trace.buffers[*b as usize].node == d.node);
         let read = ["place", "tile", "pad"].contains(&d.what.as_str()) && holds(&own.inputs);
         let about = own.body.contains(&d.node) || holds(&own.out) || read;
-        about && still_holds(trace, d) && d.what != "share"
+        about && d.what != "share"
     };
     out.extend(listed(trace, trace.decisions.iter().filter(of).collect()));
     Ok(out)

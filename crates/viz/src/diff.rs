@@ -6,7 +6,7 @@
 use crate::figures::{FIGURES, Figure, launches_us, spread_us, temporaries};
 use crate::graph::{Graph, find_pass};
 use crate::tables::grid;
-use crate::why::{sentence, still_holds, wrapped};
+use crate::why::{sentence, wrapped};
 use aplomb_ground::error::{bytes, time};
 use aplomb_ground::span::first_line;
 use aplomb_ground::trace::{NodeRecord, Trace};
@@ -47,7 +47,7 @@ pub fn traces(a: &Trace, b: &Trace, width: usize) -> String {
     };
     out += &sections(&live(a), &live(b), ["nodes gone", "nodes new"], width);
     let decided = |t: &Trace| {
-        tally(t.decisions.iter().filter(|d| still_holds(t, d)).filter_map(|d| {
+        tally(t.decisions.iter().filter_map(|d| {
             let key = format!("{} {} {} {}", node(t, d.node)?.h, d.what, d.reason, d.chosen);
             Some((key, sentence(t, d)))
         }))

@@ -7,7 +7,7 @@
 use crate::figures::{self, FIGURES, Figure, temporaries};
 use crate::graph::nothing;
 use crate::names::named;
-use crate::why::{count, family, still_holds};
+use crate::why::{count, family};
 use aplomb_ground::trace::{DecisionRecord, Diagnostic, Trace};
 
 /// A promise about a line.
@@ -264,10 +264,7 @@ pub fn reasons(trace: &Trace) -> Vec<Reason> {
             continue;
         }
         let own = family(trace, node);
-        let of = trace
-            .decisions
-            .iter()
-            .filter(|d| own.contains(&d.node) && d.what == "keep" && still_holds(trace, d));
+        let of = trace.decisions.iter().filter(|d| own.contains(&d.node) && d.what == "keep");
         if let Some(d) = of.min_by_key(|d| d.reason == "consumer") {
             out.push(told(d, format!("n{} is written to memory: {}", b.node, d.reason)));
         }

@@ -57,7 +57,7 @@ pub fn summary(trace: &Trace, width: usize) -> String {
     if shown < classes.len() {
         out += &format!("  … and {} more; ]kernels lists them\n", classes.len() - shown);
     }
-    let telling = trace.decisions.iter().filter(|d| is_telling(d) && still_holds(trace, d));
+    let telling = trace.decisions.iter().filter(|d| is_telling(d));
     for says in once(telling.map(|d| sentence(trace, d))).iter().take(DECISIONS) {
         out += &format!("  {}\n", wrapped(says, 4, width));
     }
@@ -190,20 +190,6 @@ fn before_fusion(trace: &Trace) -> String {
     out
 }
 
-/// Whether a decision of an early pass is still so at the end.
-pub(crate) fn still_holds(trace: &Trace, d: &DecisionRecord) -> bool {
-    let segment = trace.segments.iter().find(|s| s.nodes[0] <= d.node && d.node < s.nodes[1]);
-    let last = segment.and_then(|s| trace.passes.get((s.passes[1] as usize).checked_sub(1)?));
-    let kept = last.and_then(|p| p.breaks.iter().find(|b| b.node == d.node));
-    match d.reason.as_str() {
-        "work" | "may-fail" | "random-access" => kept.is_some_and(|b| b.reason == d.reason),
-        "places" => kept.is_some_and(|b| b.reason.starts_with("places")),
-        "shared" => kept.is_some_and(|b| b.reason.starts_with("shared")),
-        "cheap-again" => kept.is_none(),
-        _ => true,
-    }
-}
-
 /// The decisions that a reader of the whole should see: what is stored or shared although it need
 /// not be.
 fn is_telling(d: &DecisionRecord) -> bool {
@@ -320,8 +306,7 @@ fn other_way(d: &DecisionRecord) -> Option<String> {
 }
 
 fn hint(trace: &Trace) -> String {
-    let telling = |d: &&DecisionRecord| is_telling(d) && still_holds(trace, d);
-    let node = trace.decisions.iter().find(telling).or(trace.decisions.last());
+    let node = trace.decisions.iter().find(|d| is_telling(d)).or(trace.decisions.last());
     match node {
         Some(d) => format!(
             "]why n{} shows its sums; ]dag draws the graph; ]off fusion runs it unfused",
@@ -383,8 +368,7 @@ pub fn node(trace: &Trace, which: &str, width: usize) -> Result<String, String> 
     let graph = find_pass(trace, segment, None)?;
     let mut out = describe(trace, &graph, found);
     let family: Vec<u32> = family(trace, found);
-    let so = |d: &&DecisionRecord| d.reason != "random-access" || still_holds(trace, d);
-    for d in trace.decisions.iter().filter(|d| family.contains(&d.node)).filter(so) {
+    for d in trace.decisions.iter().filter(|d| family.contains(&d.node)) {
         out += &format!("  {}\n", wrapped(&sentence(trace, d), 4, width));
         out += &format!("    {}: {}", d.chosen, price(&d.cost));
         // The figures of the step alone, where no plan with the other choice was made.

@@ -88,13 +88,15 @@ pub struct About {
 }
 
 impl Decision {
-    /// A choice over another. What is cheaper by its own figures is never said to be dearer.
+    /// A choice over another. What is cheaper by its own figures, or costs the same, is never said
+    /// to be dearer.
     pub fn forced(about: About, chosen: Choice, over: Choice, because: WhyNot, says: Says) -> Self {
         let About { at, what, reason, row, switch } = about;
         let because = match because {
             WhyNot::Dearer if over.cost.ns < chosen.cost.ns => {
                 WhyNot::Rule("it is done by rule, whatever one step costs")
             }
+            WhyNot::Dearer if over.cost == chosen.cost => WhyNot::Rule("it costs the same"),
             told => told,
         };
         let (rejected, with) = (vec![(over, because)], Vec::new());

@@ -75,7 +75,9 @@ pub fn run(work: &mut Work) -> Result<()> {
         plan.launches.push(launch);
     }
     work.layouts.apply(&mut plan);
+    let is_tiled = work.options.preset().staged && !work.options.is_off("tile");
     for (g, launch) in plan.launches.iter_mut().enumerate() {
+        launch.is_tiled = is_tiled;
         let tiling = work.tilings.get(&g);
         launch.tiling = tiling.and_then(|of| of.over(|l| place_of(launch, &buffers, l)));
     }
@@ -161,6 +163,7 @@ pub fn launch(
         after: Vec::new(),
         after_stores: Vec::new(),
         tiling: None,
+        is_tiled: false,
         nodes: group.nodes(),
         name: format!("k{number} {}", name(dag, group)),
     };

@@ -271,7 +271,8 @@ fn decisions(
             _ => true,
         };
         let told = if holds { fuse::of_plan(work, schedule, at, &uses, d)? } else { None };
-        if let Some(d) = told.filter(|d| last_plan.bears(d)) {
+        let told = told.filter(|d| last_plan.bears(d)).map(|d| last_plan.placed(plan, d));
+        if let Some(d) = told {
             let text = last_plan.text(&d)?;
             if met.insert((d.at(), d.what(), text.clone())) {
                 let other = price::other(&work.dag, schedule, &last, &d);

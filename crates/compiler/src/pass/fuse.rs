@@ -90,9 +90,14 @@ pub fn of_plan(
             let row = if d.row() == "ACC-17" { "ACC-12" } else { d.row() };
             Some(inlined(work, plan, at, row, d.switch())?)
         }
+        // The first of two passes, which another takes back or has a reason of its own for.
+        ("break", _) => match plan.keep.get(&at) {
+            Some(Why::Random | Why::NotYet("push-down")) => Some(d.clone()),
+            _ => None,
+        },
         ("keep", "work" | "shared" | "may-fail" | "places" | "steps") => {
-            let why = plan.keep.get(&at);
-            why.and_then(|why| kept(work, at, why, uses[at.index()], d.switch()))
+            let why = plan.keep.get(&at).map(|why| in_plan(work, plan, at, why));
+            why.and_then(|why| kept(work, at, &why, uses[at.index()], d.switch()))
         }
         ("embed", "epilogue") if !home().is_some_and(|g| g.after.contains(&at)) => None,
         ("embed", "same-pass") => {
@@ -109,11 +114,27 @@ pub fn of_plan(
             };
             plan.groups.iter().find(all).map(|_| d.clone())
         }
+        // What is written is a pass of its own after all.
         ("push", "composes") if plan.keep.contains_key(&at) => None,
+        ("push", "composes") => push_down::composed(work, &plan.keep, at),
         ("push", "grows") => Some(push_down::grow(work, plan, at)),
         _ => Some(d.clone()),
     };
     Ok(told)
+}
+
+/// The reason of a buffer with the costs that it has in a plan. A node is judged before those
+/// below it, when nobody knows which of them will be written: computing it again computes what is
+/// not.
+fn in_plan(work: &Work, plan: &Schedule, at: NodeId, why: &Why) -> Why {
+    let Why::Work { points, store, .. } = why else { return why.clone() };
+    let (n, size) = (work.dag.elements(at), work.dag.dtype(at).size() as u64);
+    let body = find::body(&work.dag, &plan.keep, at);
+    // It is written once, and read by each of its launches.
+    let readers = store.bytes.checked_div(n.saturating_mul(size)).map_or(1, |all| all.max(2) - 1);
+    let inline = Cost::compute(points.saturating_sub(n), body.ns, body.flops, body.reads, size)
+        .moving(body.bytes.saturating_mul(readers - 1));
+    Why::Work { points: *points, inline, store: *store }
 }
 
 /// A node that had a buffer and has none any more.

@@ -17,8 +17,9 @@ use super::sentences::{Met, Says};
 use super::work::Work;
 use super::{find, need, sketch, tile};
 use aplomb_ground::error::Result;
+use aplomb_plans::kir::{self, Space, TileSize};
 use aplomb_plans::plan::tiling::{BYTES, Single, single};
-use aplomb_plans::plan::{Asking, BufId, Kind, adjacency, asking, met, product, uses};
+use aplomb_plans::plan::{Asking, BufId, Kind, Load, Plan, adjacency, asking, met, product, uses};
 use aplomb_values::dag::{NodeId, Read};
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
@@ -211,13 +212,11 @@ fn stays(work: &Work, group: &Group, meeting: &Meeting) -> Option<WhyNot> {
             return Some(WhyNot::Rule("no block holds two of its reads"));
         }
         Meeting::Reuse(..) => {
-            let why = match group.kind {
-                Kind::Reduce => {
-                    "the fold's text serves it: tiles of a product, or one load for threads at once"
-                }
+            // Where the text of the launch serves it otherwise, `of_text` tells.
+            return Some(WhyNot::Rule(match group.kind {
+                Kind::Reduce => "caches serve it as well",
                 _ => "threads that read one element at once are served by one load",
-            };
-            return Some(WhyNot::Illegal(why));
+            }));
         }
     };
     match () {
@@ -248,10 +247,10 @@ fn told(
     let points = product(domain);
     let extents = work.layouts.shape(&work.dag, at);
     let asks: Vec<Asking<'_>> = reads.iter().map(|read| (read, &domain[..])).collect();
-    let load = |n: u64, size: u64| Cost {
-        flops: 0,
-        bytes: n.saturating_mul(size),
-        ns: n as f64 * READ_NS,
+    // What is left where it is for another reason is so without the pass as well.
+    let switch = match &why {
+        None | Some(WhyNot::SwitchedOff(_)) => "tile",
+        Some(_) => "",
     };
     let about = |reason: &'static str, row: &'static str, switch: &'static str| About {
         at,
@@ -275,29 +274,29 @@ fn told(
                 loads: [direct, paper, with_halo],
                 uses: uses(&extents, &asks),
             };
-            let (global, near) = (load(all_direct, size), load(all_with_halo, size));
-            (met, about("overlap", "BAR-14", "tile"), global, near)
+            let (global, near) = (loading(all_direct, size), loading(all_with_halo, size));
+            (met, about("overlap", "BAR-14", switch), global, near)
         }
         Meeting::Apart(o) => {
             let most = o.block.iter().map(|(axis, n)| (n - 1).min(domain[*axis] as i64 - 1));
             let met = Met::Apart { refs: o.refs, halo: o.halo.clone(), most: most.collect() };
-            let all = load(points.saturating_mul(reads.len() as u64), size);
-            (met, about("apart", "BAR-15", "tile"), all, all)
+            let all = loading(points.saturating_mul(reads.len() as u64), size);
+            (met, about("apart", "BAR-15", switch), all, all)
         }
         Meeting::Across(_) => {
             let all = points.saturating_mul(reads.len() as u64);
             (
                 Met::Across,
-                about("no-coalescing", "BAS-09", "tile"),
-                load(all, SECTOR),
-                load(all, size),
+                about("no-coalescing", "BAS-09", switch),
+                loading(all, SECTOR),
+                loading(all, size),
             )
         }
         Meeting::Apiece => (
             Met::Apiece,
-            about("no-coalescing", "BAS-09", "tile"),
-            load(points, SECTOR),
-            load(points, size),
+            about("no-coalescing", "BAS-09", switch),
+            loading(points, SECTOR),
+            loading(points, size),
         ),
         Meeting::Reuse(read, along) => {
             // Along a loop that moves it not, each element is asked for as often as any other.
@@ -313,16 +312,44 @@ fn told(
                 once,
                 all,
             };
-            (met, about("reuse", "BAS-07", ""), load(all, size), load(once, size))
+            (met, about("reuse", "BAS-07", ""), loading(all, size), loading(once, size))
         }
     };
     let (global, shared) =
         (Choice { name: "global", cost: global }, Choice { name: "shared", cost: shared });
     let says = Says::Met(met);
-    match why {
+    let told = match why {
         Some(why) => Decision::forced(about, global, shared, why, says),
         None => Decision::forced(about, shared, global, WhyNot::Dearer, says),
+    };
+    told.of(group.nodes())
+}
+
+/// A decision on reuse as the plan has it: the text of a launch may serve an array by copies, by
+/// one load for a warp, or by one before its loop. `k` is the launch.
+pub fn of_text(plan: &Plan, k: usize, d: Decision) -> Decision {
+    let launch = &plan.launches[k];
+    let own = |load: &Load| plan.buffer(load.buf).node == d.at();
+    let Some(load) = launch.loads.iter().position(own) else { return d };
+    let (space, _) = kir::space(plan, launch, load);
+    if space == Space::Global {
+        return d;
     }
+    let [all, once] = [d.chosen().cost, d.rejected()[0].0.cost];
+    let size = plan.buffer(launch.loads[load].buf).dtype.size() as u64;
+    let copied = kir::copied(plan, launch, load, TileSize::USUAL);
+    let cost = copied.map_or(once, |n| loading(n, size));
+    let switch = if launch.is_tiled { "tile" } else { "" };
+    let about = About { at: d.at(), what: "place", reason: "reuse", row: d.row(), switch };
+    let chosen = Choice { name: space.name(), cost };
+    let over = Choice { name: Space::Global.name(), cost: all };
+    Decision::forced(about, chosen, over, WhyNot::Dearer, d.says().clone())
+}
+
+/// The cost of so many loads of so many bytes each.
+fn loading(n: u64, size: u64) -> Cost {
+    let bytes = n.saturating_mul(size);
+    Cost { flops: 0, bytes, ns: bytes as f64 / 8.0 * READ_NS }
 }
 
 /// Loop axes, the last among them, by which all reads cross the array's rows: neighbours in the

@@ -34,6 +34,16 @@ pub fn room(nodes: usize) -> usize {
     nodes + 64
 }
 
+/// The room of a plan like this one: what its launches read is looked at once more by each pass
+/// that asks what they take.
+fn room_like(nodes: usize, plan: &Plan) -> usize {
+    let reads: usize = plan.launches.iter().map(|l| l.loads.len()).sum();
+    room(nodes).saturating_add(reads.saturating_mul(READ))
+}
+
+/// The nodes that take as long as a read.
+const READ: usize = 6;
+
 impl Prices {
     /// The prices that so much room is for.
     pub fn of(left: usize) -> Prices {
@@ -111,7 +121,7 @@ pub fn all(
         if !known.contains_key(reversal) {
             // One that is settled anew tries as many as the first did.
             let plans = if other.flips.is_some() { 1 } else { 1 + tried };
-            let room = room(recorded.dag.len()).saturating_mul(plans);
+            let room = room_like(recorded.dag.len(), &made.plan).saturating_mul(plans);
             let Some(left) = prices.left.checked_sub(room) else {
                 prices.missing += 1;
                 continue;

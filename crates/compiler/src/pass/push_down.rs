@@ -8,7 +8,7 @@ use super::decide::{About, Choice, Decision, WhyNot};
 use super::fault::{self, Fault};
 use super::schedule::edit::Change;
 use super::schedule::policy::Policy;
-use super::schedule::{Schedule, Why, draft};
+use super::schedule::{Keep, Schedule, Why, draft};
 use super::sentences::Says;
 use super::work::Work;
 use super::{cost, find, gathers};
@@ -24,23 +24,26 @@ pub fn run(work: &mut Work) -> Result<()> {
     let Some(change) = work.change()? else { return Ok(()) };
     grown(work)?;
     for at in moved(work, &change) {
-        let Node::Transform(kinds::Transform { src, .. }) = work.dag.node(at) else {
-            continue;
-        };
-        let (grown, size) = (work.dag.elements(at), work.dag.dtype(at).size() as u64);
-        let below = work.dag.elements(*src);
-        let body = find::body(&work.dag, &change.after.keep, *src);
-        let push = cost::Cost::compute(grown, body.ns, body.flops, body.reads, size);
-        let keep = cost::Cost::compute(below, body.ns, body.flops, body.reads, size)
-            .plus(cost::Cost::store(grown, grown, size));
-        let about =
-            About { at, what: "push", reason: "composes", row: "ACL-37", switch: "push-down" };
-        let chosen = Choice { name: "push", cost: push };
-        let over = Choice { name: "launch", cost: keep };
-        let says = Says::PartOfReads;
-        work.decide(Decision::forced(about, chosen, over, WhyNot::Dearer, says));
+        let told = composed(work, &change.after.keep, at);
+        told.into_iter().for_each(|d| work.decide(d));
     }
     Ok(())
+}
+
+/// The decision on a transform that is read where it is needed, as it is where these nodes are
+/// kept. None: it is no transform.
+pub fn composed(work: &Work, keep: &Keep, at: NodeId) -> Option<Decision> {
+    let Node::Transform(kinds::Transform { src, .. }) = work.dag.node(at) else { return None };
+    let (grown, size) = (work.dag.elements(at), work.dag.dtype(at).size() as u64);
+    let below = work.dag.elements(*src);
+    let body = find::body(&work.dag, keep, *src);
+    let push = cost::Cost::compute(grown, body.ns, body.flops, body.reads, size);
+    let launch = cost::Cost::compute(below, body.ns, body.flops, body.reads, size)
+        .plus(cost::Cost::store(grown, grown, size));
+    let about = About { at, what: "push", reason: "composes", row: "ACL-37", switch: "push-down" };
+    let chosen = Choice { name: "push", cost: push };
+    let over = Choice { name: "launch", cost: launch };
+    Some(Decision::forced(about, chosen, over, WhyNot::Dearer, Says::PartOfReads))
 }
 
 /// Transforms that are no launch of their own any more, and those whose operand need not be
@@ -89,7 +92,7 @@ pub fn grow(work: &Work, plan: &Schedule, at: NodeId) -> Decision {
     let src = work.dag.node(at).inputs()[0];
     let (few, many) = (work.dag.elements(src), work.dag.elements(at));
     let size = work.dag.dtype(src).size() as u64;
-    let body = find::body(&work.dag, &Default::default(), src);
+    let body = find::body(&work.dag, &plan.keep, src);
     let leaf = work.dag.node(src).inputs().is_empty();
     let push =
         cost::Cost::compute(many, body.ns, body.flops, body.reads.max(u64::from(leaf)), size);
@@ -102,7 +105,8 @@ pub fn grow(work: &Work, plan: &Schedule, at: NodeId) -> Decision {
         what: "push",
         reason: "grows",
         row: "ACL-39",
-        switch: if kept { "" } else { "recompute" },
+        // What is there before is not computed again.
+        switch: if kept || leaf { "" } else { "recompute" },
     };
     let (keep, push) = (Choice { name: "keep", cost: keep }, Choice { name: "push", cost: push });
     let (chosen, over) = if kept { (keep, push) } else { (push, keep) };

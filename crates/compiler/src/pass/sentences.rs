@@ -9,10 +9,10 @@ use super::hash::Map;
 use super::schedule::flips::Way;
 use super::schedule::together::Loss;
 use super::schedule::{Schedule, Why};
-use super::strict;
 use super::work::Work;
+use super::{place, strict};
 use aplomb_ground::error::{Result, bug, bytes, time};
-use aplomb_plans::plan::product;
+use aplomb_plans::plan::{Plan, product};
 use aplomb_values::array::format::short;
 use aplomb_values::dag::{Dag, Node, NodeId, ix, kinds};
 
@@ -119,6 +119,15 @@ impl<'a> Final<'a> {
         }
     }
 
+    /// A decision on where an array is read from, as the text of its launch has it.
+    pub fn placed(&self, plan: &Plan, d: Decision) -> Decision {
+        let home = d.with().first().and_then(|at| self.homes.get(at)).copied();
+        match (d.says(), home) {
+            (Says::Met(Met::Reuse { .. }), Some(k)) => place::of_text(plan, k, d),
+            _ => d,
+        }
+    }
+
     /// The sentence of a decision. Errors: a bug.
     pub fn text(&self, d: &Decision) -> Result<String> {
         let dag = &self.work.dag;
@@ -144,9 +153,10 @@ impl<'a> Final<'a> {
                 bytes(twice(dag, *body))
             ),
             Says::Hoisted(user) => format!(
-                "{name} does not depend on the element of {}: it is folded once, not {} times, {} \
+                "{name} does not depend on the element of {}: it is {} once, not {} times, {} \
                  instead of {}",
                 label(dag, *user),
+                if dag.node(at).consumes().is_some() { "folded" } else { "computed" },
                 dag.elements(*user),
                 time(chosen.ns / 1e3),
                 time(over.ns / 1e3)
@@ -432,6 +442,8 @@ impl<'a> Final<'a> {
             }
         };
         let end = match &d.rejected()[0] {
+            _ if d.chosen().name == "constant" => "; threads of a warp read one element".into(),
+            _ if d.chosen().name == "register" => "; a thread loads it before its loop".into(),
             (Choice { name: "global", .. }, _) => "; a block keeps it in shared memory".into(),
             _ if !has_choice => String::new(),
             (_, WhyNot::Limit { need, have, .. }) => format!(

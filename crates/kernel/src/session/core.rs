@@ -78,6 +78,8 @@ pub struct Core {
     /// The request under way began, and what those before it took.
     pub(super) begun: Option<Instant>,
     pub(super) computed: Duration,
+    /// The statement under way began.
+    pub(super) since: Option<Instant>,
     pub(super) watchdog: Watchdog,
 }
 
@@ -122,6 +124,7 @@ impl Core {
             born: Instant::now(),
             begun: None,
             computed: Duration::ZERO,
+            since: None,
             watchdog: Watchdog::default(),
         }
     }

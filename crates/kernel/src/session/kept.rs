@@ -209,6 +209,8 @@ pub struct Kept {
     pub result: Option<ResultRecord>,
     /// Bytes of the session's arrays when that was there (ACL-25).
     pub used: Option<u64>,
+    /// Milliseconds from the statement's beginning to its value.
+    pub wall_ms: Option<f64>,
     nodes: usize,
     left_out: usize,
 }
@@ -358,6 +360,7 @@ impl Kept {
         trace.result.clone_from(&self.result);
         let used = self.used.map(|bytes| ("used_bytes".to_string(), bytes as f64));
         trace.times.extend(used);
+        trace.times.extend(self.wall_ms.map(|ms| ("wall_ms".to_string(), ms)));
         let in_story: usize = told.iter().map(|part| part.runs.len()).sum();
         let all = self.parts.iter().map(|part| part.runs.len()).sum::<usize>() + self.left_out;
         if in_story < all {

@@ -506,6 +506,7 @@ impl Host for World<'_> {
         self.begun = true;
         self.core.sum = self.core.sum.and(&self.core.spent);
         self.core.spent = Spent::default();
+        self.core.since = self.core.mode.tracing.then(Instant::now);
     }
 
     fn show(&mut self, value: &Array, text: &str, style: &Style) {
@@ -515,6 +516,8 @@ impl Host for World<'_> {
         if self.core.mode.tracing {
             self.core.current.result = Some(super::record::result_of(value));
             self.core.current.used = Some(self.core.budget.used());
+            let wall = self.core.since.map(|since| since.elapsed().as_secs_f64() * 1e3);
+            self.core.current.wall_ms = wall;
             let mut told = std::mem::take(&mut self.core.current);
             told.warnings.extend(self.core.warnings.iter().cloned());
             told.warnings.extend(self.core.interpreted.iter().map(Interpreted::warning));

@@ -46,7 +46,7 @@ pub use figures::{Figures, LAUNCH_US, figures};
 pub use form::Form;
 pub use free::any_extents;
 pub use nest::schedule;
-pub use product::{sized, tiles};
+pub use product::{copied, sized, tiles};
 pub use regions::{Inside, inside};
 pub use serial::in_order;
 pub use sizes::{Copied, Row, Rule, Sized, TileSize, rows, settle};

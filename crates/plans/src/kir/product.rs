@@ -30,12 +30,16 @@ const KEPT: usize = 4;
 const NEAR: usize = 8;
 /// Folds of one product, each with its results in registers.
 const FOLDS: usize = 4;
-/// Fewer tiles do not fill a device: then a warp a result is better.
-const TILES: u64 = 32;
-/// The element that a failure names: any, for the CPU looks for the first.
-pub(super) const ANY: &str = "0";
+/// Of fewer tiles a warp a result is better. By the model a multiprocessor goes a place on in its
+/// tile in 73 ns (`sizes`), however few of them have one; as long takes the second cache to give
+/// 25 000 warps both operands of theirs.
+const TILES: u64 = 6;
+/// The same of 256 rows, of which each thread goes through all places.
+const ROWS: u64 = 32;
 /// And shorter folds do not repay the copy.
 const SHORT: usize = 8;
+/// The element that a failure names: any, for the CPU looks for the first.
+pub(super) const ANY: &str = "0";
 
 /// The axes of a launch's folds, and which of them each step of the body needs, a bit each.
 pub(super) struct Tiled {
@@ -71,6 +75,14 @@ pub fn sized(plan: &Plan, launch: &Launch) -> Option<Sized> {
     })
 }
 
+/// Elements that all blocks copy for a load of a product in tiles of a size. None: no copy serves
+/// it.
+pub fn copied(plan: &Plan, launch: &Launch, load: usize, size: TileSize) -> Option<u64> {
+    let (tiled, of) = (Tiled::of(launch)?, sized(plan, launch)?);
+    let side = if tiled.side(launch, load)? { size.rows } else { size.columns };
+    Some(of.loads(size) / u64::from(size.rows + size.columns) * u64::from(side))
+}
+
 impl Tiled {
     /// None: the launch is of another shape.
     pub(super) fn of(launch: &Launch) -> Option<Tiled> {
@@ -86,9 +98,11 @@ impl Tiled {
                 .div_ceil(u64::from(SIDE))
                 .saturating_mul(of(column).div_ceil(u64::from(SIDE))),
         };
-        let small = tiles < TILES
-            || launch.domain[folded] < SHORT
-            || column.is_some_and(|c| of(c).min(of(row)) < 32);
+        let fewest = if column.is_some() { TILES } else { ROWS };
+        let small = !launch.is_tiled
+            && (tiles < fewest
+                || launch.domain[folded] < SHORT
+                || column.is_some_and(|c| of(c).min(of(row)) < 32));
         if others.next().is_some()
             || small
             || !launch.stores.is_empty()

@@ -153,6 +153,7 @@ mod tests {
             after: Vec::new(),
             after_stores: Vec::new(),
             tiling: None,
+            is_tiled: false,
             nodes: Vec::new(),
             name: String::new(),
         };

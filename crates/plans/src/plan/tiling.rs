@@ -202,8 +202,11 @@ impl<L> Tile<L> {
             }
             met.sort_unstable();
             met.dedup();
-            let of = |bank: usize| met.iter().filter(|word| *word % words == bank).count();
-            most = (0..words).map(of).fold(most, usize::max);
+            let mut banks = [0; BANKS];
+            for word in met {
+                banks[word % words] += 1;
+                most = most.max(banks[word % words]);
+            }
         }
         most as u32
     }

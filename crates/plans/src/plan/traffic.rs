@@ -137,14 +137,14 @@ pub fn uses(shape: &[usize], reads: &[Asking<'_>]) -> f64 {
     all as f64 / met(shape, reads).max(1) as f64
 }
 
-/// The points that pass tests that are linear. Axes that no test joins are counted apart; of those
-/// that some join all but the longest are walked, along which what passes is a range. None: a test
-/// is not linear, or there are too many.
+/// The points that pass tests. Axes that no test joins are counted apart, place by place where a
+/// test is not linear; of those that some join all but the longest are walked, along which what
+/// passes is a range. None: a test that joins axes is not linear, or there are too many.
 fn passing(tests: &[Test], extents: &[usize]) -> Option<u64> {
     let mut parts: Vec<usize> = (0..extents.len()).collect();
     for test in tests {
         let axes: Vec<usize> = (0..extents.len()).filter(|k| test.ix.mentions(*k)).collect();
-        let into = parts[*axes.first().filter(|_| test.ix.is_affine())?];
+        let into = parts[*axes.first()?];
         for axis in axes {
             let gone = parts[axis];
             parts.iter_mut().filter(|p| **p == gone).for_each(|p| *p = into);
@@ -155,12 +155,28 @@ fn passing(tests: &[Test], extents: &[usize]) -> Option<u64> {
         let mut axes: Vec<usize> = (0..extents.len()).filter(|k| parts[*k] == part).collect();
         let own = |test: &&Test| axes.iter().any(|k| test.ix.mentions(*k));
         let own: Vec<&Test> = tests.iter().filter(own).collect();
+        let is_linear = own.iter().all(|test| test.ix.is_affine());
         axes.sort_by_key(|k| extents[*k]);
-        if let Some((longest, others)) = axes.split_last() {
-            all = all.saturating_mul(walked(&own, extents, (*longest, others))?);
-        }
+        let points = match (is_linear, axes.split_last()) {
+            (_, None) => continue,
+            (true, Some((longest, others))) => walked(&own, extents, (*longest, others)),
+            (false, Some((axis, []))) => along(&own, extents, *axis),
+            (false, Some(_)) => None,
+        };
+        all = all.saturating_mul(points?);
     }
     Some(all)
+}
+
+/// The places along an axis at which tests of it alone hold. None: there are too many.
+fn along(tests: &[&Test], extents: &[usize], axis: usize) -> Option<u64> {
+    let mut place: Vec<usize> = extents.iter().map(|_| 0).collect();
+    let mut passes = |k: &usize| {
+        place[axis] = *k;
+        tests.iter().all(|test| (test.lo..test.hi).contains(&test.ix.at(&place)))
+    };
+    let is_short = extents[axis] as u64 <= WALKED;
+    is_short.then(|| (0..extents[axis]).filter(|k| passes(k)).count() as u64)
 }
 
 /// The points of some axes that pass linear tests: all but the longest are walked. None: there are

@@ -1,0 +1,139 @@
+//! Facts: what a sentence tells is so in the final plan, and the switch that it names changes it.
+
+use crate::support::{told, traced};
+use aplomb_ground::trace::{DecisionRecord, Trace};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Data, and lines that take all sorts of choices on them.
+const LINES: &[(&str, &str)] = &[
+    ("x←0.5×⍳100000 ⋄ z←*-x×x", "(+/z)÷⌈/z"),
+    ("a←3000⍴3.5 1 2", "+/1+a[⍋a]"),
+    ("M←400 500⍴÷⍳997 ⋄ v←÷⍳500", "+/M+.×v"),
+    ("M←400 500⍴÷⍳997 ⋄ v←÷⍳400", "(⍉M)+.×v"),
+    ("M←640 80⍴÷⍳997 ⋄ N←80 480⍴÷⍳991", "M+.×N"),
+    ("A←÷⍳2000", "(1↓A)-¯1↓A"),
+    ("A←200 300⍴÷⍳997", "(1⌽A)+(¯1⌽A)+(1⊖A)+¯1⊖A"),
+    ("A←200 300⍴÷⍳997", "{+/,⍵}⌺3 3⊢A"),
+    ("A←5000⍴÷⍳997 ⋄ B←A>0.01", "(+/B/A)÷+/B"),
+    ("A←300 400⍴÷⍳997 ⋄ e←*A-[1]⌈/A", "e÷[1]+/e"),
+    ("A←÷⍳3000", "+\\A×2"),
+    ("A←÷⍳3000 ⋄ I←3000-⍳500", "1+A[I]×2"),
+    ("x←÷⍳1000 ⋄ y←÷⍳1200", "+/|x∘.-y"),
+    ("A←÷⍳1000", "{(+/A)+⍵}¨A"),
+    ("A←÷⍳40 ⋄ B←÷⍳1000", "{+/⍵+A}¨B"),
+    ("A←10 10⍴÷⍳100", "1+100 100⍴A×2"),
+    ("A←100 100⍴÷⍳997 ⋄ B←100 100⍴÷⍳991", "300 300⍴A+B×⍟A"),
+    ("A←1+÷⍳4000", "(⍟A)-+/⍟A"),
+    ("A←1+÷⍳4000", "⌈/(⍟A)-+/⍟A"),
+    ("A←250 260⍴÷⍳997", "1+⍉A"),
+    ("A←÷⍳2000", "(⌽A)+⌽1+⌽A"),
+    ("A←÷⍳2000", "(1+A)×(1+A)÷2+A"),
+    ("A←÷⍳4000", "{(+/⍵)÷≢⍵}2×⌽A"),
+];
+
+/// A line's choices, by what each is about: its node by its meaning, its kind and its reason.
+fn choices(trace: &Trace) -> BTreeSet<(String, String, String, String)> {
+    let meant = |d: &DecisionRecord| trace.nodes[d.node as usize].h.clone();
+    let one = |d: &DecisionRecord| (meant(d), d.what.clone(), d.chosen.clone(), d.reason.clone());
+    trace.decisions.iter().map(one).collect()
+}
+
+#[test]
+fn a_switch_that_a_sentence_names_changes_what_it_tells() {
+    let (mut looked, mut wrong) = (0, Vec::new());
+    for (data, line) in LINES {
+        let trace = told(&[], &[data, line]);
+        let mut without: BTreeMap<&str, BTreeSet<_>> = BTreeMap::new();
+        for d in trace.decisions.iter().filter(|d| !d.switch.is_empty()) {
+            looked += 1;
+            let off = || choices(&told(&[&format!("off={}", d.switch)], &[data, line]));
+            let own = without.entry(d.switch.as_str()).or_insert_with(off);
+            let meant = trace.nodes[d.node as usize].h.clone();
+            if own.contains(&(meant, d.what.clone(), d.chosen.clone(), d.reason.clone())) {
+                wrong.push(format!("{line}: --off {} and still: {}", d.switch, d.text));
+            }
+        }
+    }
+    assert!(looked > 80, "{looked} looked at");
+    assert!(wrong.is_empty(), "{} of {looked}: {wrong:#?}", wrong.len());
+}
+
+#[test]
+fn what_is_pushed_or_kept_near_is_so_in_the_plan() {
+    for (data, line) in LINES {
+        let trace = told(&[], &[data, line]);
+        let written: BTreeSet<u32> =
+            trace.buffers.iter().filter(|b| b.role != "input").map(|b| b.node).collect();
+        for d in &trace.decisions {
+            let is_written = written.contains(&d.node);
+            // One that grows is about what it reads.
+            if d.chosen == "push" && d.reason != "grows" || d.chosen == "inline" {
+                assert!(!is_written, "{line}: {}", d.text);
+            }
+            if d.what != "place" || d.reason != "reuse" {
+                continue;
+            }
+            // Where the array is read from is where the reads say.
+            let of = |buf: u32| trace.buffers[buf as usize].node == d.node;
+            let reads = trace.kernels.iter().flat_map(|k| &k.reads).filter(|r| of(r.buf));
+            let spaces: BTreeSet<&str> = reads.map(|r| r.space.as_str()).collect();
+            assert!(spaces.contains(d.chosen.as_str()), "{line}: {} from {spaces:?}", d.text);
+        }
+    }
+}
+
+/// A node is judged before those below it are: what it takes to compute it again is what is not
+/// written, and not all that it was made of.
+#[test]
+fn what_computing_again_takes_is_told_by_what_the_plan_writes() {
+    let mut s = crate::support::session();
+    let step = "y←0.5×y+1⌽y";
+    let data = "y←200000⍴÷⍳997 ⋄ _←⎕DR y";
+    let lines = [data, step, step, step, step, step, step, "+/y"];
+    let trace = traced(&mut s, &lines);
+    let again = trace.decisions.iter().filter(|d| d.what == "keep" && d.reason == "work");
+    let costs: BTreeSet<u64> = again.map(|d| d.alt[0].cost.flops).collect();
+    assert_eq!(costs, BTreeSet::from([400_000]), "{:#?}", trace.decisions);
+}
+
+/// The form of a product is the one that takes less: a smaller one is never told to take much
+/// longer than a larger one. From some tiles on each is told with its sizes and loops.
+#[test]
+fn a_product_goes_by_tiles_as_soon_as_that_takes_less() {
+    let sides = [32, 64, 96, 128, 160, 192, 256, 320, 384, 512];
+    let of = |n: usize| {
+        let data = format!("A←{n} {n}⍴÷⍳997 ⋄ B←{n} {n}⍴÷⍳991 ⋄ _←⎕DR¨A B");
+        told(&[], &[&data, "A+.×B"]).kernels.remove(0)
+    };
+    let all: Vec<_> = sides.into_iter().map(of).collect();
+    for pair in all.windows(2) {
+        let [small, large] = pair else { panic!("two of them") };
+        assert!(small.est.us <= 1.3 * large.est.us, "{:?} {:?}", small.est, large.est);
+    }
+    for k in all.iter().filter(|k| k.domain[0] > 128) {
+        assert_eq!(k.form, "tiles", "{:?}", k.domain);
+        assert!(k.tuning.len() >= 20 && k.schedule.len() == 8 && k.launch.smem > 0);
+        assert!(k.cuda.as_ref().is_some_and(|text| text.text.contains("__shared__")));
+        assert!(k.reads.iter().all(|r| r.space == "shared"), "{:?}", k.reads);
+    }
+}
+
+/// BAS-13, BAS-22: no order of the loops of a product coalesces, so by the rule of 2008 it is
+/// tiled whatever its size is.
+#[test]
+fn bas_22_the_papers_product_is_tiled() {
+    for shapes in [[24, 32, 20], [2, 7, 3], [33, 5, 64], [7, 2, 13], [128, 128, 128]] {
+        let [rows, deep, columns] = shapes;
+        let data = format!("A←{rows} {deep}⍴÷⍳997 ⋄ B←{deep} {columns}⍴÷⍳991 ⋄ _←⎕DR¨A B");
+        let lines = [data.as_str(), "A+.×B"];
+        let trace = told(&["passes=bas2008"], &lines);
+        let k = &trace.kernels[0];
+        if k.skeleton == "reduce" {
+            assert_eq!(k.form, "tiles", "{shapes:?}");
+            assert!(k.candidates.is_empty() && k.reads.iter().all(|r| r.space == "shared"));
+            let off = told(&["passes=bas2008", "off=tile"], &lines);
+            assert_ne!(off.kernels[0].form, "tiles", "{shapes:?}");
+        }
+        assert_eq!(trace.result, told(&[], &lines).result, "{shapes:?}");
+    }
+}
