@@ -20,6 +20,7 @@ pub mod sets;
 pub mod shape;
 mod sorted;
 pub mod straight;
+mod tables;
 pub mod text;
 
 /// A buffer of the type of another, of what is made of its items and a fill. Complex numbers return
