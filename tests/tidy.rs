@@ -443,7 +443,7 @@ fn counted(count: impl Fn(&str) -> usize) -> Vec<(&'static str, usize)> {
 /// tests/lines/asked.rs.
 const SIZED: &[(&str, usize)] = &[
     ("ground", 4),
-    ("values", 51),
+    ("values", 52),
     ("plans", 11),
     ("compiler", 45),
     ("language", 117),

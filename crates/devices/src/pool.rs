@@ -182,7 +182,7 @@ impl Shelves {
         Some(block)
     }
 
-    /// What is made ready is one of those that wait, whatever of it was touched.
+    /// The block that is made ready is one of those that wait, whatever of it was touched.
     fn stop(&mut self) {
         if let Some((block, _)) = self.ahead.take() {
             self.keep(block);
@@ -205,7 +205,7 @@ impl Shelves {
             }
         };
         for at in (done..done + HUGE).step_by(PAGE) {
-            // SAFETY: inside of the block, whose bytes are a multiple of HUGE; nobody else knows it.
+            // SAFETY: inside of the block, of whole huge pages, that nobody else knows.
             unsafe { block.at.add(at).write_volatile(0) };
         }
         let done = done + HUGE;

@@ -43,7 +43,11 @@ const NEAR: usize = 256;
 
 /// Groups in order of first sight, by the number that `known` has for a cell; it is given the
 /// number of the next group, and says whether the cell is the first of it.
-pub(super) fn in_order(budget: &Budget, n: usize, known: impl FnMut(usize, u32) -> u32) -> Result<Groups> {
+pub(super) fn in_order(
+    budget: &Budget,
+    n: usize,
+    known: impl FnMut(usize, u32) -> u32,
+) -> Result<Groups> {
     in_order_of(budget, n, |_| 1, known)
 }
 

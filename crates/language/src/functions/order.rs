@@ -247,7 +247,10 @@ fn sorted_groups(cx: &Cx<'_>, pieces: &Ragged, groups: &Groups, down: bool) -> R
                 let rest = || {
                     let (a, b) = (piece(a), piece(b));
                     let differ = a.iter().zip(b).map(|(x, y)| number(*x, *y)).find(|o| o.is_ne());
-                    differ.unwrap_or(a.len().cmp(&b.len()))
+                    match differ {
+                        Some(order) => order,
+                        None => a.len().cmp(&b.len()),
+                    }
                 };
                 turn(x.cmp(&y).then_with(rest))
             })?;

@@ -3,7 +3,9 @@
 use super::Class::{Cells, Host, Points, Structural};
 use super::Does::{Execute, One, Two};
 use super::{NONE, Prim, Role, SAME, Side, function, meaning, with_axis};
-use crate::functions::{find, matrix, numbers, order, parts, search, select, shape, text};
+use crate::functions::{
+    find, intervals, matrix, numbers, order, parts, search, select, shape, text,
+};
 use aplomb_ground::error::Kind::{Domain, Index, Length, Rank, Syntax};
 
 pub static ROWS: &[Prim] = &[
@@ -151,7 +153,7 @@ pub static ROWS: &[Prim] = &[
             &[(Domain, "X is not in ascending order", "2 1⍸1"), (Rank, "X is a scalar", "1⍸1")],
             ("1 5 9⍸0 5 7", "0 2 2"),
             Points(Side::Right),
-            Two(search::interval),
+            Two(intervals::interval),
         ),
     ),
     function(

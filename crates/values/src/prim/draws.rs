@@ -44,7 +44,7 @@ pub enum Kind {
     Unit,
     /// Whole numbers: so many, from the origin on.
     Whole {
-        /// How many, up to 2*53.
+        /// The number of them, up to 2*53.
         n: u64,
         /// The least.
         origin: u8,
@@ -58,7 +58,7 @@ pub struct Draws {
     pub seed: u64,
     /// The number of its first draw.
     pub first: u64,
-    /// What they are.
+    /// The kind of its numbers.
     pub kind: Kind,
 }
 

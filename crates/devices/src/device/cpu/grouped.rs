@@ -101,18 +101,17 @@ impl Cpu {
             of[range(run)].iter().for_each(|&g| counts[g as usize] += 1);
         })?;
         // Of counts, where each run's first of a group goes.
-        let mut tables: Vec<Vec<u32>> =
-            tables.into_iter().map(|t| t.into_inner().unwrap_or_else(|e| e.into_inner())).collect();
+        let mut held: Vec<_> = tables.iter().map(lock).collect();
         let mut place = 0;
         for (g, &end) in ends.iter().enumerate() {
-            for table in &mut tables {
+            for table in &mut held {
                 place += std::mem::replace(&mut table[g], place);
             }
             if place != end {
                 return Ok(None);
             }
         }
-        let tables: Vec<_> = tables.into_iter().map(Mutex::new).collect();
+        drop(held);
         let mut made = self.pool.buffer(dtype, n, ctx.budget).map_err(DeviceError::Oom)?;
         let (to, from) = (To(made.as_mut_ptr()), To(from.cast_mut()));
         let (to, from) = (&to, &from);
