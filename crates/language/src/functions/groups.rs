@@ -7,7 +7,7 @@
 
 use super::search::{IN_TABLE, Table, ct_of, keys};
 use super::sorted::in_short_order;
-use super::tables::{firsts_of_whole, groups_of_whole, is_table, sizes_of_whole, span};
+use super::tables::{firsts_of_whole, groups_of_whole, is_table, placed, sizes_of_whole, span};
 use crate::eval::cx::Cx;
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;

@@ -6,9 +6,9 @@ use super::groups::{Groups, Hashed, firsts_of_groups, groups, mixed, places_of_r
 use super::seek::place_of_one;
 use super::shape::Axis;
 use crate::eval::cx::Cx;
-use aplomb_ground::error::{Result, domain, length, rank, ws_full};
+use aplomb_ground::error::{Result, length, rank, ws_full};
 use aplomb_ground::limits::{Budget, Ticks};
-use aplomb_values::array::{Array, Complex64, DType, Data, View, elements};
+use aplomb_values::array::{Array, Complex64, Data, View, elements};
 use aplomb_values::dag::Lib;
 use aplomb_values::prim::library::same;
 use aplomb_values::prim::op::Op;

@@ -56,7 +56,7 @@ pub(super) fn is_table((lo, hi): (i64, i64), n: usize) -> bool {
 
 /// Groups of whole numbers: by a table of places where they lie in a narrow range, else by hash.
 /// None: there is none.
-fn placed<T: Copy + Ord + Into<i64>>(items: &[T], budget: &Budget) -> Result<Option<Groups>> {
+pub(super) fn placed<T: Copy + Ord + Into<i64>>(items: &[T], budget: &Budget) -> Result<Option<Groups>> {
     if items.is_empty() {
         return Ok(None);
     }
