@@ -1,6 +1,6 @@
-//! Groups of whole numbers and characters: a table of places where they lie in a narrow range, else a
-//! hash. Of several questions (which group each item is in, where each begins, how many it has) each
-//! has a loop that writes down no more than is asked.
+//! Groups of whole numbers and characters: a table of places where they lie in a narrow range, else
+//! a hash. Of several questions (which group each item is in, where each begins, how many it has)
+//! each has a loop that writes down no more than is asked.
 
 use super::groups::{Groups, Hashed, Sizes, in_order, mixed};
 use super::search::IN_TABLE;
@@ -56,7 +56,10 @@ pub(super) fn is_table((lo, hi): (i64, i64), n: usize) -> bool {
 
 /// Groups of whole numbers: by a table of places where they lie in a narrow range, else by hash.
 /// None: there is none.
-pub(super) fn placed<T: Copy + Ord + Into<i64>>(items: &[T], budget: &Budget) -> Result<Option<Groups>> {
+pub(super) fn placed<T: Copy + Ord + Into<i64>>(
+    items: &[T],
+    budget: &Budget,
+) -> Result<Option<Groups>> {
     if items.is_empty() {
         return Ok(None);
     }
