@@ -168,7 +168,7 @@ fn look(folder: &str, least: [usize; 2]) {
 
 #[test]
 fn no_choice_in_an_example_is_slow_and_what_is_said_to_be_written_is() {
-    look("", [3500, 500]);
+    look("", [2500, 500]);
 }
 
 #[test]

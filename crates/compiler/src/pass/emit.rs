@@ -602,7 +602,8 @@ fn explain(work: &mut Work, schedule: &Schedule) -> Result<()> {
                 store = cost::Cost::compute(points, step.ns, 1, 1, size);
                 let in_order = cost::Cost::compute(points, step.ns * 8.0, 1, 1, size);
                 let over = Choice { name: "ordered", cost: in_order };
-                ("consumer", "ACL-07", over, WhyNot::Dearer)
+                let because = WhyNot::Rule("each step would wait for the one before");
+                ("consumer", "ACL-07", over, because)
             }
             Why::Consumer => {
                 let points = aplomb_plans::plan::product(work.dag.domain(*at));
