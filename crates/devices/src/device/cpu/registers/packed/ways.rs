@@ -254,12 +254,12 @@ impl Reader<'_> {
         self.registers()?;
         self.numbers(own, &until, &mut ways)?;
         let met = self.lists(own, &mut ways)?;
-        for k in 0..ways.len() {
+        for (way, step) in ways.iter_mut().zip(&self.body) {
             // Nobody reads what is copied.
-            if let Do::Copy { into, .. } = self.body[k]
+            if let Do::Copy { into, .. } = *step
                 && !self.body.iter().any(|step| reads(step).contains(&Arg::Register(into)))
             {
-                ways[k] = Way::Done;
+                *way = Way::Done;
             }
         }
         // Where every turn comes to such a step, there is nothing to gain.
