@@ -79,7 +79,7 @@ pub fn packs(steps: &[Do], lists: &[List<'_>], (ct, io): (f64, f64)) -> Vec<Pack
             Do::Next { of, .. } => counts(&lists[of as usize], io),
             _ => true,
         };
-        let body = steps.get(head + 1..end)?.to_vec();
+        let body = steps.get(head + 1..end)?.iter().copied().collect();
         let mut reader = Reader { steps, body, kinds: &kinds, head, end, counted };
         reader.fits()?;
         reader.simplify();
@@ -254,12 +254,12 @@ impl Reader<'_> {
         self.registers()?;
         self.numbers(own, &until, &mut ways)?;
         let met = self.lists(own, &mut ways)?;
-        for k in 0..ways.len() {
+        for (way, step) in ways.iter_mut().zip(&self.body) {
             // Nobody reads what is copied.
-            if let Do::Copy { into, .. } = self.body[k]
+            if let Do::Copy { into, .. } = *step
                 && !self.body.iter().any(|step| reads(step).contains(&Arg::Register(into)))
             {
-                ways[k] = Way::Done;
+                *way = Way::Done;
             }
         }
         // Where every turn comes to such a step, there is nothing to gain.
@@ -291,7 +291,10 @@ impl Reader<'_> {
         let changed: Vec<u16> = self.body.iter().filter_map(changed).collect();
         for k in 0..self.body.len() {
             let of = |arg: Arg| match arg {
-                Arg::Register(r) => copies.iter().find(|(own, _)| *own == r).map_or(arg, |c| c.1),
+                Arg::Register(r) => match copies.iter().find(|(own, _)| *own == r) {
+                    Some((_, y)) => *y,
+                    None => arg,
+                },
                 fixed => fixed,
             };
             let mut step = with_reads(self.body[k], of);
@@ -326,61 +329,69 @@ impl Reader<'_> {
         self.added();
     }
 
-    /// `list[at] ← list[at] + y` as `list[at] +← y`.
+    /// `list[at] ← list[at] + y` as `list[at] +← y`; what made the sum is a copy that nobody reads.
     fn added(&mut self) {
         for k in 2..self.body.len() {
-            let Do::SetItem { of, at, op: None, y: Arg::Register(sum) } = self.body[k] else {
-                continue;
-            };
-            let last = |register: u16, before: usize| {
-                (0..before).rev().find(|&j| written(&self.body[j]) == Some(register))
-            };
-            let Some(j) = last(sum, k) else { continue };
-            let Do::Two { op: op @ (Op::Add | Op::Sub), x, y, .. } = self.body[j] else { continue };
-            let is_item = |arg: Arg| match arg {
-                Arg::Register(r) => last(r, j).filter(|&i| {
-                    matches!(self.body[i], Do::Item { of: own, at: place, .. }
-                        if own == of && place == at)
-                }),
-                Arg::Fixed(_) => None,
-            };
-            let (item, other) = match (is_item(x), is_item(y)) {
-                (Some(i), None) => (i, y),
-                (None, Some(i)) if op == Op::Add => (i, x),
-                _ => continue,
-            };
-            let once = |register: Option<u16>| {
-                let reads = self.body.iter().flat_map(reads);
-                register.is_some_and(|r| reads.filter(|a| *a == Arg::Register(r)).count() == 1)
-            };
-            let straight = self.body[item..k]
-                .iter()
-                .all(|s| !matches!(s, Do::Jump(_) | Do::Unless { .. } | Do::Set { .. }));
-            let lands = |step: &Do| match step {
-                Do::Jump(to) | Do::Unless { then: to, .. } => {
-                    (self.head + 2 + item..=self.head + 1 + k).contains(&(*to as usize))
+            if let Some((step, at, made)) = self.sum_at(k) {
+                self.body[k] = step;
+                for (place, into) in made {
+                    self.body[place] = Do::Copy { into, y: at };
                 }
-                _ => false,
-            };
-            let Some(it) = written(&self.body[item]) else { continue };
-            if !once(Some(sum)) || !once(Some(it)) || !straight || self.body.iter().any(lands) {
-                continue;
             }
-            self.body[k] = Do::SetItem { of, at, op: Some(op), y: other };
-            // Registers that nobody reads.
-            self.body[item] = Do::Copy { into: it, y: at };
-            self.body[j] = Do::Copy { into: sum, y: at };
         }
+    }
+
+    /// The step that adds to an item, where a step puts its sum there, the item's place, and the
+    /// steps that read it and add, with their registers. None: it does something else.
+    fn sum_at(&self, k: usize) -> Option<(Do, Arg, [(usize, u16); 2])> {
+        let Do::SetItem { of, at, op: None, y: Arg::Register(sum) } = self.body[k] else {
+            return None;
+        };
+        let last = |register: u16, before: usize| {
+            (0..before).rev().find(|&j| written(&self.body[j]) == Some(register))
+        };
+        let j = last(sum, k)?;
+        let Do::Two { op: op @ (Op::Add | Op::Sub), x, y, .. } = self.body[j] else { return None };
+        let is_item = |arg: Arg| match arg {
+            Arg::Register(r) => last(r, j).filter(|&i| {
+                matches!(self.body[i], Do::Item { of: own, at: place, .. }
+                    if own == of && place == at)
+            }),
+            Arg::Fixed(_) => None,
+        };
+        let (item, other) = match (is_item(x), is_item(y)) {
+            (Some(i), None) => (i, y),
+            (None, Some(i)) if op == Op::Add => (i, x),
+            _ => return None,
+        };
+        let it = written(&self.body[item])?;
+        let once = |register: u16| {
+            let reads = self.body.iter().flat_map(reads);
+            reads.filter(|arg| *arg == Arg::Register(register)).count() == 1
+        };
+        let straight = self.body[item..k]
+            .iter()
+            .all(|s| !matches!(s, Do::Jump(_) | Do::Unless { .. } | Do::Set { .. }));
+        let lands = |step: &Do| match step {
+            Do::Jump(to) | Do::Unless { then: to, .. } => {
+                (self.head + 2 + item..=self.head + 1 + k).contains(&(*to as usize))
+            }
+            _ => false,
+        };
+        let fits = once(sum) && once(it) && straight && !self.body.iter().any(lands);
+        let step = Do::SetItem { of, at, op: Some(op), y: other };
+        fits.then_some((step, at, [(item, it), (j, sum)]))
     }
 
     /// Whether every turn comes to each step between, and the step at which the lanes that do are
     /// met by others.
     fn activity(&self) -> (Vec<bool>, Vec<usize>) {
-        let (mut waiting, mut out): (Vec<usize>, (Vec<bool>, Vec<usize>)) = Default::default();
+        let mut waiting: Vec<usize> = Vec::new();
+        let mut out = (Vec::new(), Vec::new());
         for k in self.head + 1..self.end {
             waiting.retain(|to| *to > k);
             out.0.push(waiting.is_empty());
-            out.1.push(waiting.iter().copied().min().map_or(self.end, |to| to));
+            out.1.push(waiting.iter().copied().fold(self.end, usize::min));
             match self.body[k - self.head - 1] {
                 Do::Jump(to) | Do::Unless { then: to, .. } => {
                     waiting.extend(inside((self.head, self.end), to));
