@@ -50,7 +50,7 @@ fn part(dtype: DType) -> f64 {
 fn own_ns(cell: &Cell) -> f64 {
     let Some(node) = cell.node() else { return 0.0 };
     let points = |a: &Array| elements(a.shape()) as f64;
-    let stored = node.inputs().into_iter().filter(|a| a.pending().is_none() && a.rank() > 0);
+    let stored = node.inputs().iter().filter(|a| a.pending().is_none() && a.rank() > 0);
     let reads: f64 = stored.map(|a| READ_NS * part(a.dtype())).sum();
     let n = elements(cell.shape()) as f64;
     let own = match node.role() {

@@ -20,7 +20,7 @@ pub fn draw(seed: u64, k: u64) -> u64 {
 /// bits are those behind the point of a number from 1 on; half a part is added to what is over 1.
 #[inline(always)]
 pub fn unit(z: u64) -> f64 {
-    f64::from_bits(z >> 12 | 1.0f64.to_bits()) - 1.0 + f64::EPSILON / 2.0
+    f64::from_bits((z >> 12) | 1.0f64.to_bits()) - 1.0 + f64::EPSILON / 2.0
 }
 
 /// A number in 0 … n-1 of a draw.
@@ -34,7 +34,7 @@ pub fn under(z: u64, n: u64) -> u64 {
 #[inline(always)]
 fn under_short(z: u64, n: u64) -> u64 {
     let (high, low) = (z >> 32, z & u64::from(u32::MAX));
-    (high * n + (low * n >> 32)) >> 32
+    (high * n + ((low * n) >> 32)) >> 32
 }
 
 /// The kind of the numbers of a call.

@@ -75,7 +75,7 @@ impl<'a> Places<'a> {
             if self.slots[k].x == x {
                 return self.slots[k].at;
             }
-            k = k + 1 & last;
+            k = (k + 1) & last;
         }
         if let Some(first) = Places::first(std::slice::from_ref(self), x) {
             return first;
@@ -88,7 +88,8 @@ impl<'a> Places<'a> {
 
     /// Reads the lines where these numbers would be, so that the memory brings them at once.
     pub fn ask(&self, some: &[f64]) {
-        let line = |x: &f64| self.slots[mixed(cell(*x, self.drop)) as usize & self.slots.len() - 1];
+        let line =
+            |x: &f64| self.slots[mixed(cell(*x, self.drop)) as usize & (self.slots.len() - 1)];
         let all = some.iter().fold(0, |all, x| all ^ line(x).at);
         std::hint::black_box(all);
     }
@@ -100,7 +101,7 @@ impl<'a> Places<'a> {
             if self.slots[k].x == x {
                 return;
             }
-            k = k + 1 & last;
+            k = (k + 1) & last;
         }
         self.slots[k] = Slot { x, at };
         self.count += 1;
@@ -116,7 +117,7 @@ impl<'a> Places<'a> {
             if slot.at != FREE {
                 let mut k = mixed(cell(slot.x, self.drop)) as usize & last;
                 while self.slots[k].at != FREE {
-                    k = k + 1 & last;
+                    k = (k + 1) & last;
                 }
                 self.slots[k] = slot;
             }
@@ -133,12 +134,12 @@ impl<'a> Places<'a> {
         for at in a.min(b)..=a.max(b) {
             let own = mixed(at);
             let slots = &shares[at_share(own, shares.len())].slots;
-            let mut k = own as usize & slots.len() - 1;
+            let mut k = own as usize & (slots.len() - 1);
             while slots[k].at != FREE {
                 if same(slots[k].x, x, ct) {
                     first = first.min(slots[k].at);
                 }
-                k = k + 1 & slots.len() - 1;
+                k = (k + 1) & (slots.len() - 1);
             }
         }
         Some(first).filter(|at| *at != FREE)

@@ -38,9 +38,9 @@ unsafe impl Sync for To {}
 
 impl To {
     /// # Safety
-    /// The items of the stretch are of this type, inside of the buffer, and nobody else's.
-    unsafe fn part<T>(&self, from: usize, len: usize) -> &mut [T] {
-        unsafe { std::slice::from_raw_parts_mut(self.0.cast::<T>().add(from), len) }
+    /// The place is inside of the buffer, whose items are of this type.
+    unsafe fn at<T>(&self, place: usize) -> *mut T {
+        unsafe { self.0.cast::<T>().add(place) }
     }
 }
 
@@ -61,7 +61,7 @@ impl Cpu {
             let (from, len) = (range.start, range.len());
             // SAFETY: stretches are apart, and the buffer has n items of `dtype`.
             with_type!(dtype, T => {
-                let out = unsafe { to.part::<T>(from, len) };
+                let out = unsafe { std::slice::from_raw_parts_mut(to.at::<T>(from), len) };
                 isa.run(Part { draws, from: from as u64, out });
             });
         })?;

@@ -79,7 +79,7 @@ pub fn packs(steps: &[Do], lists: &[List<'_>], (ct, io): (f64, f64)) -> Vec<Pack
             Do::Next { of, .. } => counts(&lists[of as usize], io),
             _ => true,
         };
-        let body = steps.get(head + 1..end)?.iter().copied().collect();
+        let body = Vec::from(steps.get(head + 1..end)?);
         let mut reader = Reader { steps, body, kinds: &kinds, head, end, counted };
         reader.fits()?;
         reader.simplify();
