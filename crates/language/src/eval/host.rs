@@ -159,7 +159,7 @@ pub trait Host {
     }
 
     /// Items of a vector group after group, each group's in their order: the group of each item,
-    /// and the end of each group. None: the device has no loop for them. Errors: WS FULL,
+    /// and the end of each group. None: the device gains nothing. Errors: WS FULL,
     /// INTERRUPT.
     fn grouped(&mut self, _items: &Array, _of: &[u32], _ends: &[u32]) -> Result<Option<Array>> {
         Ok(None)

@@ -639,9 +639,11 @@ pub fn few_groups(cx: &mut Cx<'_>, y: &Array) -> Result<Option<Groups>> {
         }
         Some(View::F32(_) | View::Complex(_)) => return Ok(None),
         Some(view) => {
+            // No more than there are whole numbers between the least and the greatest.
+            let few_between = |(lo, hi): (i64, i64)| (hi - lo) as usize * OFTEN < n;
             let narrow = match &view {
-                View::I16(v) => is_table(span(v), n),
-                View::I32(v) => is_table(span(v), n),
+                View::I16(v) => few_between(span(v)),
+                View::I32(v) => few_between(span(v)),
                 _ => true,
             };
             if !narrow && !twice(&|k| view.number(k).to_bits()) {

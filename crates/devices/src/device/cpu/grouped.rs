@@ -2,7 +2,6 @@
 //!
 //! | part | strategy | measured |
 //! |---|---|---|
-//! | few items | one thread: each goes to the next place of its group | |
 //! | many | each thread has a run of the items: it counts them by groups, knows then where its first of each group goes, and puts them there | |
 //!
 //! The place of an item hangs on its group and on how many of that group stand before it, so the
@@ -74,8 +73,8 @@ fn first_of(items: View<'_>) -> Option<(*const u8, DType)> {
 
 impl Cpu {
     /// Items group after group: `of` is the group of each, `ends` the end of each group in the
-    /// result. None: these are complex numbers, or groups and items do not belong together. Errors:
-    /// no room, an interrupt.
+    /// result. None: threads gain nothing, these are complex numbers, or groups and items do not
+    /// belong together. Errors: no room, an interrupt.
     pub fn grouped(
         &mut self,
         items: View<'_>,
@@ -86,19 +85,24 @@ impl Cpu {
         let (n, groups) = (items.len(), ends.len());
         let Some((from, dtype)) = first_of(items) else { return Ok(None) };
         // Tables of counts that are as large as the items cost more than threads gain.
-        let worth = n >= MANY && groups.saturating_mul(4) <= n;
-        let runs = if worth { self.threads.count() } else { 1 };
+        let runs = self.threads.count();
+        if runs < 2 || n < MANY || groups.saturating_mul(4) > n || of.len() != n {
+            return Ok(None);
+        }
         let room = (runs * groups * size_of::<u32>()) as u64;
         let _held = ctx.budget.charge(room).map_err(DeviceError::Oom)?;
         let table = |_| ctx.budget.filled(0u32, groups).map(Mutex::new).map_err(DeviceError::Oom);
         let tables = (0..runs).map(table).collect::<Result<Vec<_>, _>>()?;
         let range = |run: usize| n * run / runs..n * (run + 1) / runs;
-        if of.len() != n || of.iter().any(|&g| g as usize >= groups) {
-            return Ok(None);
-        }
-        each_unit(&mut self.threads, runs, runs > 1, ctx, &|run, _| {
+        each_unit(&mut self.threads, runs, true, ctx, &|run, _| {
             let counts = &mut *lock(&tables[run]);
-            of[range(run)].iter().for_each(|&g| counts[g as usize] += 1);
+            for some in of[range(run)].chunks(LOOK).take_while(|_| !ctx.interrupt.is_set()) {
+                for &g in some {
+                    if let Some(count) = counts.get_mut(g as usize) {
+                        *count += 1;
+                    }
+                }
+            }
         })?;
         // Of counts, where each run's first of a group goes.
         let mut held: Vec<_> = tables.iter().map(lock).collect();
@@ -112,10 +116,14 @@ impl Cpu {
             }
         }
         drop(held);
+        // An item of no group was not counted.
+        if place as usize != n {
+            return Ok(None);
+        }
         let mut made = self.pool.buffer(dtype, n, ctx.budget).map_err(DeviceError::Oom)?;
         let (to, from) = (To(made.as_mut_ptr()), To(from.cast_mut()));
         let (to, from) = (&to, &from);
-        each_unit(&mut self.threads, runs, runs > 1, ctx, &|run, _| {
+        each_unit(&mut self.threads, runs, true, ctx, &|run, _| {
             let next = &mut **lock(&tables[run]);
             let run = Run { from: from.0, of, range: range(run), next };
             let stopped = || ctx.interrupt.is_set();
@@ -139,22 +147,27 @@ mod tests {
         let (budget, interrupt) = (Budget::new(1 << 30), Interrupt::default());
         let ctx = RunCtx { interrupt: &interrupt, budget: &budget, timed: false, libraries: true };
         let mut dice = Dice(5);
-        for (n, groups) in [(0, 1), (1, 1), (70, 9), (MANY, 3), (MANY + 11, 5_000)] {
+        for (n, groups) in [(MANY, 3), (MANY + 11, 5_000)] {
             let of: Vec<u32> = (0..n).map(|_| dice.roll(groups) as u32).collect();
             let items: Vec<i32> = (0..n as i32).collect();
             let mut want: Vec<(u32, i32)> = of.iter().copied().zip(items.clone()).collect();
             want.sort();
             let ends: Vec<u32> =
                 (0..groups as u32).map(|g| of.iter().filter(|o| **o <= g).count() as u32).collect();
-            for threads in [1, 2, 3] {
+            for threads in [2, 3] {
                 let made = Cpu::new(threads).grouped(View::I32(&items), &of, &ends, &ctx);
                 let made = made.unwrap().unwrap();
                 let View::I32(made) = made.view() else { panic!("integers") };
                 assert!(made.iter().zip(&want).all(|(x, (_, y))| x == y), "{n} {threads}");
             }
-            let wrong = vec![groups as u32; n];
-            let made = Cpu::new(1).grouped(View::I32(&items), &wrong, &ends, &ctx).unwrap();
-            assert!(n == 0 || made.is_none());
+            let mut wrong = of.clone();
+            wrong[n / 2] = groups as u32;
+            for (of, items) in [(&wrong, &items[..]), (&of, &items[1..])] {
+                let made = Cpu::new(2).grouped(View::I32(items), of, &ends, &ctx).unwrap();
+                assert!(made.is_none());
+            }
+            let alone = Cpu::new(1).grouped(View::I32(&items), &of, &ends, &ctx).unwrap();
+            assert!(alone.is_none(), "one thread gains nothing");
         }
     }
 }
