@@ -429,13 +429,14 @@ mod tests {
         rest();
         assert!(!waits().contains(&bytes), "nothing was asked of the system since");
         // Half ready is as good as any block.
-        assert!(pool.buffer(DType::I8, 30 << 20, &budget).is_ok() && pool.rest());
+        let whole = pool.buffer(DType::I8, 30 << 20, &budget).unwrap();
+        assert!(pool.rest() && pool.lock().ahead.is_some());
         assert!(pool.kept() >= 30 << 20);
         let half = pool.buffer(DType::I8, 30 << 20, &budget).unwrap();
-        assert!(pool.lock().ahead.is_none());
-        drop((again, half, large));
+        assert!(pool.lock().ahead.is_none() && pool.fresh() == 2, "it took that one");
+        drop((again, half, whole, large));
         pool.shed();
-        assert_eq!(pool.kept(), 0);
+        assert!(pool.lock().mapped.is_empty());
     }
 
     #[test]
