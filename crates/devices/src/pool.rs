@@ -166,6 +166,13 @@ struct Shelves {
 const FIRST: usize = 16 << 20;
 
 impl Shelves {
+    /// As much as may wait, a quarter of the budget, shared with the allocator's.
+    fn bound(&mut self, budget: &Budget) {
+        let most = ((budget.free() + budget.used()) / 4) as usize;
+        self.most = most - most / 4;
+        WARM.may_keep(most / 4);
+    }
+
     /// A block of a class, if one waits.
     fn take(&mut self, bytes: usize) -> Option<Block> {
         self.stop();
@@ -251,9 +258,7 @@ impl Pool {
     /// also before there is any buffer.
     pub fn serve(&self, budget: &Budget) {
         budget.has_spare(|| Box::new(self.clone()));
-        let most = ((budget.free() + budget.used()) / 4) as usize;
-        self.lock().most = most - most / 4;
-        WARM.may_keep(most / 4);
+        self.lock().bound(budget);
     }
 
     /// A buffer of `len` items. Errors: WS FULL, before memory is touched.
@@ -264,10 +269,11 @@ impl Pool {
             .and_then(|n| n.checked_add(SPARE))
             .and_then(class)
             .ok_or_else(full)?;
-        self.serve(budget);
+        budget.has_spare(|| Box::new(self.clone()));
         let charge = budget.charge(bytes as u64)?;
         let taken = {
             let mut shelves = self.lock();
+            shelves.bound(budget);
             let taken = shelves.take(bytes);
             if taken.is_none() {
                 shelves.fresh += 1;

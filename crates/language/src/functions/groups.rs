@@ -113,10 +113,10 @@ fn groups_of_numbers(y: &Array, ct: f64, budget: &Budget) -> Result<Option<Group
     Ok(Some(out))
 }
 
-/// Whether no two of many floats are equal within ⎕CT, where that is likely: in order, equal ones
-/// would be neighbours. For of three in order, the outer two are equal only if one of them equals
-/// the one between: were both further apart than their tolerance, the outer two would be further
-/// than the sum of both.
+/// True of many floats of which no two are equal within ⎕CT, where that is likely: in order, equal
+/// ones would be neighbours. For of three in order, the outer two are equal only if one of them
+/// equals the one between: were both further apart than their tolerance, the outer two would be
+/// further than the sum of both.
 fn all_differ(cx: &mut Cx<'_>, y: &Array, ct: f64) -> Result<bool> {
     /// Fewer fit a table in a cache.
     const MANY: usize = 1 << 15;
@@ -130,7 +130,7 @@ fn all_differ(cx: &mut Cx<'_>, y: &Array, ct: f64) -> Result<bool> {
         return Ok(false);
     };
     let step = items.len() / SAMPLE;
-    let mut sample: Vec<f64> = items.iter().step_by(step.max(1)).copied().collect();
+    let mut sample: Vec<f64> = items.iter().step_by(step).copied().collect();
     sample.sort_by(f64::total_cmp);
     if sample.windows(2).any(|pair| same(pair[0], pair[1], ct)) {
         return Ok(false);
@@ -618,23 +618,10 @@ pub fn few_groups(cx: &mut Cx<'_>, y: &Array) -> Result<Option<Groups>> {
             if !twice(&|k| items[k].to_bits()) {
                 return Ok(None);
             }
-            let size = n.saturating_mul(2).next_power_of_two();
-            let mut table = budget.filled(u32::MAX, size)?;
-            let mut known: Vec<u64> = budget.room(n)?;
-            let group = |k: usize, next: u32| {
-                let bits = items[k].to_bits();
-                let mut at = mixed(bits as i64) as usize & (size - 1);
-                loop {
-                    match known.get(table[at] as usize) {
-                        Some(own) if *own == bits => return table[at],
-                        Some(_) => at = (at + 1) & (size - 1),
-                        None => {
-                            (table[at], _) = (next, known.push(bits));
-                            return next;
-                        }
-                    }
-                }
-            };
+            let _held = budget.charge_elements(n, IN_TABLE)?;
+            let mut table: HashMap<u64, u32, BuildHasherDefault<Hashed>> = HashMap::default();
+            let own = |k: usize| mixed(items[k].to_bits() as i64);
+            let group = |k: usize, next: u32| *table.entry(own(k)).or_insert(next);
             return in_order(budget, n, group).map(few);
         }
         Some(View::F32(_) | View::Complex(_)) => return Ok(None),

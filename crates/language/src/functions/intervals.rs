@@ -40,12 +40,12 @@ pub fn interval(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Ar
     Array::numbers(frame.as_slice(), places, cx.budget())
 }
 
-/// Whether an array is of real numbers.
+/// True of an array of real numbers.
 fn is_real(a: &Array) -> bool {
     a.is_uniform() && a.dtype().is_number() && a.dtype() != DType::Complex
 }
 
-/// Whether numbers are in order, none of them NaN.
+/// True of numbers in order, none of them NaN.
 fn ascends(bounds: &[f64]) -> bool {
     bounds.windows(2).all(|pair| pair[0] <= pair[1]) && bounds.first().is_some_and(|x| !x.is_nan())
 }

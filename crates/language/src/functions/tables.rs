@@ -49,7 +49,7 @@ pub(super) fn span<T: Copy + Ord + Into<i64>>(items: &[T]) -> (i64, i64) {
     (lo.into(), hi.into())
 }
 
-/// Whether so many places for so many items are a table.
+/// True of places that make a table for so many items.
 pub(super) fn is_table((lo, hi): (i64, i64), n: usize) -> bool {
     hi - lo < (n as i64 * PLACES.0).max(PLACES.1)
 }

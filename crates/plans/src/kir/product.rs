@@ -30,9 +30,9 @@ const KEPT: usize = 4;
 const NEAR: usize = 8;
 /// Folds of one product, each with its results in registers.
 const FOLDS: usize = 4;
-/// Of fewer tiles a warp a result is better. By the model a multiprocessor goes a place on in its
-/// tile in 73 ns (`sizes`), however few of them have one; as long takes the second cache to give
-/// 25 000 warps both operands of theirs.
+/// The least tiles: of fewer a warp a result is better. By the model a multiprocessor goes a place
+/// on in its tile in 73 ns (`sizes`), however few of them have one; as long takes the second cache
+/// to give 25 000 warps both operands of theirs.
 const TILES: u64 = 6;
 /// The same of 256 rows, of which each thread goes through all places.
 const ROWS: u64 = 32;

@@ -59,7 +59,10 @@ impl<'a> Places<'a> {
         for k in range.filter(|k| !have[*k].is_nan()) {
             let own = mixed(cell(have[k], self.drop));
             if at_share(own, shares) == share {
-                self.put(own, have[k], k);
+                let slot = self.slot_of(own, have[k]);
+                if self.slots[slot].at == FREE {
+                    self.fill(slot, have[k], k);
+                }
             }
         }
     }
@@ -68,20 +71,16 @@ impl<'a> Places<'a> {
     /// none before; no NaN is. Of a table that is no share, whose places come in their order.
     pub fn first_or_add(&mut self, at: usize) -> usize {
         let x = self.have[at];
-        let (own, last) = (mixed(cell(x, self.drop)), self.slots.len() - 1);
-        let mut k = own as usize & last;
-        while self.slots[k].at != FREE {
-            // The number itself: nothing else here equals it, or one of both would not be here.
-            if self.slots[k].x == x {
-                return self.slots[k].at;
-            }
-            k = (k + 1) & last;
+        let slot = self.slot_of(mixed(cell(x, self.drop)), x);
+        // The number itself: nothing else here equals it, or one of both would not be here.
+        if self.slots[slot].at != FREE {
+            return self.slots[slot].at;
         }
         if let Some(first) = Places::first(std::slice::from_ref(self), x) {
             return first;
         }
         if !x.is_nan() {
-            self.put(own, x, at);
+            self.fill(slot, x, at);
         }
         at
     }
@@ -94,16 +93,18 @@ impl<'a> Places<'a> {
         std::hint::black_box(all);
     }
 
-    fn put(&mut self, own: u64, x: f64, at: usize) {
+    /// The slot of a number, or the free one where it would be.
+    fn slot_of(&self, own: u64, x: f64) -> usize {
         let last = self.slots.len() - 1;
         let mut k = own as usize & last;
-        while self.slots[k].at != FREE {
-            if self.slots[k].x == x {
-                return;
-            }
+        while self.slots[k].at != FREE && self.slots[k].x != x {
             k = (k + 1) & last;
         }
-        self.slots[k] = Slot { x, at };
+        k
+    }
+
+    fn fill(&mut self, slot: usize, x: f64, at: usize) {
+        self.slots[slot] = Slot { x, at };
         self.count += 1;
         if self.count * 2 > self.slots.len() {
             self.grow();
@@ -112,14 +113,10 @@ impl<'a> Places<'a> {
 
     fn grow(&mut self) {
         let more = vec![Slot { x: 0.0, at: FREE }; self.slots.len() * 2];
-        let last = more.len() - 1;
         for slot in std::mem::replace(&mut self.slots, more) {
             if slot.at != FREE {
-                let mut k = mixed(cell(slot.x, self.drop)) as usize & last;
-                while self.slots[k].at != FREE {
-                    k = (k + 1) & last;
-                }
-                self.slots[k] = slot;
+                let own = self.slot_of(mixed(cell(slot.x, self.drop)), slot.x);
+                self.slots[own] = slot;
             }
         }
     }

@@ -8,7 +8,7 @@
 
 use super::convert::with_type;
 use super::isa::Work;
-use super::share::{each_unit, stretch};
+use super::share::{Apart, each_unit, stretch};
 use super::{Cpu, DeviceError, RunCtx};
 use crate::pool::PoolBuffer;
 use aplomb_values::array::DType;
@@ -30,20 +30,6 @@ impl<T: Drawn> Work for Part<'_, T> {
     }
 }
 
-/// The first item of what is drawn, which threads write at different places.
-struct To(*mut u8);
-
-// SAFETY: no two threads have one place.
-unsafe impl Sync for To {}
-
-impl To {
-    /// # Safety
-    /// The place is inside of the buffer, whose items are of this type.
-    unsafe fn at<T>(&self, place: usize) -> *mut T {
-        unsafe { self.0.cast::<T>().add(place) }
-    }
-}
-
 impl Cpu {
     /// The `n` numbers of a call. Errors: no room, an interrupt.
     pub fn drawn(
@@ -54,7 +40,7 @@ impl Cpu {
     ) -> Result<PoolBuffer, DeviceError> {
         let (isa, dtype) = (self.isa, draws.dtype());
         let mut made = self.pool.buffer(dtype, n, ctx.budget).map_err(DeviceError::Oom)?;
-        let to = To(made.as_mut_ptr());
+        let to = Apart(made.as_mut_ptr());
         let units = n.div_ceil(stretch(0, usize::MAX).len());
         each_unit(&mut self.threads, units, units > 1, ctx, &|k, _| {
             let range = stretch(k, n);

@@ -8,7 +8,7 @@
 //! runs may be cut anywhere, and several threads write at once.
 
 use super::convert::with_type;
-use super::share::each_unit;
+use super::share::{Apart, each_unit};
 use super::{Cpu, DeviceError, RunCtx};
 use crate::pool::{PoolBuffer, lock};
 use aplomb_values::array::{DType, View};
@@ -21,15 +21,9 @@ const MANY: usize = 1 << 16;
 /// Items between two looks at the interrupt.
 const LOOK: usize = 1 << 14;
 
-/// The first item of the result, which threads write at different places.
-struct To(*mut u8);
-
-// SAFETY: each place is written by the one thread that has its item.
-unsafe impl Sync for To {}
-
 /// Items, their groups, and where the next of each group goes.
 struct Run<'a> {
-    from: *const u8,
+    from: &'a Apart,
     of: &'a [u32],
     range: Range<usize>,
     next: &'a mut [u32],
@@ -39,8 +33,7 @@ impl Run<'_> {
     /// # Safety
     /// `from` points to as many items of this type as `of` has, and `to` to as many places; each
     /// group is one of `next`, which are places in the result that are this run's alone.
-    unsafe fn put<T: Copy>(self, to: *mut T, stopped: impl Fn() -> bool) {
-        let from = self.from.cast::<T>();
+    unsafe fn put<T: Copy>(self, to: &Apart, stopped: impl Fn() -> bool) {
         for start in self.range.clone().step_by(LOOK) {
             if stopped() {
                 return;
@@ -49,7 +42,7 @@ impl Run<'_> {
                 // SAFETY: as above.
                 unsafe {
                     let next = self.next.get_unchecked_mut(*self.of.get_unchecked(k) as usize);
-                    *to.add(*next as usize) = *from.add(k);
+                    *to.at::<T>(*next as usize) = *self.from.at::<T>(k);
                     *next += 1;
                 }
             }
@@ -121,15 +114,14 @@ impl Cpu {
             return Ok(None);
         }
         let mut made = self.pool.buffer(dtype, n, ctx.budget).map_err(DeviceError::Oom)?;
-        let (to, from) = (To(made.as_mut_ptr()), To(from.cast_mut()));
-        let (to, from) = (&to, &from);
+        let (to, from) = (Apart(made.as_mut_ptr()), Apart(from.cast_mut()));
         each_unit(&mut self.threads, runs, true, ctx, &|run, _| {
             let next = &mut **lock(&tables[run]);
-            let run = Run { from: from.0, of, range: range(run), next };
+            let run = Run { from: &from, of, range: range(run), next };
             let stopped = || ctx.interrupt.is_set();
             // SAFETY: every group was looked at; the places of a run's groups end where the next
             // run's begin, and the last where the group ends.
-            with_type!(dtype, T => unsafe { run.put::<T>(to.0.cast(), stopped) });
+            with_type!(dtype, T => unsafe { run.put::<T>(&to, stopped) });
         })?;
         Ok(Some(made))
     }

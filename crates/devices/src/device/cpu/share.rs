@@ -71,6 +71,20 @@ pub fn share(
     Ok(tally)
 }
 
+/// The first byte of a buffer that threads read and write at different places.
+pub struct Apart(pub *mut u8);
+
+// SAFETY: who asks for a place says that it is nobody else's.
+unsafe impl Sync for Apart {}
+
+impl Apart {
+    /// # Safety
+    /// The place is inside of the buffer, whose items are of this type.
+    pub unsafe fn at<T>(&self, place: usize) -> *mut T {
+        unsafe { self.0.cast::<T>().add(place) }
+    }
+}
+
 /// Units of a launch that tells how far it is: one of fewer is over before somebody looks.
 const MANY: usize = 256;
 

@@ -7,7 +7,7 @@ use aplomb_ground::protocol::Event;
 use std::path::{Path, PathBuf};
 
 impl World<'_> {
-    /// Whether files are touched and time passes. A line that is only told again does neither.
+    /// True where files are touched and time passes. A line that is only told again does neither.
     pub(in crate::session) fn has_effects(&self) -> bool {
         self.sink.is_some() && !self.core.mode.holding
     }

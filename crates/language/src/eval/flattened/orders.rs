@@ -21,7 +21,7 @@ use std::ops::Range;
 /// Whole numbers up to which sums are exact in any order.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// So few items are compared with each number: that is a launch.
+/// The most items that are compared with each number: that is a launch.
 const FEW: usize = 32;
 
 /// The number of items of a vector that are less than any whole number.

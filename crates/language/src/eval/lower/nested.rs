@@ -189,7 +189,7 @@ impl Cx<'_> {
     }
 }
 
-/// Whether one holds a simple array that every one of the other's many items meets: cells of a
+/// True of one that holds a simple array which all of the other's many items meet: cells of a
 /// frame, which have one argument each.
 fn is_for_all(one: &Array, many: &Array) -> bool {
     let holds = || {

@@ -49,7 +49,7 @@ impl Native {
         (self.jumps >= HOT || self.is_made && self.jumps >= WARM) && !self.is_idle
     }
 
-    /// That of a program, which may have code of an earlier run.
+    /// The state of a program, which may have code of an earlier run.
     pub fn of(program: &Program) -> Native {
         Native { is_made: program.native.borrow().is_some(), ..Native::default() }
     }

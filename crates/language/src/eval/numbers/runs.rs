@@ -29,10 +29,11 @@ const GROWS: usize = 16;
 #[derive(Clone, Copy, PartialEq)]
 pub enum Which {
     All,
-    /// Those that change outer names, or whose calls go several ways, so that steps for all items
-    /// would soon be steps for few.
+    /// Programs that change outer names, or whose calls go several ways, so that steps for all
+    /// items would soon be steps for few.
     Ways,
-    /// Those of these that change nothing and draw no numbers: of the same they give the same.
+    /// The ones among these that change nothing and draw no numbers: of the same they give the
+    /// same.
     Still,
 }
 

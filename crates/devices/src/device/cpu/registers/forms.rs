@@ -6,16 +6,28 @@ use aplomb_values::prim::op::Op;
 use aplomb_values::prim::short::SMALL_CT;
 use iced_x86::code_asm::*;
 
-/// Predicates of `vcmpsd`: ordered, and quiet.
-const EQ: u32 = 0;
-const LT: u32 = 17;
-const LE: u32 = 18;
-const NEQ: u32 = 4;
-const GE: u32 = 29;
-const GT: u32 = 30;
+/// Predicates of comparisons of one number or of four: ordered, and quiet.
+pub const EQ: i32 = 0;
+pub const LT: i32 = 17;
+pub const LE: i32 = 18;
+pub const NEQ: i32 = 4;
+pub const GE: i32 = 29;
+pub const GT: i32 = 30;
 
 /// 2*32, up to which numbers are small.
 const SMALL: i64 = 1 << 32;
+
+/// The predicate of a comparison without a tolerance.
+pub fn predicate(op: Op) -> i32 {
+    match op {
+        Op::Eq => EQ,
+        Op::Ne => NEQ,
+        Op::Lt => LT,
+        Op::Le => LE,
+        Op::Ge => GE,
+        _ => GT,
+    }
+}
 
 impl Maker<'_> {
     /// `T0 ← op y`, or goes aside.
@@ -179,16 +191,8 @@ impl Maker<'_> {
         self.a.vmovmskpd(eax, T1)?;
         self.a.test(al, 1)?;
         self.a.jz(aside)?;
-        let holds = match op {
-            Op::Eq => EQ,
-            Op::Ne => NEQ,
-            Op::Lt => LT,
-            Op::Le => LE,
-            Op::Ge => GE,
-            _ => GT,
-        };
         let one = self.number(Number::One);
-        self.a.vcmpsd(T0, x, y, holds)?;
+        self.a.vcmpsd(T0, x, y, predicate(op))?;
         self.a.vmovsd(T1, one)?;
         self.a.vandpd(T0, T0, T1)?;
         Ok(())

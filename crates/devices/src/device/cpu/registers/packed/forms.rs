@@ -1,19 +1,14 @@
 //! Operations on four lanes at once, each a copy of the form for one number (`forms`): where that
 //! goes aside, the lane is noted.
 
+use super::super::forms::{EQ, GE, GT, LE, LT, NEQ, predicate};
 use super::super::maker::{Done, Maker, Number};
 use super::Slot;
 use aplomb_values::prim::op::Op;
 use iced_x86::code_asm::*;
 
-/// Predicates of `vcmppd`, all quiet.
-const EQ: i32 = 0;
-const LT: i32 = 17;
-const LE: i32 = 18;
-const GE: i32 = 29;
-const GT: i32 = 30;
+/// The predicate that one of both is NaN, quiet.
 const UNORDERED: i32 = 3;
-const NEQ: i32 = 4;
 
 impl Maker<'_> {
     /// `ymm0 ← op ymm0`
@@ -149,16 +144,8 @@ impl Maker<'_> {
         self.a.vcmppd(ymm3, ymm0, ymm1, EQ)?;
         self.a.vorpd(ymm2, ymm2, ymm3)?;
         self.unless(now, ymm2)?;
-        let holds = match op {
-            Op::Eq => EQ,
-            Op::Ne => NEQ,
-            Op::Lt => LT,
-            Op::Le => LE,
-            Op::Ge => GE,
-            _ => GT,
-        };
         let one = self.number(Number::One);
-        self.a.vcmppd(ymm0, ymm0, ymm1, holds)?;
+        self.a.vcmppd(ymm0, ymm0, ymm1, predicate(op))?;
         self.a.vbroadcastsd(ymm1, one)?;
         self.a.vandpd(ymm0, ymm0, ymm1)
     }

@@ -48,7 +48,7 @@ enum Change {
 /// Places in a list.
 #[derive(Clone, Copy, PartialEq)]
 enum Places {
-    /// Those of the turns.
+    /// The numbers of the turns.
     Turns,
     /// Whole numbers of 32 bits.
     At(Slot),

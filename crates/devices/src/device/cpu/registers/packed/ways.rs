@@ -88,7 +88,7 @@ pub fn packs(steps: &[Do], lists: &[List<'_>], (ct, io): (f64, f64)) -> Vec<Pack
     loops.iter().filter_map(of).collect()
 }
 
-/// Whether a list begins with places one after the other.
+/// True of a list that begins with places one after the other.
 fn counts(list: &List<'_>, io: f64) -> bool {
     const LOOKED_AT: usize = 8;
     match list {
@@ -383,8 +383,8 @@ impl Reader<'_> {
         fits.then_some((step, at, [(item, it), (j, sum)]))
     }
 
-    /// Whether every turn comes to each step between, and the step at which the lanes that do are
-    /// met by others.
+    /// Marks of the steps to which every turn comes, and for each step the one at which the lanes
+    /// that come to it are met by others.
     fn activity(&self) -> (Vec<bool>, Vec<usize>) {
         let mut waiting: Vec<usize> = Vec::new();
         let mut out = (Vec::new(), Vec::new());
@@ -480,7 +480,7 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// Whether all that a turn does with a number is to fold it; then its steps' ways say so.
+    /// True of a number that a turn only folds; then its steps' ways say so.
     fn folds(&self, slot: u16, sets: &[usize], read: &[usize], ways: &mut [Way]) -> bool {
         let own = Arg::Fixed(slot);
         let mut folds = Vec::new();
