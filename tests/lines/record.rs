@@ -4,7 +4,7 @@
 //! are `aplomb bench trace`'s to tell.
 
 use crate::asked::{allocated, blocks};
-use crate::support::session;
+use crate::support::session_on;
 use aplomb_kernel::session::{Mode, Session};
 
 /// Blocks and bytes that a line takes in one way, its plans known; launches and evaluations.
@@ -28,7 +28,7 @@ fn a_record_takes_a_few_blocks_an_evaluation_and_a_fixed_size_a_launch() {
     let lines = ["r←+/÷⍳100000", "r←+/÷⍳2000", "r←{⍵+⍵[⍋⍵]}⍣30⊢⌽⍳2000", "r←{(⍵>⌊/⍵)/⍵}⍣20⊢⌽⍳2000"];
     let mut all = Vec::new();
     for text in lines {
-        let mut s = session();
+        let mut s = session_on(1);
         let plain = s.core().mode();
         let alone = Mode { forgetting: true, ..plain };
         let story = Mode { tracing: true, ..plain };
