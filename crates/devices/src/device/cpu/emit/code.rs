@@ -362,6 +362,7 @@ impl<'a> Loop<'a> {
             let from = at(TABLE, (HEAD + k) * 8);
             self.put(Instruction::with2(Code::Mov_r64_rm64, *register, from))?;
         }
+        self.none_counted()?;
         self.put(Instruction::with2(Code::Xor_r32_rm32, Register::ECX, Register::ECX))?;
         match self.lanes.bits() {
             true => self.clear_bits()?,
@@ -374,6 +375,7 @@ impl<'a> Loop<'a> {
             self.broadcast(id, register)?;
         }
         self.of_shares(&round)?;
+        self.counted()?;
         match self.lanes.bits() {
             true => self.suspected_bits()?,
             false => self.suspected_wide()?,

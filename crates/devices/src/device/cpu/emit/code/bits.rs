@@ -3,7 +3,7 @@
 use super::super::forms;
 use super::super::lanes::Size;
 use super::super::tape::{Cmp, Expr, Id, Kind};
-use super::{ACTIVE, Done, Last, Loop, NoCode, POINTERS, SPARE, SUSPECT, at};
+use super::{ACTIVE, Done, Last, Loop, NoCode, SPARE, SUSPECT};
 use aplomb_values::array::DType;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
@@ -176,10 +176,10 @@ impl Loop<'_> {
         self.put(Instruction::with2(code, to, from))
     }
 
-    /// The lanes in which a mask holds, added to a number in memory.
+    /// The lanes in which a mask holds, added to the output's count.
     pub(super) fn count_bits(&mut self, slot: usize, id: Id, now: usize) -> Done {
         use Code::*;
-        let to = POINTERS.get(self.tape.ins.len() + slot).ok_or(NoCode)?;
+        let count = self.count(slot)?;
         let mask = self.mask(id, now)?;
         let (code, word) = match self.lanes.count {
             8 => (VEX_Kmovb_r32_kr, Register::EAX),
@@ -189,7 +189,7 @@ impl Loop<'_> {
         };
         self.put(Instruction::with2(code, word, mask))?;
         self.put(Instruction::with2(Popcnt_r64_rm64, SPARE, SPARE))?;
-        self.put(Instruction::with2(Add_rm64_r64, at(*to, 0), SPARE))
+        self.put(Instruction::with2(Add_rm64_r64, count, SPARE))
     }
 
     /// A mask's lanes that are active.

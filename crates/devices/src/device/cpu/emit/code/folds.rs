@@ -16,7 +16,7 @@
 use super::super::forms;
 use super::super::lanes::Size;
 use super::super::tape::{Act, Bin, Id, Term};
-use super::{CONSTS, Done, INDEX, Last, Loop, NoCode, POINTERS, SPARE, TABLE, WORD, at};
+use super::{CONSTS, Done, HEAD, INDEX, Last, Loop, NoCode, POINTERS, SPARE, TABLE, WORD, at};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 /// Bytes of a jump.
@@ -115,6 +115,40 @@ impl Loop<'_> {
                     false => Instruction::with2(store, there, own),
                 })?;
             }
+        }
+        Ok(())
+    }
+
+    /// The register of an output's count: that of its pointer, which is not needed before the end.
+    /// A count in memory would wait, each round, for what the round before it has stored.
+    pub(super) fn count(&self, slot: usize) -> Done<Register> {
+        POINTERS.get(self.tape.ins.len() + slot).copied().ok_or(NoCode)
+    }
+
+    /// The outputs that are counts.
+    fn counts(&self) -> impl Iterator<Item = usize> + use<'_> {
+        self.tape.acts.iter().filter_map(|act| match *act {
+            Act::Count(slot, _) => Some(slot as usize),
+            _ => None,
+        })
+    }
+
+    /// All counts are 0, in their registers.
+    pub(super) fn none_counted(&mut self) -> Done {
+        for slot in self.counts().collect::<Vec<_>>() {
+            let count = self.count(slot)?;
+            self.put(Instruction::with2(Code::Xor_r64_rm64, count, count))?;
+        }
+        Ok(())
+    }
+
+    /// What was counted, added to the numbers in memory.
+    pub(super) fn counted(&mut self) -> Done {
+        for slot in self.counts().collect::<Vec<_>>() {
+            let (count, there) = (self.count(slot)?, self.tape.ins.len() + slot);
+            let from = at(TABLE, (HEAD + there) * 8);
+            self.put(Instruction::with2(Code::Mov_r64_rm64, SPARE, from))?;
+            self.put(Instruction::with2(Code::Add_rm64_r64, at(SPARE, 0), count))?;
         }
         Ok(())
     }

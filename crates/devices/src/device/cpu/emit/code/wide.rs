@@ -6,7 +6,7 @@
 use super::super::forms;
 use super::super::lanes::Size;
 use super::super::tape::{Act, Bin, Cmp, Expr, Id, Kind, Out};
-use super::{CONSTS, Done, Home, Last, Loop, NoCode, POINTERS, SPARE, WORD, at};
+use super::{CONSTS, Done, Home, Last, Loop, NoCode, SPARE, WORD};
 use aplomb_values::array::DType;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
@@ -393,17 +393,17 @@ impl Loop<'_> {
         Ok((VEX_Vmovups_xmmm128_xmm, half))
     }
 
-    /// The lanes in which a mask holds, added to a number in memory.
+    /// The lanes in which a mask holds, added to the output's count.
     pub(super) fn count_wide(&mut self, slot: usize, id: Id, now: usize) -> Done {
         use Code::*;
-        let to = POINTERS.get(self.tape.ins.len() + slot).ok_or(NoCode)?;
+        let count = self.count(slot)?;
         let mask = self.vector(id, now)?;
         self.signs(mask, WORD)?;
         self.put(Instruction::with2(Popcnt_r32_rm32, WORD, WORD))?;
         if self.lanes.count == 16 {
             self.put(Instruction::with2(Shr_rm32_imm8, WORD, 1))?;
         }
-        self.put(Instruction::with2(Add_rm64_r64, at(*to, 0), CONSTS))
+        self.put(Instruction::with2(Add_rm64_r64, count, CONSTS))
     }
 
     /// All lanes are active.
