@@ -26,7 +26,8 @@ pub type Outcome = Result<(Vec<usize>, Vec<u64>), String>;
 /// defect is no outcome, even one that both sides have.
 pub fn outcome(value: Result<Option<Array>, Error>) -> Outcome {
     if let Err(e) = &value {
-        assert_ne!(e.kind(), Kind::Internal, "{e}");
+        let line = e.parts().place.as_ref().map(|p| p.source.text.to_string());
+        assert_ne!(e.kind(), Kind::Internal, "{e}: {line:?}");
     }
     match value {
         Ok(Some(a)) => Ok(bits(&a)),
@@ -115,6 +116,17 @@ fn execute(s: &mut Session, line: &str) -> bool {
     })
 }
 
+/// A line under way: it is told if its check ends in a panic.
+struct Told<'a>(&'a str);
+
+impl Drop for Told<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("the line was {}", self.0);
+        }
+    }
+}
+
 fn compare(count: usize, seed: u64, other: &mut dyn FnMut(&str) -> Outcome, what: &str) {
     compare_on(SETUP, |_| true, count, seed, other, what);
 }
@@ -138,6 +150,7 @@ fn compare_on(
             left_out += 1;
             continue;
         }
+        let _told = Told(&line);
         let wanted = oracle.value(&line);
         if wanted.as_ref().is_err_and(|e| e == OVERFLOW) {
             overflows += 1;

@@ -40,6 +40,7 @@ mod from_numpy;
 mod goldens;
 mod goldens_page;
 mod held_lists;
+mod leaving;
 mod machines;
 mod numbers;
 mod oracle;

@@ -367,6 +367,14 @@ impl Cx<'_> {
         real.ok_or_else(|| domain(format!("{what} must be real, not complex")))
     }
 
+    /// The real numbers of an array, computed: one that waits is known to be real only then. None:
+    /// it turns out to be complex.
+    pub fn reals(&mut self, a: &Array, why: &'static str) -> Result<Option<(Array, Vec<f64>)>> {
+        let a = self.ready(a, why)?;
+        let numbers = a.to_numbers(self.budget())?;
+        Ok(numbers.map(|numbers| (a, numbers)))
+    }
+
     /// A vector of numbers. Errors: WS FULL.
     pub fn vector(&self, items: Vec<f64>) -> Result<Array> {
         Array::numbers([items.len()].as_slice(), items, self.budget())

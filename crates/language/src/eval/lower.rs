@@ -59,8 +59,7 @@ impl Cx<'_> {
         {
             return Ok(range);
         }
-        let a = self.ready(a, "argument")?;
-        let items = a.ready_numbers(self.budget())?;
+        let items = self.numbers(a, "whole numbers")?;
         let both = |(lo, hi): (f64, f64), x: &f64| (lo.min(*x), hi.max(*x));
         Ok(items.iter().fold((f64::INFINITY, f64::NEG_INFINITY), both))
     }

@@ -148,8 +148,7 @@ fn counts(cx: &mut Cx<'_>, x: &Array) -> Result<Option<Vec<u32>>> {
     if !x.dtype().is_integer() || x.is_empty() {
         return Ok(None);
     }
-    let x = cx.ready(x, "each")?;
-    let numbers = x.ready_numbers(cx.budget())?;
+    let Some((_, numbers)) = cx.reals(x, "each")? else { return Ok(None) };
     if numbers.iter().any(|&n| n < 0.0) {
         return Ok(None);
     }
@@ -214,8 +213,7 @@ const DIGITS: usize = 8;
 /// `⍕¨V`: the text of each number.
 fn texts(cx: &mut Cx<'_>, y: &Array) -> Result<Option<Array>> {
     let pp = cx.sys.settings.pp;
-    let y = cx.ready(y, "each")?;
-    let numbers = y.ready_numbers(cx.budget())?;
+    let Some((y, numbers)) = cx.reals(y, "each")? else { return Ok(None) };
     if numbers.is_empty() {
         return Ok(None);
     }

@@ -13,6 +13,7 @@ mod complex;
 pub mod format;
 mod items;
 mod listed;
+mod numbers;
 mod part;
 mod places;
 mod ragged;

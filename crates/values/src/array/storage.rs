@@ -31,7 +31,8 @@ pub enum View<'a> {
     Char(&'a [char]),
 }
 
-fn real(z: Complex64) -> f64 {
+/// A number that is real; NaN for another.
+pub(super) fn real(z: Complex64) -> f64 {
     if z.im == 0.0 { z.re } else { f64::NAN }
 }
 
@@ -81,34 +82,6 @@ impl View<'_> {
     /// Whether there is no item.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// All items as `number` gives them. Errors: WS FULL, INTERRUPT.
-    pub fn numbers(&self, budget: &Budget) -> aplomb_ground::error::Result<Vec<f64>> {
-        let mut out = budget.room(self.len())?;
-        for from in (0..self.len()).step_by(BLOCK) {
-            budget.check()?;
-            self.numbers_to(from..self.len().min(from + BLOCK), &mut out);
-        }
-        Ok(out)
-    }
-
-    /// The items one after the other, as `number` gives them: nothing holds them all.
-    pub fn each(&self) -> impl ExactSizeIterator<Item = f64> + '_ {
-        (0..self.len()).map(|k| self.number(k))
-    }
-
-    fn numbers_to(&self, range: Range<usize>, out: &mut Vec<f64>) {
-        match self {
-            View::Bool(v) => out.extend(v[range].iter().map(|&x| f64::from(x))),
-            View::I8(v) => out.extend(v[range].iter().map(|&x| f64::from(x))),
-            View::I16(v) => out.extend(v[range].iter().map(|&x| f64::from(x))),
-            View::I32(v) => out.extend(v[range].iter().map(|&x| f64::from(x))),
-            View::F32(v) => out.extend(v[range].iter().map(|&x| f64::from(x))),
-            View::F64(v) => out.extend_from_slice(&v[range]),
-            View::Complex(v) => out.extend(v[range].iter().map(|&z| real(z))),
-            View::Char(v) => out.extend(v[range].iter().map(|&x| f64::from(u32::from(x)))),
-        }
     }
 }
 

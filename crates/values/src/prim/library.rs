@@ -7,7 +7,7 @@
 
 pub use super::places::Places;
 use super::whole::Given;
-use crate::array::elements;
+use crate::array::{View, elements};
 use crate::dag::Lib;
 use std::cmp::Ordering;
 
@@ -38,6 +38,19 @@ pub fn first_of<T: Copy + Into<f64>>(items: &[T], x: f64, ct: f64) -> Option<usi
             items.get(next..).and_then(|rest| first_of(rest, x, ct)).map(|at| next + at)
         },
     )
+}
+
+/// The first place in a buffer of a number that equals x, which may be a character's code point.
+pub fn first_in(view: View<'_>, x: f64, ct: f64) -> Option<usize> {
+    match view {
+        View::Bool(v) => first_of(v, x, ct),
+        View::I8(v) => first_of(v, x, ct),
+        View::I16(v) => first_of(v, x, ct),
+        View::I32(v) => first_of(v, x, ct),
+        View::F32(v) => first_of(v, x, ct),
+        View::F64(v) => first_of(v, x, ct),
+        View::Complex(_) | View::Char(_) => view.each().position(|y| same(y, x, ct)),
+    }
 }
 
 /// A major cell: the key of its first number above, its place below. Where cells are numbers these

@@ -10,7 +10,7 @@ use crate::array::{
 use crate::dag::ix::{Atom, Ix, linear};
 use crate::dag::pieces::{Piece, Pieces};
 use crate::dag::{Along, Read, Test};
-use aplomb_ground::error::Result;
+use aplomb_ground::error::{Result, domain};
 use aplomb_ground::limits::Budget;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -352,8 +352,8 @@ pub fn gather_by(
         let mut at = base.at(&place);
         for (along, by) in along.iter().zip(&args[1..]) {
             let x = by.item(if by.rank() == 0 { 0 } else { i }).number_scalar();
-            let x =
-                x.ok_or_else(|| aplomb_ground::bug!("places of a gather are no real numbers"))?;
+            // What waits is known to be real only when it is computed.
+            let x = x.ok_or_else(|| domain("an index must be real, not complex"))?;
             at += along.step(x, origin).map_err(|fail| fail.error())?
                 * steps[along.axis as usize] as i64;
         }

@@ -7,6 +7,7 @@
 
 use super::op::Op;
 use super::scalar::{Fail, eval};
+use super::short::two;
 use crate::array::around;
 
 /// Places of a block along the axis.
@@ -25,7 +26,8 @@ pub fn step(op: Op, x: f64, y: f64) -> Result<f64, Fail> {
         Op::Mul => x * y,
         Op::Max if !x.is_nan() && !y.is_nan() => return Ok(if x > y { x } else { y }),
         Op::Min if !x.is_nan() && !y.is_nan() => return Ok(if x < y { x } else { y }),
-        op => return eval(op, 0.0, x, y),
+        // By the short way, which leaves what fails to the long one.
+        op => return two(op, 0.0, x, y).map_or_else(|| eval(op, 0.0, x, y), Ok),
     };
     if value.is_finite() || !x.is_finite() || !y.is_finite() {
         Ok(value)

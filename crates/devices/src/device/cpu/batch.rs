@@ -47,15 +47,16 @@ struct Side {
 // SAFETY: nobody writes it while the launch runs.
 unsafe impl Sync for Side {}
 
-/// Rows of results, whose operands are so many f64 apart.
+/// Blocks of rows of results, whose operands are so many f64 apart.
 #[derive(Clone, Copy)]
 pub struct Shape {
+    blocks: usize,
     rows: usize,
     columns: usize,
     deep: usize,
-    /// From row to row, and along the fold.
-    left: (i64, i64),
-    right: (i64, i64),
+    /// From block to block, from row to row, and along the fold.
+    left: [i64; 3],
+    right: [i64; 3],
 }
 
 /// The results of rows, one behind the other. Safety: the operands lie there.
@@ -120,9 +121,13 @@ impl Batch {
         if along(&left) != 0 || along(&right) != 1 {
             return None;
         }
-        let steps = |side: &Side| (side.steps[rank - 3], side.steps[rank - 1]);
+        let steps = |side: &Side| {
+            // No step where there is one block.
+            let between = side.steps[..rank - 3].last().copied();
+            [between.unwrap_or_default(), side.steps[rank - 3], side.steps[rank - 1]]
+        };
         let (rows, outer) = (launch.domain[rank - 3], launch.domain[..rank - 3].into());
-        let shape = Shape { rows, columns, deep, left: steps(&left), right: steps(&right) };
+        let shape = Shape { blocks: 1, rows, columns, deep, left: steps(&left), right: steps(&right) };
         Some(Batch { left, right, outer, shape, in_order: *op == Op::Mac })
     }
 
@@ -142,21 +147,26 @@ impl Batch {
         let (units, finite) = (all.div_ceil(unit), plain(cpu.isa));
         let threads = each_unit(&mut cpu.threads, units, together, ctx, &|k, _| {
             let (mut row, end) = (k * unit, ((k + 1) * unit).min(all));
+            let (mut block, mut first) = (self.block(row / rows), row % rows);
             // SAFETY: the operands' places lie in their sources, which `of` looked at; the results
             // are this unit's.
             unsafe {
                 let out = fold.out.add(row * columns);
-                let mut block = self.block(row / rows);
                 while row < end {
-                    let first = row % rows;
-                    let rows = (rows - first).min(end - row);
+                    let whole = if first == 0 { (end - row) / rows } else { 0 };
+                    let (blocks, some) = match whole {
+                        0 => (1, (rows - first).min(end - row)),
+                        _ => (block.alike(self).min(whole), rows),
+                    };
                     let [x, y] =
                         [(&self.left, block.left), (&self.right, block.right)].map(|(side, at)| {
                             side.at.offset((at + side.steps[outer] * first as i64) as isize)
                         });
-                    of_rows(x, y, Shape { rows, ..self.shape }, fold.out.add(row * columns));
-                    row += rows;
-                    block.next(self);
+                    let shape = Shape { rows: some, blocks, ..self.shape };
+                    of_rows(x, y, shape, fold.out.add(row * columns));
+                    row += blocks * some;
+                    first = 0;
+                    block.skip(self, blocks);
                 }
                 if !(finite.all_finite)(out, (end - k * unit) * columns) {
                     fine.store(false, Ordering::Relaxed);
@@ -191,15 +201,26 @@ struct Block {
 }
 
 impl Block {
-    fn next(&mut self, of: &Batch) {
+    /// The blocks from this one on that are the same steps apart: those along the last axis.
+    fn alike(&self, of: &Batch) -> usize {
+        match (of.outer.last(), self.index.last()) {
+            (Some(extent), Some(at)) => extent - at,
+            _ => 1,
+        }
+    }
+
+    /// Goes on by so many blocks, all of them alike.
+    fn skip(&mut self, of: &Batch, blocks: usize) {
+        let mut by = blocks;
         for (axis, k) in self.index.iter_mut().enumerate().rev() {
-            *k += 1;
+            *k += by;
             let back = if *k == of.outer[axis] { std::mem::take(k) as i64 } else { 0 };
-            self.left += of.left.steps[axis] * (1 - back);
-            self.right += of.right.steps[axis] * (1 - back);
+            self.left += of.left.steps[axis] * (by as i64 - back);
+            self.right += of.right.steps[axis] * (by as i64 - back);
             if back == 0 {
                 return;
             }
+            by = 1;
         }
     }
 }
@@ -219,8 +240,8 @@ unsafe fn columns<L: Wide, const K: usize, const ORDER: bool>(
             // A number that is known where K is one.
             let n = if K == DEEP { shape.deep } else { K };
             let pair = |k: usize| {
-                let x = *left.offset(k as isize * shape.left.1 as isize);
-                let y = right.offset(k as isize * shape.right.1 as isize).add(column);
+                let x = *left.offset(k as isize * shape.left[2] as isize);
+                let y = right.offset(k as isize * shape.right[2] as isize).add(column);
                 (L::splat(x), L::load(y))
             };
             let sum = if ORDER {
@@ -267,15 +288,20 @@ macro_rules! instances {
             ) {
                 // SAFETY: the caller's.
                 unsafe {
-                    for r in 0..shape.rows {
-                        let left = left.offset(r as isize * shape.left.0 as isize);
-                        let right = right.offset(r as isize * shape.right.0 as isize);
-                        let out = out.add(r * shape.columns);
-                        let column = 0;
-                        $(let column = columns::<$lane, K, ORDER>(
-                            left, right, shape, out, column,
-                        );)+
-                        debug_assert_eq!(column, shape.columns);
+                    let mut out = out;
+                    for b in 0..shape.blocks {
+                        let left = left.offset(b as isize * shape.left[0] as isize);
+                        let right = right.offset(b as isize * shape.right[0] as isize);
+                        for r in 0..shape.rows {
+                            let left = left.offset(r as isize * shape.left[1] as isize);
+                            let right = right.offset(r as isize * shape.right[1] as isize);
+                            let column = 0;
+                            $(let column = columns::<$lane, K, ORDER>(
+                                left, right, shape, out, column,
+                            );)+
+                            debug_assert_eq!(column, shape.columns);
+                            out = out.add(shape.columns);
+                        }
                     }
                 }
             }

@@ -68,17 +68,17 @@ fn gives_reals(op: Op) -> bool {
 impl Cx<'_> {
     /// A dyadic scalar function of two real numbers.
     pub fn number2(&self, op: Op, x: f64, y: f64) -> Result<Array> {
-        match self.scalar2(op, x, y) {
+        match self.number(op, &[x, y]) {
             Err(e) if e.leaves_reals() => self.complex2(op, x.into(), y.into()),
-            done => self.made(op, &[x, y], done?).map(Array::num),
+            done => done.map(Array::num),
         }
     }
 
     /// A monadic one of a real number.
     pub fn number1(&self, op: Op, y: f64) -> Result<Array> {
-        match self.scalar1(op, y) {
+        match self.number(op, &[y]) {
             Err(e) if e.leaves_reals() => self.complex2(op, y.into(), Complex64::ZERO),
-            done => self.made(op, &[y], done?).map(Array::num),
+            done => done.map(Array::num),
         }
     }
 

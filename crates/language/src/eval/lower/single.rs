@@ -11,7 +11,7 @@ use crate::eval::cx::Cx;
 use aplomb_ground::error::Result;
 use aplomb_values::array::{Array, Buf, Complex64, DType, Data};
 use aplomb_values::prim::op::{Gives, Op};
-use aplomb_values::prim::scalar::single::rounded;
+use aplomb_values::prim::scalar::{eval_as, single::rounded};
 use std::sync::Arc;
 
 /// The nearest number of 32 bits. Errors: DOMAIN beyond the largest.
@@ -57,15 +57,19 @@ impl Cx<'_> {
         self.sys.settings.single && op == Op::Add && y.dtype() == DType::F64
     }
 
-    /// A number that a scalar function of numbers gave, in the precision of ⎕FR.
-    pub(super) fn made(&self, op: Op, args: &[f64], z: f64) -> Result<f64> {
+    /// A scalar function of one number or two, in the precision of ⎕FR: a result of 32 bits is the
+    /// one that an array of such numbers has, whose functions have sequences of their own. Errors:
+    /// those of the function.
+    pub(super) fn number(&self, op: Op, args: &[f64]) -> Result<f64> {
         let whole = |x: &f64| Array::num(*x).dtype().is_integer();
         let exact = || match op.row().gives {
             Gives::Bool | Gives::Whole => true,
             Gives::Arith => args.iter().all(whole),
             Gives::Float => false,
         };
-        if !self.shortens(op) || exact() { Ok(z) } else { of(z) }
+        let dtype = if !self.shortens(op) || exact() { DType::F64 } else { DType::F32 };
+        let (x, y) = (args[0], args.get(1).map_or(0.0, |y| *y));
+        eval_as(dtype, op, self.sys.settings.ct, x, y).map_err(failed)
     }
 
     /// Whether an operation makes floats, and these are of 32 bits. ⌈ and ⌊ choose among those that

@@ -31,6 +31,7 @@ mod names;
 mod native;
 mod program;
 mod runs;
+mod sought;
 mod stretches;
 mod texts;
 mod values;

@@ -6,9 +6,8 @@ use super::texts::Texts;
 use super::{Name, Scope};
 use crate::eval::value::Func;
 use crate::syntax::ast::Sym;
-use aplomb_values::array::Array;
-use aplomb_values::prim::op::Op;
-use aplomb_values::prim::short::two;
+use aplomb_values::array::{Array, View};
+use aplomb_values::prim::library::{first_in, first_of, same};
 use aplomb_values::registers::{self, Compiled, Do, Function, OnList, SEARCHED};
 use std::cell::{OnceCell, RefCell};
 use std::cmp::Reverse;
@@ -191,7 +190,7 @@ impl List {
             List::Shared(a) => match (a.floats_there(), a.view_there()) {
                 (Some(items), _) => out.extend_from_slice(items.get(range)?),
                 (None, Some(view)) if range.end <= view.len() => {
-                    out.extend(range.map(|k| view.number(k)))
+                    view.numbers_to(range, out)
                 }
                 _ => return None,
             },
@@ -203,8 +202,31 @@ impl List {
     /// looked through.
     pub fn place_of(&self, y: f64, ct: f64) -> Option<usize> {
         let n = self.len();
-        let is = |k: &usize| self.item(*k).and_then(|x| two(Op::Eq, ct, x, y)) == Some(1.0);
-        (n <= SEARCHED).then(|| (0..n).find(is).map_or(n, |k| k))
+        (n <= SEARCHED).then_some(())?;
+        let first = match self {
+            List::Own(items, _) => first_of(items, y, ct),
+            List::Shared(a) => match a.view_there() {
+                Some(view) => first_in(view, y, ct),
+                None => (0..n).find(|k| self.item(*k).is_some_and(|x| same(x, y, ct))),
+            },
+        };
+        Some(first.map_or(n, |k| k))
+    }
+
+    /// The items at these places, from 0 on, behind those of a vector, which has room for them.
+    /// None: a place is none, or not there, or items lie otherwise.
+    pub fn take(
+        &self,
+        places: impl Iterator<Item = Option<usize>>,
+        out: &mut Vec<f64>,
+    ) -> Option<()> {
+        match self {
+            List::Own(items, _) => View::F64(items).numbers_at(places, out),
+            List::Shared(a) => match a.view_there() {
+                Some(view) => view.numbers_at(places, out),
+                None => places.map(|at| self.item(at?)).try_for_each(|x| Some(out.push(x?))),
+            },
+        }
     }
 
     /// Of a matrix.

@@ -10,15 +10,16 @@
 
 use super::machine::{LOOK, Machine};
 use super::program::{List, Program};
+use super::sought::{self, Sought, unique};
 use super::stretches::Stretch;
 use crate::eval::cx::SMALL;
 use crate::eval::host::Host;
 use crate::eval::system::case_of;
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::{Budget, Charge};
-use aplomb_values::array::DType;
+use aplomb_values::array::{DType, View};
 use aplomb_values::prim::draws::{draw, under};
-use aplomb_values::prim::library::order_key;
+use aplomb_values::prim::library::{first_of, order_key};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::{self, Src, near_integer};
 use aplomb_values::prim::short::{one, two};
@@ -34,9 +35,6 @@ const DIGITS: usize = 8;
 /// Items of a list that is made here, and of one that is sorted: nothing of more is done without a
 /// look at the interrupt.
 pub(super) const MOST: (usize, usize) = (1 << 22, 1 << 18);
-/// Comparisons of a search that goes item by item.
-const SEARCHED: usize = 1 << 22;
-
 /// The memory of the lists that calls have.
 #[derive(Default)]
 pub(super) struct Memory {
@@ -80,6 +78,12 @@ impl Machine {
 
     fn items(&self, at: usize) -> &[f64] {
         self.own[at].items()
+    }
+
+    /// Counts a search through so many items. None: somebody interrupts.
+    fn searched(&mut self, items: usize, budget: &Budget) -> Option<()> {
+        self.calls += items / LOOK;
+        budget.check().ok()
     }
 
     /// A step on all items. None: only the evaluator goes on from here.
@@ -201,18 +205,15 @@ impl Machine {
             OnList::At { into, of, at, program } => {
                 let n = self.own[own(at)].len();
                 let mut out = self.emptied(own(into), n, budget)?;
-                let place = |at: f64, extent: usize| scalar::place(at, self.io, extent, ct).ok();
-                for &at in self.items(own(at)).iter() {
-                    out.push(match program {
-                        true => {
-                            let list = &self.lists[of as usize];
-                            list.item(place(at, list.len())?)?
-                        }
-                        false => {
-                            let list = self.items(own(of));
-                            *list.get(place(at, list.len())?)?
-                        }
-                    });
+                let extent = match program {
+                    true => self.lists[of as usize].len(),
+                    false => self.items(own(of)).len(),
+                };
+                let place = |at: &f64| scalar::place(*at, self.io, extent, ct).ok();
+                let places = self.items(own(at)).iter().map(place);
+                match program {
+                    true => self.lists[of as usize].take(places, &mut out)?,
+                    false => View::F64(self.items(own(of))).numbers_at(places, &mut out)?,
                 }
                 self.fills(own(into), out);
             }
@@ -233,49 +234,39 @@ impl Machine {
                 let y = self.read(base, y);
                 let items = self.own[own(of)].items();
                 self.calls += items.len() / LOOK;
-                let is = |x: &f64| two(Op::Eq, ct, *x, y) == Some(1.0);
-                let k = items.iter().position(is).map_or(items.len(), |k| k);
+                let k = first_of(items, y, ct).map_or(items.len(), |k| k);
                 self.registers[base + into as usize] = k as f64;
             }
             OnList::Places { into, of, y, is } => {
-                let mut out = self.emptied(own(into), self.own[own(y)].len(), budget)?;
-                let (items, sought) = (self.own[own(of)].items(), self.own[own(y)].items());
-                is_short(items.len(), sought.len())?;
-                for y in sought.iter() {
-                    let equal = |x: &f64| two(Op::Eq, ct, *x, *y) == Some(1.0);
-                    let k = items.iter().position(equal);
-                    out.push(match is {
-                        true => f64::from(u8::from(k.is_some())),
-                        false => k.map_or(items.len(), |k| k) as f64 + self.io,
-                    });
-                    self.calls += items.len() / LOOK;
-                }
-                budget.check().ok()?;
+                let (n, times) = (self.own[own(of)].len(), self.own[own(y)].len());
+                self.asks(sought::bytes(n, times)?, budget).ok()?;
+                let mut out = self.emptied(own(into), times, budget)?;
+                let items = Sought::new(self.items(own(of)), times, ct);
+                out.extend(self.items(own(y)).iter().map(|y| match (items.first(*y), is) {
+                    (k, true) => f64::from(u8::from(k.is_some())),
+                    (k, false) => k.map_or(n, |k| k) as f64 + self.io,
+                }));
+                drop(items);
+                self.searched(n + times, budget)?;
                 self.fills(own(into), out);
             }
             OnList::Without { into, of, y } => {
-                let mut out = self.emptied(own(into), self.own[own(of)].len(), budget)?;
-                let (items, others) = (self.items(own(of)), self.items(own(y)));
-                is_short(items.len(), others.len())?;
-                for x in items.iter() {
-                    let equal = |y: &f64| two(Op::Eq, ct, *x, *y) == Some(1.0);
-                    if !others.iter().any(equal) {
-                        out.push(*x);
-                    }
-                }
-                budget.check().ok()?;
+                let (n, times) = (self.own[own(y)].len(), self.own[own(of)].len());
+                self.asks(sought::bytes(n, times)?, budget).ok()?;
+                let mut out = self.emptied(own(into), times, budget)?;
+                let others = Sought::new(self.items(own(y)), times, ct);
+                let items = self.items(own(of)).iter().copied();
+                out.extend(items.filter(|x| others.first(*x).is_none()));
+                drop(others);
+                self.searched(n + times, budget)?;
                 self.fills(own(into), out);
             }
             OnList::Unique { into, of } => {
-                let mut out = self.emptied(own(into), self.own[own(of)].len(), budget)?;
-                for x in self.items(own(of)).iter() {
-                    is_short(self.own[own(of)].len(), out.len())?;
-                    let equal = |y: &f64| two(Op::Eq, ct, *y, *x) == Some(1.0);
-                    if !out.iter().any(equal) {
-                        out.push(*x);
-                    }
-                }
-                budget.check().ok()?;
+                let n = self.own[own(of)].len();
+                self.asks(sought::bytes(n, n)?, budget).ok()?;
+                let mut out = self.emptied(own(into), n, budget)?;
+                unique(self.items(own(of)), ct, &mut out);
+                self.searched(n, budget)?;
                 self.fills(own(into), out);
             }
             OnList::Same { into, of, with } => {
@@ -502,11 +493,6 @@ impl Machine {
         self.fills(into, out);
         Some(())
     }
-}
-
-/// Some where so many items are compared with as many others: more of them take another way.
-fn is_short(m: usize, n: usize) -> Option<()> {
-    (m.saturating_mul(n) <= SEARCHED).then_some(())
 }
 
 /// As many items as there is room for, the last of them all the same.
