@@ -212,6 +212,71 @@ fn wrapped(x: String) -> String {
     if x.starts_with('(') { x } else { format!("({x})") }
 }
 
+/// An expression of numbers in a turn of a long run.
+fn of_turn(dice: &mut Dice, depth: usize, names: &[&str]) -> String {
+    if depth == 0 {
+        return dice.pick(names).to_string();
+    }
+    let x = of_turn(dice, depth - 1, names);
+    match dice.roll(5) {
+        0 => x,
+        _ => {
+            let op = dice.pick(&["+", "+", "-", "×", "⌈", "⌊", "|", "<", "="]);
+            format!("({x}{op}{})", of_turn(dice, depth - 1, names))
+        }
+    }
+}
+
+/// A function that is called in a long run: ways that few turns or many take, names that some give
+/// before they are read.
+fn turn(dice: &mut Dice, state: &str) -> String {
+    let mut names = vec!["⍺", "⍵", "⍺", "1", "2", "7"];
+    let mut out = String::from("{");
+    if state == "two" {
+        out += "(p q)←⍵ ⋄ ";
+        names = vec!["⍺", "p", "q", "1", "3"];
+    }
+    let depth = 1 + dice.roll(2);
+    for way in 0..dice.roll(3) {
+        let one = of_turn(dice, depth, &names);
+        match dice.roll(3) {
+            0 => out += &format!("t←1000|{one} ⋄ "),
+            kind => {
+                let (y, z) = (of_turn(dice, 1, &names), of_turn(dice, 1, &names));
+                let value = if state == "two" { format!("({y})({z})") } else { y };
+                let holds = ["3<10|⍺", "5=⍺", "0=7|⍺"][(kind + way) % 3];
+                out += &format!("{holds}:{value} ⋄ ");
+            }
+        }
+        if out.contains("t←") {
+            names.push("t");
+        }
+    }
+    // What grows without bounds is no test.
+    let last = |dice: &mut Dice| format!("(1000|{})", of_turn(dice, depth, &names));
+    let value = match state {
+        "two" => format!("{}{}", last(dice), last(dice)),
+        _ => last(dice),
+    };
+    format!("{out}{value}}}")
+}
+
+/// Runs that are long enough for code of their own, and for several turns at once.
+#[test]
+fn long_runs_of_functions_with_guards_are_values() {
+    alike(500, 95_000_000, |dice| {
+        let n = *dice.pick(&[70, 511, 513, 514, 650, 1030]);
+        let data = *dice.pick(&["3 1 2", "⍳9", "5", "0.5 4"]);
+        let items = format!("({n}⍴{data})");
+        match dice.roll(5) {
+            0 | 1 => format!("⊃{}/{items},3", turn(dice, "one")),
+            2 => format!("∊{}/{items},⊂1 2", turn(dice, "two")),
+            3 => format!("(2{}⍣{n})3", turn(dice, "one")),
+            _ => format!("+/{items}{}¨⌽{items}", turn(dice, "one")),
+        }
+    });
+}
+
 #[test]
 fn states_in_registers_are_values() {
     alike(1_200, 90_000_000, |dice| {

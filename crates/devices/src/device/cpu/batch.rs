@@ -127,7 +127,8 @@ impl Batch {
             [between.unwrap_or_default(), side.steps[rank - 3], side.steps[rank - 1]]
         };
         let (rows, outer) = (launch.domain[rank - 3], launch.domain[..rank - 3].into());
-        let shape = Shape { blocks: 1, rows, columns, deep, left: steps(&left), right: steps(&right) };
+        let shape =
+            Shape { blocks: 1, rows, columns, deep, left: steps(&left), right: steps(&right) };
         Some(Batch { left, right, outer, shape, in_order: *op == Op::Mac })
     }
 
@@ -268,6 +269,43 @@ unsafe fn columns<L: Wide, const K: usize, const ORDER: bool>(
     column
 }
 
+/// Results of all rows of a block from one column on, as many as fill registers, where every row
+/// takes the same of the right operand: that is read once. The next column.
+#[inline(always)]
+unsafe fn panel<L: Wide, const K: usize, const ORDER: bool>(
+    left: *const f64,
+    right: *const f64,
+    shape: Shape,
+    out: *mut f64,
+    mut column: usize,
+) -> usize {
+    let [_, down, deep] = shape.left.map(|by| by as isize);
+    // SAFETY: the caller's.
+    unsafe {
+        while column + L::N <= shape.columns {
+            let line = |k: usize| right.offset(k as isize * shape.right[2] as isize).add(column);
+            let y: [L; K] = std::array::from_fn(|k| L::load(line(k)));
+            let (mut left, mut out) = (left, out.add(column));
+            for _ in 0..shape.rows {
+                let x = |k: usize| L::splat(*left.offset(k as isize * deep));
+                let sum = if ORDER {
+                    // What changes no sum.
+                    (0..K).fold(L::splat(-0.0), |sum, k| x(k).fma(y[k], sum))
+                } else {
+                    let mut part: [L; K] = std::array::from_fn(|k| x(k).mul(y[k]));
+                    let Ok(()) = halve::<_, Infallible>(&mut part, |x, y| Ok(x.add(y)));
+                    part[0]
+                };
+                sum.store(out);
+                left = left.offset(down);
+                out = out.add(shape.columns);
+            }
+            column += L::N;
+        }
+    }
+    column
+}
+
 macro_rules! instances {
     (portable) => {
         instances!(@ portable, [f64]);
@@ -292,6 +330,15 @@ macro_rules! instances {
                     for b in 0..shape.blocks {
                         let left = left.offset(b as isize * shape.left[0] as isize);
                         let right = right.offset(b as isize * shape.right[0] as isize);
+                        if K < DEEP && shape.right[1] == 0 {
+                            let column = 0;
+                            $(let column = panel::<$lane, K, ORDER>(
+                                left, right, shape, out, column,
+                            );)+
+                            debug_assert_eq!(column, shape.columns);
+                            out = out.add(shape.rows * shape.columns);
+                            continue;
+                        }
                         for r in 0..shape.rows {
                             let left = left.offset(r as isize * shape.left[1] as isize);
                             let right = right.offset(r as isize * shape.right[1] as isize);

@@ -189,9 +189,7 @@ impl List {
             List::Own(items, _) => out.extend_from_slice(items.get(range)?),
             List::Shared(a) => match (a.floats_there(), a.view_there()) {
                 (Some(items), _) => out.extend_from_slice(items.get(range)?),
-                (None, Some(view)) if range.end <= view.len() => {
-                    view.numbers_to(range, out)
-                }
+                (None, Some(view)) if range.end <= view.len() => view.numbers_to(range, out),
                 _ => return None,
             },
         }

@@ -285,14 +285,17 @@ impl Reader<'_> {
     /// them is put in their place.
     fn simplify(&mut self) {
         let (_, until) = self.activity();
-        let mut copies: Vec<(u16, Arg)> = Vec::new();
+        // What was copied or read on one way says nothing where lanes of another come.
+        let mut copies: Vec<(u16, Arg, usize)> = Vec::new();
         // What is read of lists that nothing changes.
         let mut known: Vec<(Do, u16, usize)> = Vec::new();
         let changed: Vec<u16> = self.body.iter().filter_map(changed).collect();
         for k in 0..self.body.len() {
+            let at = self.head + 1 + k;
+            copies.retain(|(.., until)| at < *until);
             let of = |arg: Arg| match arg {
-                Arg::Register(r) => match copies.iter().find(|(own, _)| *own == r) {
-                    Some((_, y)) => *y,
+                Arg::Register(r) => match copies.iter().find(|(own, ..)| *own == r) {
+                    Some((_, y, _)) => *y,
                     None => arg,
                 },
                 fixed => fixed,
@@ -306,22 +309,21 @@ impl Reader<'_> {
                     _ => false,
                 };
                 let blank = with_into(step, 0);
-                let at = self.head + 1 + k;
                 let before = known.iter().find(|(own, _, until)| *own == blank && at < *until);
                 if let (true, Some((_, register, _))) = (reads_only, before) {
                     step = Do::Copy { into, y: Arg::Register(*register) };
                 }
-                copies.retain(|(own, y)| *own != into && *y != Arg::Register(into));
+                copies.retain(|(own, y, _)| *own != into && *y != Arg::Register(into));
                 let mentions = |step: &Do| reads(step).contains(&Arg::Register(into));
                 known.retain(|(own, register, _)| *register != into && !mentions(own));
                 match step {
-                    Do::Copy { into, y } => copies.push((into, y)),
+                    Do::Copy { into, y } => copies.push((into, y, until[k])),
                     _ if reads_only => known.push((with_into(step, 0), into, until[k])),
                     _ => {}
                 }
             }
             if let Do::Set { slot, .. } = step {
-                copies.retain(|(_, y)| *y != Arg::Fixed(slot));
+                copies.retain(|(_, y, _)| *y != Arg::Fixed(slot));
                 known.retain(|(own, ..)| !reads(own).contains(&Arg::Fixed(slot)));
             }
             self.body[k] = step;
@@ -421,19 +423,37 @@ impl Reader<'_> {
         if fits { Way::Each } else { Way::Single }
     }
 
-    /// None: a register is read that an earlier turn wrote.
+    /// None: a register is read that an earlier turn wrote, on whatever way to that step. A register
+    /// is known at a step where every way there writes it; jumps go forward alone, so one walk
+    /// finds that, with what is known on each way that waits for a step.
     fn registers(&self) -> Option<()> {
-        let mut known: Vec<u16> = Vec::new();
-        for step in &self.body {
+        let mut known: Option<Vec<u16>> = Some(Vec::new());
+        let mut waiting: Vec<(usize, Vec<u16>)> = Vec::new();
+        for (at, step) in (self.head + 1..).zip(&self.body) {
+            for (_, other) in waiting.iter().filter(|(to, _)| *to == at) {
+                known = Some(match known {
+                    Some(own) => own.into_iter().filter(|k| other.contains(k)).collect(),
+                    None => other.clone(),
+                });
+            }
+            // No way comes here.
+            let Some(now) = &mut known else { continue };
             for arg in reads(step) {
                 if let Arg::Register(k) = arg
-                    && !known.contains(&k)
+                    && !now.contains(&k)
                     && self.body.iter().any(|s| written(s) == Some(k))
                 {
                     return None;
                 }
             }
-            known.extend(written(step));
+            now.extend(written(step));
+            if let Do::Jump(to) | Do::Unless { then: to, .. } = *step {
+                let way = inside((self.head, self.end), to).map(|to| (to, now.clone()));
+                waiting.extend(way);
+            }
+            if matches!(step, Do::Jump(_)) {
+                known = None;
+            }
         }
         Some(())
     }
