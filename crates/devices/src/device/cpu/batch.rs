@@ -3,7 +3,7 @@
 //!
 //! | operands | strategy | measured, 200 000 products of 4 by 4 |
 //! |---|---|---|
-//! | f64 of which one does not change along the columns, where the other's lie side by side | a register is the results of so many columns; the products of one are folded in registers | see docs/PERFORMANCE.md |
+//! | f64 of which one does not change along the columns, where the other's lie side by side | a register is the results of so many columns; the products of one are folded in registers; a right operand that all rows of a block share is read once | see docs/PERFORMANCE.md |
 //!
 //! The order is that of `prim::reduce`: products that are rounded are a partial result each, and
 //! these are halved; others are taken one after the other. Lanes are results that know nothing of
