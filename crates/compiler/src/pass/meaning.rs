@@ -3,7 +3,8 @@
 //! Rows: ACC-31. A wrong rewrite may leave a graph whose form is right. So a small graph is
 //! computed by the reference as it was recorded, and again after each pass that made another of it:
 //! it gives the same bits, or fails both times. Larger graphs, those with loops, and those that
-//! overflow are not looked at. Cost: an evaluation of at most `MOST` elements for each pass that rewrites.
+//! overflow are not looked at. Cost: an evaluation of at most `MOST` elements for each pass that
+//! rewrites.
 
 use super::work::Work;
 use aplomb_ground::limits::Budget;

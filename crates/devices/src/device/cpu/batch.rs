@@ -123,8 +123,8 @@ impl Batch {
         }
         let steps = |side: &Side| {
             // No step where there is one block.
-            let between = side.steps[..rank - 3].last().copied();
-            [between.unwrap_or_default(), side.steps[rank - 3], side.steps[rank - 1]]
+            let between = if rank > 3 { side.steps[rank - 4] } else { 0 };
+            [between, side.steps[rank - 3], side.steps[rank - 1]]
         };
         let (rows, outer) = (launch.domain[rank - 3], launch.domain[..rank - 3].into());
         let shape =

@@ -222,7 +222,12 @@ impl List {
             List::Own(items, _) => View::F64(items).numbers_at(places, out),
             List::Shared(a) => match a.view_there() {
                 Some(view) => view.numbers_at(places, out),
-                None => places.map(|at| self.item(at?)).try_for_each(|x| Some(out.push(x?))),
+                None => {
+                    for at in places {
+                        out.push(self.item(at?)?);
+                    }
+                    Some(())
+                }
             },
         }
     }

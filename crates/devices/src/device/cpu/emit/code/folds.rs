@@ -142,7 +142,7 @@ impl Loop<'_> {
         Ok(())
     }
 
-    /// What was counted, added to the numbers in memory.
+    /// The counts, added to the numbers in memory.
     pub(super) fn counted(&mut self) -> Done {
         for slot in self.counts().collect::<Vec<_>>() {
             let (count, there) = (self.count(slot)?, self.tape.ins.len() + slot);

@@ -423,9 +423,9 @@ impl Reader<'_> {
         if fits { Way::Each } else { Way::Single }
     }
 
-    /// None: a register is read that an earlier turn wrote, on whatever way to that step. A register
-    /// is known at a step where every way there writes it; jumps go forward alone, so one walk
-    /// finds that, with what is known on each way that waits for a step.
+    /// None: a register is read that an earlier turn wrote, on whatever way to that step. It is
+    /// known at a step where every way there writes it; jumps go forward alone, so one walk finds
+    /// that, with what is known on each way that waits for a step.
     fn registers(&self) -> Option<()> {
         let mut known: Option<Vec<u16>> = Some(Vec::new());
         let mut waiting: Vec<(usize, Vec<u16>)> = Vec::new();
