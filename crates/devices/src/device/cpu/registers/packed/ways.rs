@@ -436,20 +436,22 @@ impl Reader<'_> {
                     None => other.clone(),
                 });
             }
-            // No way comes here.
-            let Some(now) = &mut known else { continue };
-            for arg in reads(step) {
-                if let Arg::Register(k) = arg
-                    && !now.contains(&k)
-                    && self.body.iter().any(|s| written(s) == Some(k))
-                {
+            // None: no way comes here.
+            if let Some(now) = &mut known {
+                let carried = |arg: &Arg| match arg {
+                    Arg::Register(k) => {
+                        !now.contains(k) && self.body.iter().any(|s| written(s) == Some(*k))
+                    }
+                    Arg::Fixed(_) => false,
+                };
+                if reads(step).iter().any(carried) {
                     return None;
                 }
-            }
-            now.extend(written(step));
-            if let Do::Jump(to) | Do::Unless { then: to, .. } = *step {
-                let way = inside((self.head, self.end), to).map(|to| (to, now.clone()));
-                waiting.extend(way);
+                now.extend(written(step));
+                if let Do::Jump(to) | Do::Unless { then: to, .. } = *step {
+                    let way = inside((self.head, self.end), to).map(|to| (to, now.clone()));
+                    waiting.extend(way);
+                }
             }
             if matches!(step, Do::Jump(_)) {
                 known = None;
