@@ -17,6 +17,7 @@
 //! but the interrupt.
 
 mod ahead;
+mod at_once;
 mod call_loop;
 mod calls;
 mod code;
@@ -105,6 +106,12 @@ impl Programs {
     pub fn let_go(&mut self) {
         self.ended = None;
         self.made.retain(|made| made.f.closure().is_some_and(|c| c.env.is_none()));
+    }
+
+    /// The program of a loop that ran in registers, by the step that takes its next item.
+    fn loop_at(&self, ast: &Rc<Ast>, from: usize) -> Option<&Rc<loops::Loop>> {
+        let same = |known: &&KnownLoop| known.steps.0 == from && Rc::ptr_eq(&known.ast, ast);
+        self.loops.iter().find(same).map(|known| &known.made)
     }
 
     /// The program of the steps of a loop that ran.
