@@ -93,7 +93,7 @@ fn alike(count: usize, first: u64, make: impl Fn(&mut Dice) -> Vec<String>) {
     }
     let mut fast = session();
     let mut eager = session();
-    eager.options().switch("fuse", false).ok();
+    eager.options().switch("fusion", false).expect("a switch");
     for s in [&mut plain, &mut fast, &mut eager] {
         s.value_of("1").expect("a session");
     }

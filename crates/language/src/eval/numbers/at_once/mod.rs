@@ -132,7 +132,7 @@ impl Eval<'_> {
         if n < 2 || n > MOST || of.rank() != 1 || at.frame.is_some() || !self.runs_numbers() {
             return Ok(false);
         }
-        let Some(made) = self.st.programs.loop_at(at.ast, from).cloned() else {
+        let Some((made, ran)) = self.st.programs.loop_at(at.ast, from) else {
             return Ok(false);
         };
         let (program, made) = (&made.program, &*made);
@@ -142,7 +142,7 @@ impl Eval<'_> {
         let fits = program.catches.is_empty()
             && !program.draws
             && program.lengths.is_none()
-            && program.native.borrow().is_some()
+            && (program.native.borrow().is_some() || !ran)
             && (within || n >= LEAST)
             && made.refusals.get() < TRIES
             && made.items.is_some_and(|items| Class::of(of) == Some(items.class))
