@@ -4,7 +4,7 @@
 use crate::numbers::outcome;
 use crate::support::{Dice, scaled, session};
 
-/// What loops read: whole numbers, floats, booleans, characters, places, matrices.
+/// The names that loops read: whole numbers, floats, booleans, characters, places, matrices.
 const SETUP: &str = "⎕PP←17 ⋄ n←4200 ⋄ V←7|3+⍳n ⋄ F←0.25×(¯6+13|5×⍳n) ⋄ B←0=3|⍳n ⋄ \
     P←1+n|7×⍳n ⋄ L←1E300×n⍴1 1.5 1E8 ⋄ t←n⍴'the quick brown fox ' ⋄ M←60 70⍴V ⋄ G←60 70⍴F";
 

@@ -160,7 +160,7 @@ impl Reader<'_, '_> {
                 let of = self.maker.code(&mut self.body, &code.code, false)??;
                 let one = matches!(of, Place::Number(_) | Place::Char(_));
                 let cases = match *list && !one {
-                    true => self.maker.short(&of)?.items()?.to_vec(),
+                    true => Vec::from(self.maker.short(&of)?.items()?),
                     false => vec![of],
                 };
                 let mut any = None;

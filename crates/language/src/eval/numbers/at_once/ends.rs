@@ -1,7 +1,7 @@
 //! The end of a loop: what its turns have folded, put behind lists and set in them.
 
 use super::super::loops::Loop;
-use super::{EXACT, Event, LEAST, Place, State, Turns, Val, What, refuse, refused};
+use super::{DEEP, EXACT, Event, LEAST, Place, State, Turns, Val, What, refuse, refused};
 use crate::eval::cx::Cx;
 use crate::functions::cells::join;
 use crate::functions::join::catenate_last;
@@ -12,6 +12,7 @@ use aplomb_values::dag::Read;
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::Op;
+use smallvec::SmallVec;
 
 impl Turns<'_, '_> {
     /// The numbers that the innermost loop has folded: of a name that it got a value before in each
@@ -68,7 +69,7 @@ impl Turns<'_, '_> {
         Ok(state)
     }
 
-    /// What an event adds in all turns of the innermost loop: whole numbers.
+    /// The whole number that an event adds in all turns of the innermost loop.
     pub(super) fn total(
         &mut self,
         event: &Event,
@@ -222,12 +223,14 @@ impl Turns<'_, '_> {
         if self.others.contains(&of) {
             return refuse("a list that changes is read");
         }
-        let depth = appends.iter().chain(&sets).map(|e| e.depth).max().map_or(1, |depth| depth);
+        let Some(depth) = appends.iter().chain(&sets).map(|e| e.depth).max() else {
+            return Ok(None);
+        };
         let own = appends.iter().chain(&sets).all(|e| e.depth == depth);
         if !own || depth > self.seen.len() || depth > 1 && appends.len() > 1 {
             return refuse("loops of several depths change a list");
         }
-        self.extents = self.seen[..depth].to_vec();
+        self.extents = self.seen.iter().take(depth).copied().collect();
         if !appends.is_empty() {
             if self.reads.iter().any(|(own, _)| *own == of) {
                 return refuse("a list that gets longer is read");
@@ -310,7 +313,7 @@ impl Turns<'_, '_> {
         let shape = self.extents.as_slice().into();
         let mut now = self.ev.cx.apply_move(old, Move { name: "[]", shape, read, onto: false })?;
         for event in sets {
-            let What::Set { op, .. } = event.what else { continue };
+            let What::Set { op, .. } = event.what else { return refuse("no item that is set") };
             let y = match op {
                 None => event.y.clone(),
                 Some(op) => self.two(op, &now, &event.y)?,
@@ -340,7 +343,7 @@ impl Turns<'_, '_> {
             return Ok(now);
         }
         // Its own axes are those of the loops, in some order.
-        let mut axes = vec![None; rank];
+        let mut axes: SmallVec<[Option<usize>; DEEP]> = SmallVec::from_elem(None, rank);
         for (own, (level, ..)) in all.iter().enumerate() {
             axes[*level] = Some(own);
         }

@@ -1,7 +1,7 @@
 //! Loops on numbers as arrays: each instruction once for all turns.
 //!
-//! A turn of most loops reads items at its own place, computes, and adds to a number, puts something
-//! behind a list or sets the item at its place; it sees no other turn. Then a register *is* an
+//! A turn of most loops reads items at its own place, computes, and adds to a number, puts
+//! something behind a list or sets the item at its place; it sees no other turn. Then a register *is* an
 //! array, with an axis for each loop around, and the instructions are operations on arrays: the
 //! loop is a launch. A condition parts the turns; what both ways give is chosen where they meet.
 //!
@@ -129,7 +129,8 @@ impl Eval<'_> {
         of: &Array,
     ) -> Result<bool> {
         let n = of.len();
-        if n < 2 || n > MOST || of.rank() != 1 || at.frame.is_some() || !self.runs_numbers() {
+        if !(2..=MOST).contains(&n) || of.rank() != 1 || at.frame.is_some() || !self.runs_numbers()
+        {
             return Ok(false);
         }
         let Some((made, ran)) = self.st.programs.loop_at(at.ast, from) else {
@@ -156,7 +157,7 @@ impl Eval<'_> {
             let fixed = program.constants.iter().map(|x| Some(Val::Is(Array::num(*x)))).collect();
             let mut state = State {
                 path: Vec::new(),
-                registers: vec![None; function.registers],
+                registers: (0..function.registers).map(|_| None).collect(),
                 fixed,
                 events: Vec::new(),
             };
@@ -174,7 +175,7 @@ impl Eval<'_> {
                 state.fixed[name.slot as usize] = held.map(Val::Is);
             }
             let io = program.io;
-            let mut classes = vec![Class::Number; lists.len()];
+            let mut classes: Vec<Class> = lists.iter().map(|_| Class::Number).collect();
             for name in program.names.iter().filter(|name| name.rank > 0) {
                 classes[name.slot as usize] = name.class;
             }

@@ -59,7 +59,7 @@ impl Turns<'_, '_> {
                 return refuse("an index is beyond its list");
             }
         }
-        self.reads.push((of, at.to_vec()));
+        self.reads.push((of, Vec::from(at)));
         let m = Move {
             name: "[]",
             shape: self.extents[..rank].into(),
@@ -153,7 +153,7 @@ impl Turns<'_, '_> {
             }
             Do::SetKnown { of, at, op, y } => match self.get(state, Arg::Register(at))? {
                 Val::Cell { of: own, at } if own == of => {
-                    return self.sets(state, of, at.to_vec(), op, y);
+                    return self.sets(state, of, at.into(), op, y);
                 }
                 _ => return refuse("a place of another matrix"),
             },

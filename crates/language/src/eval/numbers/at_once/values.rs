@@ -2,9 +2,9 @@
 
 use super::super::form::Class;
 use super::{State, Turns, Val, Way, counts, last_jump, refuse, refused};
+use crate::functions::straight::counted;
 use aplomb_ground::error::Result;
-use aplomb_values::array::{Array, Data};
-use aplomb_values::dag::{Node, kinds};
+use aplomb_values::array::{Array, Data, Shape};
 use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::Op;
 use aplomb_values::registers::Arg;
@@ -20,9 +20,8 @@ impl Turns<'_, '_> {
             return refuse("a loop over no numbers");
         }
         let level = self.extents.len() - 1;
-        let node = of.pending().and_then(|cell| cell.node().map(|node| node.clone()));
-        if let Some(Node::Iota(kinds::Iota { origin })) = node {
-            return Ok(Val::Count { level, from: origin });
+        if let Some(from) = counted(of) {
+            return Ok(Val::Count { level, from });
         }
         let of = &self.ev.cx.ready(of, "loop")?;
         if let Some(first) = counts(of) {
@@ -118,7 +117,7 @@ impl Turns<'_, '_> {
         let (yes, no) = (self.lifted(yes, rank)?, self.lifted(no, rank)?);
         let (yes, no) = Turns::alike(yes, no);
         let cond = self.whole(cond, rank)?;
-        let shape = self.extents[..rank].to_vec();
+        let shape = Shape::from_slice(&self.extents[..rank]);
         self.ev.cx.select(&cond, &yes, &no, &shape)
     }
 

@@ -180,7 +180,7 @@ impl Turns<'_, '_> {
             path: yes.path.clone(),
             registers: Vec::new(),
             fixed: Vec::new(),
-            events: yes.events[..way.events].to_vec(),
+            events: yes.events.iter().take(way.events).cloned().collect(),
         };
         for (a, b) in yes.registers.into_iter().zip(no.registers) {
             let one = self.chosen(&way.cond, a, b)?;
