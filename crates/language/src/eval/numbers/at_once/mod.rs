@@ -1,7 +1,7 @@
 //! Loops on numbers as arrays: each instruction once for all turns.
 //!
-//! A turn of most loops reads items at its own place, computes, and adds to a number, puts
-//! something behind a list or sets the item at its place; it sees no other turn. Then a register *is* an
+//! A turn of most loops reads items at its own place, computes, and adds to a number, puts an
+//! item behind a list or sets the one at its place; it sees no other turn. Then a register *is* an
 //! array, with an axis for each loop around, and the instructions are operations on arrays: the
 //! loop is a launch. A condition parts the turns; what both ways give is chosen where they meet.
 //!
