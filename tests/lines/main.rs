@@ -23,6 +23,7 @@ mod standin;
 mod support;
 
 mod asked;
+mod at_once;
 mod banks;
 mod blocks;
 mod conformance;

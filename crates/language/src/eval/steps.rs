@@ -260,6 +260,11 @@ impl Eval<'_> {
             }
             Act::For { slot, names, each, of } => {
                 let of = self.worth(at, *of)?;
+                if !each && self.turns_at_once(at, walk.at, &of)? {
+                    let next = of.len();
+                    walk.slots[*slot] = Slot::Items { of, next };
+                    return Ok(None);
+                }
                 // Cells of a pending array would be computed one by one, a launch for each.
                 let of = match of.split() {
                     Some(rows) if rows.node.frame().is_none() => {

@@ -138,6 +138,13 @@ fn few_on_a_line(a: &Array) -> Option<Linear> {
         .then(|| Linear { first, steps: SmallVec::from_slice(&[step]) })
 }
 
+/// The first of places one after the other, of a vector that is not computed yet.
+pub fn counted(a: &Array) -> Option<f64> {
+    a.pending()?;
+    let Linear { first, steps } = linear(a, 0)?;
+    (steps.as_slice() == [1.0]).then_some(first)
+}
+
 /// Whether whole numbers at hand, ⎕IO included, are all places of an axis of `n`, and no straight
 /// line: nobody needs a list of them, they are read where they are used. Few are not asked.
 pub fn are_scattered(cx: &Cx<'_>, i: &Array, n: usize) -> Result<bool> {

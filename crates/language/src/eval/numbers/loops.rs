@@ -13,7 +13,9 @@ use crate::eval::run::{At, Eval};
 use crate::syntax::ast::PhraseId;
 use crate::syntax::resolve::{self, FExpr, Pattern};
 use crate::syntax::steps::{Act, Steps};
+use aplomb_values::prim::op::Op;
 use aplomb_values::registers::{Arg, Do};
+use std::cell::Cell;
 
 /// The state of a loop over items.
 #[derive(Clone, Copy)]
@@ -33,6 +35,8 @@ pub struct Loop {
     pub program: Program,
     /// The loop that it is a turn of, if it is one over items.
     pub items: Option<Items>,
+    /// Times that its turns were not operations on arrays.
+    pub refusals: Cell<u8>,
 }
 
 impl Loop {
@@ -69,6 +73,7 @@ pub fn read(
         maker: Maker::new(ev, true),
         body: Body::of_loop(scope),
         over: Vec::new(),
+        selected: Vec::new(),
         jumps: Vec::new(),
         names_over: Vec::new(),
         items: None,
@@ -94,7 +99,7 @@ pub fn read(
     maker.program.code[0] = body.of;
     let mut program = maker.functions()?;
     program.turns_names();
-    Some(Loop { program, items })
+    Some(Loop { program, items, refusals: Cell::new(0) })
 }
 
 struct Reader<'e, 'h> {
@@ -102,6 +107,8 @@ struct Reader<'e, 'h> {
     body: Body,
     /// Loops over items that began, by slot.
     over: Vec<(usize, Over)>,
+    /// The values that cases are compared with, by slot.
+    selected: Vec<(usize, Place)>,
     /// Instructions that jump, and the step that each jumps to.
     jumps: Vec<(usize, usize)>,
     /// Lists that loops go over, which nothing may change meanwhile.
@@ -132,6 +139,40 @@ impl Reader<'_, '_> {
                 let over = self.body.of.steps.len() as u32 + 2;
                 self.body.push(Do::Unless { y, then: over })?;
                 self.jump(Do::Jump(0), *to)
+            }
+            Act::Select { slot, of } => {
+                let code = self.maker.resolved(&self.body, *of)?;
+                let y = self.maker.code(&mut self.body, &code.code, false)??;
+                let kept = self.state()?;
+                let (class, y) = match y {
+                    Place::Number(y) => (Class::Number, y),
+                    Place::Char(y) => (Class::Char, y),
+                    _ => return None,
+                };
+                self.selected.retain(|(known, _)| known != slot);
+                self.selected.push((*slot, Place::one(class, Arg::Fixed(kept))));
+                self.body.push(Do::Set { slot: kept, y })
+            }
+            Act::Case { slot, of, list, otherwise } => {
+                let known = self.selected.iter().find(|(known, _)| known == slot);
+                let selected = known.map(|(_, place)| place.clone())?;
+                let code = self.maker.resolved(&self.body, *of)?;
+                let of = self.maker.code(&mut self.body, &code.code, false)??;
+                let one = matches!(of, Place::Number(_) | Place::Char(_));
+                let cases = match *list && !one {
+                    true => Vec::from(self.maker.short(&of)?.items()?),
+                    false => vec![of],
+                };
+                let mut any = None;
+                for case in &cases {
+                    let same = self.maker.matches(&mut self.body, &selected, case)?;
+                    any = Some(match any {
+                        None => same,
+                        Some(any) => self.maker.two(&mut self.body, Op::Max, &any, &same)?,
+                    });
+                }
+                let y = any?.number()?;
+                self.jump(Do::Unless { y, then: 0 }, *otherwise)
             }
             Act::For { slot, names: Pattern::Name(_), each: false, of } => {
                 let over = self.begins(*of)?;

@@ -17,6 +17,7 @@
 //! but the interrupt.
 
 mod ahead;
+mod at_once;
 mod call_loop;
 mod calls;
 mod code;
@@ -83,11 +84,19 @@ struct Made {
     refusals: u8,
 }
 
-/// A loop that ran in registers: the next run of its steps begins there.
+/// A loop that ran in registers: the next run of its steps begins there. One that did not, because
+/// its names hold too much to be copied, may still be operations on arrays.
 struct KnownLoop {
     ast: Rc<Ast>,
     steps: (usize, usize),
     made: Rc<loops::Loop>,
+    ran: bool,
+}
+
+impl KnownLoop {
+    fn is(&self, ast: &Rc<Ast>, steps: (usize, usize)) -> bool {
+        self.steps == steps && Rc::ptr_eq(&self.ast, ast)
+    }
 }
 
 /// The programs that were made last.
@@ -108,21 +117,35 @@ impl Programs {
         self.made.retain(|made| made.f.closure().is_some_and(|c| c.env.is_none()));
     }
 
+    /// The program of a loop that was read, by the step that takes its next item, and whether it
+    /// ran in registers.
+    fn loop_at(&self, ast: &Rc<Ast>, from: usize) -> Option<(Rc<loops::Loop>, bool)> {
+        let same = |known: &&KnownLoop| known.steps.0 == from && Rc::ptr_eq(&known.ast, ast);
+        self.loops.iter().find(same).map(|known| (known.made.clone(), known.ran))
+    }
+
     /// The program of the steps of a loop that ran.
     fn loop_of(&self, ast: &Rc<Ast>, steps: (usize, usize)) -> Option<&Rc<loops::Loop>> {
-        let same = |known: &&KnownLoop| known.steps == steps && Rc::ptr_eq(&known.ast, ast);
+        let same = |known: &&KnownLoop| known.is(ast, steps) && known.ran;
         self.loops.iter().find(same).map(|known| &known.made)
     }
 
-    /// Keeps the program of a loop that ran.
-    fn keep_loop(&mut self, ast: &Rc<Ast>, steps: (usize, usize), made: &Rc<loops::Loop>) {
+    /// Keeps the program of a loop, whether it ran or not.
+    fn keep_loop(
+        &mut self,
+        ast: &Rc<Ast>,
+        steps: (usize, usize),
+        made: &Rc<loops::Loop>,
+        ran: bool,
+    ) {
         if !made.stands_alone() || self.loop_of(ast, steps).is_some() {
             return;
         }
+        self.loops.retain(|known| !known.is(ast, steps));
         if self.loops.len() >= KEPT {
             self.loops.remove(0);
         }
-        self.loops.push(KnownLoop { ast: ast.clone(), steps, made: made.clone() });
+        self.loops.push(KnownLoop { ast: ast.clone(), steps, made: made.clone(), ran });
     }
 
     /// True of a loop that ran in registers before, or whose turns ran together.
@@ -322,7 +345,7 @@ impl Eval<'_> {
         {
             return Ok(true);
         }
-        self.st.programs.loops.retain(|known| !Rc::ptr_eq(&known.ast, here.ast));
+        self.st.programs.loops.retain(|known| !known.is(here.ast, (from, to)));
         let slot = match &steps.steps[from].act {
             Act::Next { slot, .. } => Some(*slot),
             _ => None,
@@ -336,9 +359,7 @@ impl Eval<'_> {
         let made = made.filter(|made| !only || made.program.is_on_items());
         let Some(made) = made.map(Rc::new) else { return Ok(false) };
         let ran = self.goes_by(&made, (slots, next), (allowance, within), way)?;
-        if ran {
-            self.st.programs.keep_loop(here.ast, (from, to), &made);
-        }
+        self.st.programs.keep_loop(here.ast, (from, to), &made, ran);
         Ok(ran)
     }
 

@@ -98,7 +98,7 @@ impl Maker<'_, '_> {
     }
 
     /// A short vector as its registers.
-    fn short(&mut self, y: &Place) -> Option<Place> {
+    pub(super) fn short(&mut self, y: &Place) -> Option<Place> {
         match y {
             Place::Tuple(_) => Some(y.clone()),
             Place::Vector(of) => {
@@ -554,7 +554,7 @@ impl Maker<'_, '_> {
     }
 
     /// `x≡y`, of values without lists.
-    fn matches(&mut self, body: &mut Body, x: &Place, y: &Place) -> Option<Place> {
+    pub(super) fn matches(&mut self, body: &mut Body, x: &Place, y: &Place) -> Option<Place> {
         if let (Place::Text(_), _) | (_, Place::Text(_)) = (x, y) {
             let (x, y) = (self.as_text(x)?, self.as_text(y)?);
             return self.two(body, Op::Eq, &Place::Number(x), &Place::Number(y));
