@@ -73,16 +73,24 @@ pub fn chosen(session: &mut Session, asked: &Asked, which: Which) -> Result<Told
         let here = |k: &usize| (stories[*k].lines[0]..=stories[*k].lines[1]).contains(&line);
         all.iter().copied().filter(here).collect::<Vec<_>>()
     };
+    // What a line names is computed where it is used.
+    let used = |line: usize| {
+        let computes = |k: &usize| stories[*k].computes.contains(&line);
+        all.iter().copied().filter(computes).collect::<Vec<_>>()
+    };
     let told: Vec<usize> = match which {
         Which::All => all.clone(),
         Which::Most => most(&stories, asked, &all).into_iter().collect(),
-        Which::Line(line) => most(&stories, asked, &on(line)).into_iter().collect(),
+        Which::Line(line) => {
+            let own = most(&stories, asked, &on(line));
+            own.or_else(|| most(&stories, asked, &used(line))).into_iter().collect()
+        }
     };
     let [at] = told.as_slice() else {
         let traces: Vec<Trace> = told.iter().filter_map(|k| session.core().story(*k)).collect();
         return match which {
             Which::Line(line) if !stories.is_empty() => Err(format!(
-                "on line {line} nothing gave a value or had work done; there are {}",
+                "line {line} gave no value, and no launch computed anything of it; there are {}",
                 others(&stories, None)
             )),
             _ if traces.is_empty() => Err(NOTHING.into()),
@@ -92,7 +100,13 @@ pub fn chosen(session: &mut Session, asked: &Asked, which: Which) -> Result<Told
     let traces = session.core().story(*at).into_iter().collect();
     let story = &stories[*at];
     let says = stories.iter().any(|s| s.lines != story.lines).then(|| {
-        let rule = if which == Which::Most { ", whose launches had most to do" } else { "" };
+        let rule = match which {
+            Which::Most => ", whose launches had most to do".into(),
+            Which::Line(line) if !(story.lines[0]..=story.lines[1]).contains(&line) => {
+                format!(", where line {line} was computed")
+            }
+            _ => String::new(),
+        };
         format!("line {}{rule}; --line N tells {}", story.lines[0], others(&stories, Some(*at)))
     });
     Ok(Told { traces, says })

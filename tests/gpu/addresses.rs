@@ -61,6 +61,30 @@ impl Held {
         }
     }
 
+    /// The copies of a product's tiles: block by block, and by the row of the size that was chosen;
+    /// no two threads that write a copy at once meet in a bank.
+    fn tiles(&mut self, line: &str, k: &LaunchRecord, copied: u64, all: &AllCounted) {
+        if k.form != "tiles" {
+            return;
+        }
+        let says = |what: &str| format!("{line}, k{}, {what}", k.id);
+        let Some(block) = &k.block else {
+            self.wrong.push(says("no block"));
+            return;
+        };
+        let sizes = k.tuning.iter().find(|row| row.chosen);
+        self.same(says("loads of the size"), sizes.map(|row| row.loads), Some(copied));
+        if k.domain.iter().zip(&block.points).all(|(n, own)| n % own == 0) {
+            self.same(says("copies of all blocks"), block.loads * block.boxes, copied);
+        }
+        let own = format!("k{} ", k.id);
+        let copies = all.iter().filter(|(of, met)| {
+            of.starts_with(&own) && of.ends_with("written") && met.contains_key("turns")
+        });
+        let turns = copies.map(|(_, met)| met["turns"]).max();
+        self.same(says("turns of a copy"), Some(1), turns);
+    }
+
     fn launch(&mut self, line: &str, trace: &Trace, k: &LaunchRecord, all: &AllCounted) {
         let name = format!("k{}", k.id);
         let own = |array: &str, how: &str| all.get(&format!("{name} {array} {how}"));
@@ -71,7 +95,7 @@ impl Held {
                 None => arrays.push((read.buf, vec![read])),
             }
         }
-        let mut distinct = 0;
+        let (mut distinct, mut copied_by_tiles) = (0, 0);
         for (at, (buf, reads)) in arrays.iter().enumerate() {
             let Some(met) = own(&format!("a{at}"), "read") else {
                 self.wrong.push(format!("{line}, {name}: a{at} is not read"));
@@ -94,6 +118,11 @@ impl Held {
                 let text = if wraps { told.min(met["bytes"]) } else { met["bytes"] };
                 self.same(says("copies"), told, text);
             }
+            if k.form == "tiles" && copied {
+                copied_by_tiles += met["bytes"] / size;
+                // Threads copy an operand along its rows, whichever way the product goes.
+                self.same(says("a copy goes along rows"), true, met["sectors"] <= 2 * met["least"]);
+            }
             // Of what only values tell nothing is claimed.
             let [read] = reads[..] else { continue };
             if read.space == "global" && read.distinct > 0 {
@@ -106,6 +135,7 @@ impl Held {
             }
         }
         self.same(format!("{line}, {name}, bytes read"), k.est.r, distinct);
+        self.tiles(line, k, copied_by_tiles, all);
         let written: u64 = all
             .iter()
             .filter(|(of, _)| of.starts_with(&format!("{name} r")) && of.ends_with("written"))
@@ -128,8 +158,9 @@ impl Held {
     }
 }
 
-/// Lines over V (1 000 numbers), U (2 062), M (40 by 50), W (40 by 40), L (64 by 64) and F (f32, as
-/// L).
+/// Lines over V (1 000 numbers), U (2 062), M (40 by 50), W (40 by 40), L (64 by 64), F (f32, as
+/// L), and what has products in tiles: P (128 by 32), Q (32 by 192), O (130 by 40), R (40 by 200),
+/// X (8 192).
 const LINES: &[&str] = &[
     "1+V",
     "V×⌽V",
@@ -157,6 +188,13 @@ const LINES: &[&str] = &[
     "⌈/M×M",
     "W+.×W",
     "(⍉W)+.×W",
+    "P+.×Q",
+    "(2×P)+.×1+Q",
+    "(⍉Q)+.×⍉P",
+    "O+.×R",
+    "(P+.×Q)-P+.×⌽Q",
+    "('f32'⎕AS P)+.×'f32'⎕AS Q",
+    "+/|X∘.-9↑V",
     "+\\V",
 ];
 
@@ -171,10 +209,13 @@ fn what_is_told_of_reads_and_writes_is_what_the_text_does() {
     }
     let path = std::env::var("CUSIM_ADDRESSES").expect("a file");
     let setup = "V←÷⍳1000 ⋄ M←40 50⍴V ⋄ W←40 40⍴V ⋄ L←64 64⍴V ⋄ F←'f32'⎕AS L ⋄ U←÷⍳2062 \
-                 ⋄ _←⎕DR¨V M W F L U";
+                 ⋄ P←128 32⍴V ⋄ Q←32 192⍴V ⋄ O←130 40⍴V ⋄ R←40 200⍴V ⋄ X←8192⍴V \
+                 ⋄ _←⎕DR¨V M W F L U P Q O R X";
     let mut held = Held::default();
     for line in LINES {
         let mut gpu = prepared(Wanted::Cuda, &[setup]);
+        // The texts are what is counted, and not what a library does for them.
+        gpu.options().switch("cublas", false).expect("a switch");
         let before = std::fs::read_to_string(&path).map_or(0, |said| said.len());
         let trace = gpu.trace_of(Some(line)).expect("a trace");
         let said = std::fs::read_to_string(&path).expect("a count");

@@ -96,6 +96,34 @@ fn what_computing_again_takes_is_told_by_what_the_plan_writes() {
     assert_eq!(costs, BTreeSet::from([400_000]), "{:#?}", trace.decisions);
 }
 
+/// Values that are asked for together, of which one reads another.
+const TOGETHER: [&str; 5] = ["y(⌽y)", "(⌽y)y", "y(3⌽y)(⌽y)", "y(y-⌽y)", "(y-1⌽y)y(y×¯1⌽y)"];
+
+/// A small value that is asked for and read elsewhere is no launch behind its own: it is computed
+/// again there. A large one is read.
+#[test]
+fn a_small_value_that_is_asked_for_is_not_waited_for() {
+    for (items, launches) in [(2, 1), (40, 1), (100_000, 2)] {
+        for line in TOGETHER {
+            let data = format!("x←÷⍳{items} ⋄ _←⎕DR x");
+            let lines = [data.as_str(), "y←1+x×2", line];
+            let trace = told(&[], &lines);
+            assert_eq!(trace.kernels.len(), launches, "{items}, {line}");
+            let off = told(&["off=settle"], &lines);
+            assert_eq!(trace.result, off.result, "{items}, {line}");
+        }
+    }
+}
+
+/// Items that are assigned are told by the place where that is written.
+#[test]
+fn assigned_items_are_named_by_their_assignment() {
+    let data = "d←40000⍴⍳365 ⋄ x←÷⍳40000 ⋄ _←⎕DR¨d x";
+    let trace = told(&[], &[data, "{s←365⍴0 ⋄ s[d]+←x ⋄ s}⍬"]);
+    let k = trace.kernels.last().expect("a launch");
+    assert!(k.name.contains("[d]+←x"), "{}", k.name);
+}
+
 /// The form of a product is the one that takes less: a smaller one is never told to take much
 /// longer than a larger one. From some tiles on each is told with its sizes and loops.
 #[test]

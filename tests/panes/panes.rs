@@ -77,6 +77,16 @@ const SCREENS: &[(&str, &str, &str)] = &[
     ("nothing", "", ""),
 ];
 
+/// A program that only prints is told: the statement whose launches have most to do comes first.
+#[test]
+fn a_program_that_prints_is_told_by_its_largest_statement() {
+    let mut app = open("x←÷⍳100000\n⎕←'sum ',⍕+/x×x\ny←2×⍳9\n⎕←⍕+/y\n", PLAIN);
+    let shown = app.text(160, 50);
+    assert!(!shown.contains("nothing was compiled"), "{shown}");
+    let launch = shown.lines().find(|l| l.contains(" k0 ")).expect("a launch");
+    assert!(launch.contains("+/x×x"), "{shown}");
+}
+
 /// A script's first line stands as it was written, and is no statement.
 #[test]
 fn the_systems_line_of_a_script_is_shown_as_it_is() {

@@ -213,8 +213,11 @@ fn any_statement_of_a_program_is_told() {
     let span = trace["place"].as_array().unwrap();
     assert_eq!((&trace["statement"], span[1].as_u64()), (&"⎕←f 0.5×⍳3000".into(), Some(10)));
     assert!(err.contains("aplomb: line 2; --line N tells"), "{err}");
-    let (_, err, code) = ran(&["cuda", "--line", "1", &path], "");
-    assert!(code == 1 && err.contains("on line 1 nothing gave a value"), "{err}");
+    // A function is computed where it is called.
+    let (out, _, _) = ran(&["explain", "--line", "1", &path], "");
+    assert!(out.starts_with("line 3, where line 1 was computed; --line N tells"), "{out}");
+    let (_, err, code) = ran(&["cuda", "--line", "7", &path], "");
+    assert!(code == 1 && err.contains("line 7 gave no value"), "{err}");
     for seed in ["acc-dot", "bar-gauss", "acl-life"] {
         let seed = format!("{}/examples/seeds/{seed}.apl", env!("CARGO_MANIFEST_DIR"));
         if std::path::Path::new(&seed).exists() {

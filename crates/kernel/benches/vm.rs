@@ -48,7 +48,7 @@ impl Build {
             compaction: None,
             finish: None,
             tiling: None,
-            is_tiled: false,
+            tiles: Default::default(),
             after: Vec::new(),
             after_stores: Vec::new(),
             nodes: Vec::new(),

@@ -77,6 +77,18 @@ pub enum From {
     Launch(u32),
 }
 
+/// The rule by which a fold whose operands repeat goes by tiles of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Tiles {
+    /// Only if that takes less by the model.
+    #[default]
+    ByModel,
+    /// Whatever that is worth: the rule of 2008, which knows no caches.
+    Always,
+    /// Never.
+    Never,
+}
+
 /// The kind of a launch: what it does with its body's values beside storing them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -246,9 +258,8 @@ pub struct Launch {
     /// The copies that a block of threads keeps in its shared memory, each with the loads it
     /// serves.
     pub tiling: Option<Tiling<u32>>,
-    /// Whether a fold whose operands repeat goes by tiles, whatever that is worth: the rule of
-    /// 2008, which knows no caches.
-    pub is_tiled: bool,
+    /// The rule by which a fold whose operands repeat goes by tiles of them on a GPU.
+    pub tiles: Tiles,
     /// Nodes computed here, in id order.
     pub nodes: Vec<NodeId>,
     /// The name, after what it computes.

@@ -371,11 +371,8 @@ pub fn node(trace: &Trace, which: &str, width: usize) -> Result<String, String> 
     for d in trace.decisions.iter().filter(|d| family.contains(&d.node)) {
         out += &format!("  {}\n", wrapped(&sentence(trace, d), 4, width));
         out += &format!("    {}: {}", d.chosen, price(&d.cost));
-        // The figures of the step alone, where no plan with the other choice was made.
-        let alone = d.plan.is_none();
         for alt in &d.alt {
-            let by = if alone && alt.why_not == "dearer" { " by itself" } else { "" };
-            out += &format!(" · {}: {}, {}{by}", alt.name, price(&alt.cost), alt.why_not);
+            out += &format!(" · {}: {}, {}", alt.name, price(&alt.cost), alt.why_not);
         }
         out += &format!(" · {}\n", d.seed);
         out +=

@@ -36,6 +36,9 @@ pub enum WhyNot {
     },
 }
 
+/// The reason of a way that its own figures call dearer: those of a step, not of a whole plan.
+pub const BY_ITSELF: &str = "dearer by itself";
+
 impl WhyNot {
     /// The reason as part of a sentence.
     pub fn says(&self) -> String {
@@ -51,7 +54,7 @@ impl WhyNot {
     /// The reason as the trace writes it.
     pub fn text(&self) -> String {
         match self {
-            WhyNot::Dearer => "dearer".into(),
+            WhyNot::Dearer => BY_ITSELF.into(),
             WhyNot::Rule(why) => format!("rule: {why}"),
             WhyNot::Illegal(why) => format!("illegal: {why}"),
             WhyNot::Limit { name, need, have } => format!("limit:{name}({need}>{have})"),

@@ -10,16 +10,17 @@ use super::delayed::{self, Forms};
 use super::fault;
 use super::formula::Formulas;
 use super::hash::Map;
+use super::reversal::Reversal;
 use super::schedule::legal::Illegal;
 use super::schedule::policy::Policy;
 use super::schedule::{Group, Keep, Schedule, Why, is_free_root, legal, together};
 use super::sentences::{Apart, Says};
 use super::work::Work;
-use super::{Answer, cost, need};
+use super::{Answer, cost, need, place};
 use aplomb_ground::error::{Result, bug};
 use aplomb_plans::plan::{
     BufId, Buffer, Compaction, Finish, From, Kind, Launch, Load, Origin, Plan, Reduction, Step,
-    Store, ValueId, What,
+    Store, Tiles, ValueId, What,
 };
 use aplomb_values::array::Array;
 use aplomb_values::body::Rounds;
@@ -77,9 +78,15 @@ pub fn run(work: &mut Work) -> Result<()> {
     work.layouts.apply(&mut plan);
     let is_tiled = work.options.preset().staged && !work.options.is_off("tile");
     for (g, launch) in plan.launches.iter_mut().enumerate() {
-        launch.is_tiled = is_tiled;
+        launch.tiles = if is_tiled { Tiles::Always } else { Tiles::ByModel };
         let tiling = work.tilings.get(&g);
         launch.tiling = tiling.and_then(|of| of.over(|l| place_of(launch, &buffers, l)));
+    }
+    for g in 0..plan.launches.len() {
+        if work.options.reverses(Reversal::Tiles(g)) {
+            let other = place::other_tiles(&plan, &plan.launches[g]);
+            plan.launches[g].tiles = other;
+        }
     }
     if let Some(forms) = forms {
         work.delayed = forms;
@@ -163,7 +170,7 @@ pub fn launch(
         after: Vec::new(),
         after_stores: Vec::new(),
         tiling: None,
-        is_tiled: false,
+        tiles: Tiles::ByModel,
         nodes: group.nodes(),
         name: format!("k{number} {}", name(dag, group)),
     };
@@ -591,7 +598,8 @@ fn explain(work: &mut Work, schedule: &Schedule) -> Result<()> {
             Why::Root if let Some(ns) = again => {
                 says = Says::AskedAgain;
                 let once_more = cost::Cost { ns, ..cost::Cost::default() };
-                ("keep", "own:keep", inline(once_more), WhyNot::Dearer)
+                let why = "what is asked for twice is stored where that takes less than its work";
+                ("keep", "own:keep", inline(once_more), WhyNot::Rule(why))
             }
             Why::Root => {
                 ("root", "own:root", nothing, WhyNot::Illegal("nothing else holds its value"))

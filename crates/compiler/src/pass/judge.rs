@@ -50,7 +50,8 @@ impl<'a> Judge<'a> {
         }
         let elements = dag.elements(at);
         // A use of the shape alone is one more place, unless shape-uses has seen to it.
-        let asked = !self.policies.asks(Policy::Shapes) && dag.info(at).asked;
+        let counts = !self.policies.asks(Policy::Shapes) || self.policies.flips.has(at, Way::Used);
+        let asked = counts && dag.info(at).asked;
         let own = if asked { elements } else { 0 };
         let points = places.iter().fold(own, |n, c| n.saturating_add(c.points));
         let uses = places.len() + usize::from(asked);

@@ -5,6 +5,7 @@
 //! a pass may change launches, bytes and time, never a value. Never: clocks and devices; an
 //! `Observer` owns the clock.
 
+mod again;
 mod break_random;
 mod cache;
 mod contexts;

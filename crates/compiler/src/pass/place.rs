@@ -17,9 +17,11 @@ use super::sentences::{Met, Says};
 use super::work::Work;
 use super::{find, need, sketch, tile};
 use aplomb_ground::error::Result;
-use aplomb_plans::kir::{self, Space, TileSize};
+use aplomb_plans::kir::{self, Form, Space, TileSize};
 use aplomb_plans::plan::tiling::{BYTES, Single, single};
-use aplomb_plans::plan::{Asking, BufId, Kind, Load, Plan, adjacency, asking, met, product, uses};
+use aplomb_plans::plan::{
+    Asking, BufId, Kind, Launch, Load, Plan, Tiles, adjacency, asking, met, product, uses,
+};
 use aplomb_values::dag::{NodeId, Read};
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
@@ -332,18 +334,42 @@ pub fn of_text(plan: &Plan, k: usize, d: Decision) -> Decision {
     let own = |load: &Load| plan.buffer(load.buf).node == d.at();
     let Some(load) = launch.loads.iter().position(own) else { return d };
     let (space, _) = kir::space(plan, launch, load);
+    let is_tiled = goes_by_tiles(plan, launch);
+    let could = Launch { tiles: other_tiles(plan, launch), ..launch.clone() };
+    let other = (goes_by_tiles(plan, &could) != is_tiled).then_some(Reversal::Tiles(k));
+    let or = |d: Decision| match other {
+        Some(other) => d.or(other),
+        None => d,
+    };
     if space == Space::Global {
-        return d;
+        return or(d);
     }
     let [all, once] = [d.chosen().cost, d.rejected()[0].0.cost];
     let size = plan.buffer(launch.loads[load].buf).dtype.size() as u64;
     let copied = kir::copied(plan, launch, load, TileSize::USUAL);
     let cost = copied.map_or(once, |n| loading(n, size));
-    let switch = if launch.is_tiled { "tile" } else { "" };
+    let switch = if launch.tiles == Tiles::Always { "tile" } else { "" };
     let about = About { at: d.at(), what: "place", reason: "reuse", row: d.row(), switch };
     let chosen = Choice { name: space.name(), cost };
     let over = Choice { name: Space::Global.name(), cost: all };
-    Decision::forced(about, chosen, over, WhyNot::Dearer, d.says().clone())
+    let because = match space {
+        Space::Constant => WhyNot::Rule("lanes that ask for one element are served by one load"),
+        Space::Register if !is_tiled => {
+            WhyNot::Rule("what a thread's loop does not move is loaded before it")
+        }
+        _ => WhyNot::Dearer,
+    };
+    or(Decision::forced(about, chosen, over, because, d.says().clone()))
+}
+
+/// True of a fold that goes by tiles of its operands on a GPU.
+fn goes_by_tiles(plan: &Plan, launch: &Launch) -> bool {
+    matches!(Form::of(plan, launch), Form::Tiles | Form::Pairs)
+}
+
+/// The other way for the tiles of a launch.
+pub fn other_tiles(plan: &Plan, launch: &Launch) -> Tiles {
+    if goes_by_tiles(plan, launch) { Tiles::Never } else { Tiles::Always }
 }
 
 /// The cost of so many loads of so many bytes each.

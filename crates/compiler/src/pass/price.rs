@@ -4,7 +4,7 @@
 //! known when the plan is made again with it reversed, which takes as long as the plan took; so it
 //! is done where somebody asks. In: a story. Out: the same, with `plan` at its decisions.
 
-use super::decide::Decision;
+use super::decide::{BY_ITSELF, Decision};
 use super::reversal::Reversal;
 use super::schedule::flips::{Flip, Way};
 use super::schedule::{Schedule, Why};
@@ -58,6 +58,7 @@ pub fn other(dag: &Dag, plan: &Schedule, last: &[NodeId], d: &Decision) -> Optio
     let (at, way) = match (d.what(), d.reason()) {
         _ if d.other().is_some() => return d.other(),
         ("inline", _) | ("push", "composes") => (at, Way::Store),
+        ("shape", _) => (at, Way::Used),
         ("keep", "work" | "shared" | "settled") => (at, Way::Inline),
         ("embed", _) | ("horizontal", _) => (at, Way::Apart),
         ("launch", "boundary") => (at, Way::Together),
@@ -141,7 +142,7 @@ pub fn all(
 
 /// The reason for which an alternative lost, now that both plans are known.
 fn judged(own: &PlanCost, other: &PlanCost, said: &str, settles: bool) -> String {
-    let by_cost = said == "dearer" || said.starts_with("rule: ");
+    let by_cost = said == BY_ITSELF || said.starts_with("rule: ");
     // What only a GPU's text does changes its time alone.
     let is_cheaper = match other.us == own.us {
         true => other.gpu_us < own.gpu_us,
@@ -151,7 +152,7 @@ fn judged(own: &PlanCost, other: &PlanCost, said: &str, settles: bool) -> String
         _ if !by_cost => said.into(),
         _ if other == own => "rule: the whole plan costs the same with it".into(),
         false => "dearer".into(),
-        true if said != "dearer" => said.into(),
+        true if said != BY_ITSELF => said.into(),
         true if other.us == own.us && own.us < ASK_US => {
             "rule: no GPU is asked to run a plan as short as this".into()
         }

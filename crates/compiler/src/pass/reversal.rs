@@ -22,12 +22,16 @@ pub enum Reversal {
     Nested { fold: NodeId, map: NodeId },
     /// settle: the arrays of a launch lie as they are written.
     Unturned(usize),
+    /// settle: who reads a value that was asked for waits for it.
+    Waits(NodeId),
     /// place: another memory serves the reads of an array by a launch.
     Placed { launch: usize, array: NodeId },
     /// tile: a launch is cut into the next best boxes, or not at all where no others fit.
     Boxes(usize),
     /// pad: rows of an array's copy by a launch are padded where they are not, and the reverse.
     Pad { launch: usize, array: NodeId },
+    /// A fold of a launch goes by tiles of its operands where it does not, and the reverse.
+    Tiles(usize),
     /// split: a launch may need any amount of this.
     Unlimited(&'static str),
 }
@@ -36,7 +40,19 @@ impl Reversal {
     /// True of one by which nodes get other numbers, so that it stands beside no other choice that
     /// names one.
     pub fn renumbers(self) -> bool {
-        matches!(self, Reversal::Unbound(_) | Reversal::Unmerged(_) | Reversal::Nested { .. })
+        match self {
+            Reversal::Unbound(_)
+            | Reversal::Unmerged(_)
+            | Reversal::Nested { .. }
+            | Reversal::Waits(_) => true,
+            Reversal::Flip(_)
+            | Reversal::Unturned(_)
+            | Reversal::Placed { .. }
+            | Reversal::Boxes(_)
+            | Reversal::Pad { .. }
+            | Reversal::Tiles(_)
+            | Reversal::Unlimited(_) => false,
+        }
     }
 }
 

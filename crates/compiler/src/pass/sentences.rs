@@ -43,6 +43,8 @@ pub enum Says {
     AskedAgain,
     /// horizontal: one launch instead of so many, which moves so much less.
     OneDomain { parts: usize, saved: u64 },
+    /// settle: a value that was asked for, computed again where others read it.
+    NotWaitedFor,
     /// embed-consumers: a step behind its fold.
     Epilogue,
     /// embed-consumers: a fold in the launch that writes what it reads.
@@ -194,6 +196,11 @@ impl<'a> Final<'a> {
                 let names = names(dag, d.with());
                 format!("{names} run over one domain: one launch instead of {parts}{saved}")
             }
+            Says::NotWaitedFor => format!(
+                "{name} is a value that was asked for, so it is written; what else reads it \
+                 computes it again, {}, instead of waiting for it in a launch of its own",
+                time(chosen.ns / 1e3)
+            ),
             Says::Epilogue => {
                 format!("{name} follows its reduction in the same launch, as an epilogue")
             }
@@ -247,6 +254,7 @@ impl<'a> Final<'a> {
                     Way::Inline => "is computed where it is read",
                     Way::Together => "is one launch with others",
                     Way::Apart => "is a launch of its own",
+                    Way::Used => "is used where its shape is asked for",
                 };
                 let by = |device: &str, own: f64, other: f64| {
                     format!(

@@ -20,7 +20,7 @@ use super::schedule::flips::{Flip, Way};
 use super::schedule::{Group, Schedule, Why, legal};
 use super::sentences::Says;
 use super::work::Work;
-use super::{find, price, sketch};
+use super::{again, find, price, sketch};
 use aplomb_ground::error::Result;
 use aplomb_ground::trace::PlanCost;
 use aplomb_plans::kir::LAUNCH_US;
@@ -107,6 +107,9 @@ fn turned(extents: &[usize], order: &[usize]) -> Shape {
 }
 
 pub fn run(work: &mut Work) -> Result<()> {
+    if work.options.settles() {
+        again::run(work)?;
+    }
     match (work.options.flips, work.options.dice) {
         (_, Some(seed)) => return by_dice(work, seed),
         (Some(given), None) => work.flip(given),
@@ -271,6 +274,7 @@ fn chosen(flip: Flip, own: &PlanCost, other: &PlanCost) -> Decision {
         Way::Inline => ("inline", ["inline", "materialise"]),
         Way::Together => ("horizontal", ["merge", "apart"]),
         Way::Apart => ("launch", ["apart", "merge"]),
+        Way::Used => ("shape", ["use", "drop"]),
     };
     let because = match () {
         () if own.us <= other.us => WhyNot::Dearer,

@@ -6,6 +6,7 @@
 //! ≠. For a plan: values are used after they are made, stages rise along reads, every buffer is
 //! written once, and reads stay inside their buffers. For a story: it is one of the final plan.
 
+use super::decide::BY_ITSELF;
 use super::lets::{self, Let};
 use super::schedule::flips::Flips;
 use super::schedule::policy::Policies;
@@ -382,7 +383,7 @@ pub fn check_trace(trace: &Trace) -> Result<(), String> {
             }
             _ => {}
         }
-        if d.alt.iter().any(|alt| alt.why_not == "dearer" && alt.cost.us < d.cost.us) {
+        if d.alt.iter().any(|alt| alt.why_not == BY_ITSELF && alt.cost.us < d.cost.us) {
             return wrong("not dearer");
         }
     }

@@ -48,6 +48,17 @@ pub struct Warning {
     pub text: String,
 }
 
+/// A graph to go back to, from one that was tried.
+pub struct Saved {
+    dag: Dag,
+    roots: Vec<NodeId>,
+    lets: Rc<[Let]>,
+    flips: Flips,
+    delayed: BTreeMap<NodeId, String>,
+    events: usize,
+    schedule: Option<Rc<Schedule>>,
+}
+
 pub struct Work<'a> {
     pub recorded: &'a Recorded,
     pub options: &'a Options,
@@ -256,6 +267,27 @@ impl<'a> Work<'a> {
                 info.from.push(old);
             }
         }
+    }
+
+    /// The graph as it is, with what follows it: to be taken back to.
+    pub fn saved(&self) -> Saved {
+        Saved {
+            dag: self.dag.clone(),
+            roots: self.roots.clone(),
+            lets: self.lets.clone(),
+            flips: self.policies.flips,
+            delayed: self.delayed.clone(),
+            events: self.events.len(),
+            schedule: self.schedule.clone(),
+        }
+    }
+
+    /// Takes the graph back to what it was.
+    pub fn restore(&mut self, was: Saved) {
+        (self.dag, self.roots, self.lets) = (was.dag, was.roots, was.lets);
+        (self.policies.flips, self.delayed) = (was.flips, was.delayed);
+        self.events.truncate(was.events);
+        self.schedule = was.schedule;
     }
 
     pub fn finish(&mut self) -> Result<(Plan, Vec<Answer>)> {

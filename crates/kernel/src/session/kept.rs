@@ -17,7 +17,7 @@ use aplomb_language::eval::work::Reason;
 use aplomb_plans::kir;
 use aplomb_values::array::Array;
 use aplomb_values::dag::Recorded;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -174,6 +174,8 @@ pub struct Story {
     pub work_ns: f64,
     /// The switches it was compiled under; None: nothing was compiled.
     pub config: Option<Config>,
+    /// Lines of which it computed something: others than its own where it used what they name.
+    pub computes: BTreeSet<usize>,
 }
 
 /// An evaluation, with those of one plan at the same places: they are told once.
@@ -275,7 +277,29 @@ impl Kept {
             outside_ms: self.warnings.iter().filter_map(|w| w.ms).sum(),
             work_ns: self.work_ns(),
             config: self.parts.first().map(|part| part.log.config()),
+            computes: self.computes(),
         }
+    }
+
+    /// Lines of the statement's own source of which its evaluations computed something.
+    fn computes(&self) -> BTreeSet<usize> {
+        let Some(own) = &self.place else { return BTreeSet::new() };
+        let graphs = self.parts.iter().map(|part| &part.log.recorded().dag);
+        let places = graphs.flat_map(|dag| {
+            dag.ids().filter(|at| !dag.node(*at).is_given()).map(|at| &dag.info(at).meta.place)
+        });
+        let text = &own.source.text;
+        let here = places.flatten().filter(|p| Arc::ptr_eq(&p.source.text, text));
+        let starts: BTreeSet<u32> = here.map(|place| place.span.start).collect();
+        let breaks = text.chars().enumerate().filter(|(_, c)| *c == '\n');
+        let (mut breaks, mut line) = (breaks.map(|(at, _)| at as u32).peekable(), 1);
+        let line_of = |start: u32| {
+            while breaks.next_if(|at| *at < start).is_some() {
+                line += 1;
+            }
+            line
+        };
+        starts.into_iter().map(line_of).collect()
     }
 
     /// Beyond what a story holds, evaluations are only counted.

@@ -287,7 +287,7 @@ impl Session {
                 sink.event(Event::IsComplete(lines::completeness(&code)))
             }
             Request::Trace { code, name, switches, effects } => {
-                let mode = Mode { holding: !effects, ..self.core.mode() };
+                let mode = Mode { holding: !effects, each: true, ..self.core.mode() };
                 self.looking(mode, |session| session.tell(&code, &name, switches, sink));
             }
             Request::Again { switches } => match self.again(switches.as_ref()) {

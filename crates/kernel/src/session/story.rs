@@ -123,8 +123,8 @@ impl Session {
     }
 
     /// Runs a text under these switches with everything recorded, and tells a trace for each
-    /// statement that gave a value. Names, system variables, switches and the line that `]why`
-    /// speaks of are then as they were; files and what was printed are not.
+    /// statement that gave a value or had work done. Names, system variables, switches and the line
+    /// that `]why` speaks of are then as they were; files and what was printed are not.
     pub(super) fn tell(
         &mut self,
         code: &str,
@@ -161,7 +161,10 @@ impl Session {
         self.loading = 0;
         let chosen = switches.map_or(Ok(()), |s| choose(self.core.options(), &s));
         let done = chosen.and_then(|()| self.run_pieces(code, name, false, sink));
-        let mut traces = self.core.take_traces();
+        let mut traces = match &done {
+            Ok(()) => self.core.take_stories(),
+            Err(_) => self.core.take_traces(),
+        };
         if let Err(error) = done {
             sink.event(Event::Error(failure(&self.core.settle(error))));
             // What was compiled before it failed is a story too.

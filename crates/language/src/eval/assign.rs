@@ -18,8 +18,8 @@ use std::rc::Rc;
 impl Eval<'_> {
     /// One instruction that assigns; the value stays on the stack.
     pub fn assignment(&mut self, at: At<'_>, ins: &Ins) -> Result<()> {
-        if self.cx.sys.recorder.ahead {
-            // An effect is told where it stands.
+        // An effect is told where it stands, and so is what new items of an array are made by.
+        if self.cx.sys.recorder.ahead || matches!(ins.what, Do::AssignIndex { .. }) {
             self.enter(at, ins.at);
         }
         let top = |e: &Self| e.st.stack.last().cloned().ok_or_else(|| value("nothing to assign"));

@@ -15,7 +15,7 @@ use super::fold::{fold_text, unit};
 use super::lower::{At, Body, Lowering, block_stride, set};
 use super::sizes::{Copied, Sized, TileSize};
 use super::{Expr, Spread, Stmt, THREADS, Type, wide};
-use crate::plan::{Kind, Launch, Math, Plan, Step, What};
+use crate::plan::{Kind, Launch, Math, Plan, Step, Tiles, What};
 use aplomb_ground::error::{Result, bug};
 use aplomb_values::array::DType;
 use aplomb_values::dag::ix::{Ix, linear};
@@ -99,7 +99,10 @@ impl Tiled {
                 .saturating_mul(of(column).div_ceil(u64::from(SIDE))),
         };
         let fewest = if column.is_some() { TILES } else { ROWS };
-        let small = !launch.is_tiled
+        if launch.tiles == Tiles::Never {
+            return None;
+        }
+        let small = launch.tiles == Tiles::ByModel
             && (tiles < fewest
                 || launch.domain[folded] < SHORT
                 || column.is_some_and(|c| of(c).min(of(row)) < 32));

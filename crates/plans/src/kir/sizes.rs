@@ -292,10 +292,12 @@ impl Sized {
         rows.div_ceil(u64::from(size.rows)) * columns.div_ceil(u64::from(size.columns))
     }
 
-    /// Items that all blocks load from memory.
+    /// Items that all blocks load from memory: places beyond the edges repeat the last one, and are
+    /// loaded like others.
     pub fn loads(&self, size: TileSize) -> u64 {
         let each = u64::from(size.rows + size.columns);
-        self.tiles(size).saturating_mul(each).saturating_mul(self.extents[2])
+        let deep = self.extents[2].next_multiple_of(u64::from(size.deep).max(1));
+        self.tiles(size).saturating_mul(each).saturating_mul(deep)
     }
 
     /// Microseconds: those of the multiprocessor that has most blocks, by what bounds a block

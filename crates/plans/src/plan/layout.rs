@@ -153,7 +153,7 @@ mod tests {
             after: Vec::new(),
             after_stores: Vec::new(),
             tiling: None,
-            is_tiled: false,
+            tiles: Default::default(),
             nodes: Vec::new(),
             name: String::new(),
         };

@@ -73,13 +73,18 @@ impl Run {
         trace.config.is(&self.switches.preset, &self.switches.off)
     }
 
-    /// The evaluation to begin with: the largest of the last statement that was compiled under this
-    /// run's switches.
+    /// The evaluation to begin with: the largest of the statement whose launches have most to do by
+    /// the model, of those that were compiled under this run's switches; the later of equals.
     pub fn best(&self) -> usize {
-        let own =
-            self.stories.iter().rev().find(|s| self.traces.get(s.0).is_some_and(|t| self.owns(t)));
-        let last = own.or(self.stories.last()).map(|s| s.0);
-        let own = self.stories.iter().enumerate().filter(|(_, s)| Some(s.0) == last);
+        let work = |s: &&(usize, usize)| -> f64 {
+            let trace = self.traces.get(s.0);
+            trace.map_or(0.0, |t| t.kernels.iter().map(|k| k.est.cpu_us * k.times() as f64).sum())
+        };
+        let owns = |s: &&(usize, usize)| self.traces.get(s.0).is_some_and(|t| self.owns(t));
+        let most = |a: &&(usize, usize), b: &&(usize, usize)| work(a).total_cmp(&work(b));
+        let own = self.stories.iter().filter(owns).max_by(most);
+        let of = own.or(self.stories.iter().max_by(most)).map(|s| s.0);
+        let own = self.stories.iter().enumerate().filter(|(_, s)| Some(s.0) == of);
         own.max_by_key(|(k, _)| self.story(*k).map(|(_, s)| s.nodes[1] - s.nodes[0]))
             .map_or(0, |(k, _)| k)
     }

@@ -16,6 +16,8 @@ pub enum Way {
     Apart,
     /// One launch with others of its domain, though they share nothing.
     Together,
+    /// Counting a use of its shape as one of its values.
+    Used,
 }
 
 impl Way {
@@ -26,6 +28,7 @@ impl Way {
             Way::Inline => Way::Store,
             Way::Apart => Way::Together,
             Way::Together => Way::Apart,
+            Way::Used => Way::Used,
         }
     }
 }

@@ -249,7 +249,7 @@ fn kind(node: &Node<NodeId>) -> Kind {
 }
 
 /// Whether a domain is not worth a launch of its own.
-fn is_small(domain: &[usize]) -> bool {
+pub fn is_small(domain: &[usize]) -> bool {
     domain.iter().map(|&d| d as f64).product::<f64>() * cost::READ_NS * 4.0 < LAUNCH_NS
 }
 

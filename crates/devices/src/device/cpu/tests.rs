@@ -173,7 +173,7 @@ pub fn launch(domain: &[usize]) -> Launch {
         after: Vec::new(),
         after_stores: Vec::new(),
         tiling: None,
-        is_tiled: false,
+        tiles: Default::default(),
         nodes: Vec::new(),
         name: "t".into(),
     }
