@@ -80,7 +80,9 @@ pub fn deep_bits(value: &Array) -> (Vec<usize>, Vec<u64>) {
         out.push(a.rank());
         out.extend(a.shape());
         if let Data::Items(items) = a.data() {
-            items.iter().for_each(|item| shapes(&item, out));
+            // A simple scalar is its value, whether it stands in a box or beside others.
+            let boxed = items.iter().filter(|item| item.rank() > 0 || !item.is_uniform());
+            boxed.for_each(|item| shapes(&item, out));
         }
     }
     let (mut all, bits) = (Vec::new(), bits(value).1);

@@ -251,6 +251,8 @@ impl Maker<'_, '_> {
                 let (of, class) = self.items_of(body, y)?;
                 body.listed(class, |into| OnList::Drop { into, of, n })
             }
+            // A scalar stays one.
+            '⌽' | '⊖' if is_one(y) => None,
             '⌽' | '⊖' => {
                 let (n, (of, class)) = (x.number()?, self.items_of(body, y)?);
                 body.listed(class, |into| OnList::Turn { into, of, n })
