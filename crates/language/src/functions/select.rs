@@ -277,11 +277,13 @@ pub fn places_of(shape: &[usize], sels: &[Sel], budget: &Budget) -> Result<(Shap
 
 fn at_sels(cx: &mut Cx<'_>, a: &Array, sels: &[Sel]) -> Result<Array> {
     let a = cx.ready_outer(a)?;
+    // For each item its place as it was chosen, along an axis and in all, and as it is gathered.
+    let each = 2 * size_of::<usize>() + size_of::<std::result::Result<usize, f64>>();
     let bytes: usize = sels
         .iter()
         .zip(a.shape())
         .map(|(s, &n)| if let Sel::At { places, .. } = s { places.len() } else { n })
-        .fold(16, |a, n| a.saturating_mul(n));
+        .fold(each, |a, n| a.saturating_mul(n));
     let _held = cx.budget().charge(bytes as u64)?;
     let (shape, places) = places_of(a.shape(), sels, cx.budget())?;
     if places.is_empty() {

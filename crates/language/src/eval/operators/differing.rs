@@ -55,7 +55,10 @@ pub fn each_that_differs(
         _ => y,
     };
     let items = reshaped(&mut ev.cx, items, &[n])?;
-    let Some(Groups { firsts, of }) = few_groups(&mut ev.cx, &items)? else { return Ok(None) };
+    let Some(Groups { firsts, mut of }) = few_groups(&mut ev.cx, &items)? else {
+        return Ok(None);
+    };
+    let _held = ev.cx.budget().charge_elements(of.len(), size_of::<u32>())?;
     let m = firsts.len();
     let picks: Vec<_> = firsts.into_iter().map(Some).collect();
     let differ = crate::functions::cells::along(&mut ev.cx, &items, 0, &picks)?;
@@ -71,8 +74,8 @@ pub fn each_that_differs(
         return Ok(Some(all.items(shape)));
     }
     let io = ev.cx.sys.settings.io as u32;
-    let places = ev.cx.budget().each(of.into_iter().map(|k| k + io))?;
-    let places = Array::up_to(shape, places, m as u32, ev.cx.budget())?;
+    of.iter_mut().for_each(|k| *k += io);
+    let places = Array::up_to(shape, of, m as u32, ev.cx.budget())?;
     crate::functions::select::bracket(&mut ev.cx, &made, &[Some(places)]).map(Some)
 }
 
