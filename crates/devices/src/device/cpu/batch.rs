@@ -226,6 +226,30 @@ impl Block {
     }
 }
 
+/// The sum of n products, given by pairs of factors; n is K, but where that is `DEEP`.
+#[inline(always)]
+fn summed<L: Wide, const K: usize, const ORDER: bool>(
+    n: usize,
+    pair: impl Fn(usize) -> (L, L),
+) -> L {
+    if ORDER {
+        // What changes no sum.
+        let mut sum = L::splat(-0.0);
+        for k in 0..n {
+            let (x, y) = pair(k);
+            sum = x.fma(y, sum);
+        }
+        return sum;
+    }
+    let mut part = [L::splat(0.0); K];
+    for (k, part) in part[..n].iter_mut().enumerate() {
+        let (x, y) = pair(k);
+        *part = x.mul(y);
+    }
+    let Ok(()) = halve::<_, Infallible>(&mut part[..n], |x, y| Ok(x.add(y)));
+    part[0]
+}
+
 /// Results of a row from one column on, as many as fill registers; the next column.
 #[inline(always)]
 unsafe fn columns<L: Wide, const K: usize, const ORDER: bool>(
@@ -245,24 +269,7 @@ unsafe fn columns<L: Wide, const K: usize, const ORDER: bool>(
                 let y = right.offset(k as isize * shape.right[2] as isize).add(column);
                 (L::splat(x), L::load(y))
             };
-            let sum = if ORDER {
-                // What changes no sum.
-                let mut sum = L::splat(-0.0);
-                for k in 0..n {
-                    let (x, y) = pair(k);
-                    sum = x.fma(y, sum);
-                }
-                sum
-            } else {
-                let mut part = [L::splat(0.0); K];
-                for (k, part) in part[..n].iter_mut().enumerate() {
-                    let (x, y) = pair(k);
-                    *part = x.mul(y);
-                }
-                let Ok(()) = halve::<_, Infallible>(&mut part[..n], |x, y| Ok(x.add(y)));
-                part[0]
-            };
-            sum.store(out.add(column));
+            summed::<L, K, ORDER>(n, pair).store(out.add(column));
             column += L::N;
         }
     }
@@ -287,16 +294,8 @@ unsafe fn panel<L: Wide, const K: usize, const ORDER: bool>(
             let y: [L; K] = std::array::from_fn(|k| L::load(line(k)));
             let (mut left, mut out) = (left, out.add(column));
             for _ in 0..shape.rows {
-                let x = |k: usize| L::splat(*left.offset(k as isize * deep));
-                let sum = if ORDER {
-                    // What changes no sum.
-                    (0..K).fold(L::splat(-0.0), |sum, k| x(k).fma(y[k], sum))
-                } else {
-                    let mut part: [L; K] = std::array::from_fn(|k| x(k).mul(y[k]));
-                    let Ok(()) = halve::<_, Infallible>(&mut part, |x, y| Ok(x.add(y)));
-                    part[0]
-                };
-                sum.store(out);
+                let pair = |k: usize| (L::splat(*left.offset(k as isize * deep)), y[k]);
+                summed::<L, K, ORDER>(K, pair).store(out);
                 left = left.offset(down);
                 out = out.add(shape.columns);
             }

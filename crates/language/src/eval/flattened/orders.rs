@@ -62,12 +62,11 @@ impl Flat<'_, '_> {
         if a.rank() != 1 || !a.is_uniform() || a.is_char() || a.frame().is_some() {
             return Ok(None);
         }
-        let a = self.ev.cx.ready(a, "argument")?;
-        if a.is_complex() || a.dtype() == DType::F32 {
+        if a.dtype() == DType::F32 {
             return Ok(None);
         }
-        let numbers = a.ready_numbers(self.ev.cx.budget())?;
-        Ok((!numbers.iter().any(|x| x.is_nan())).then_some((a, numbers)))
+        let found = self.ev.cx.reals(a, "argument")?;
+        Ok(found.filter(|(_, numbers)| !numbers.iter().any(|x| x.is_nan())))
     }
 
     /// `+/V<⍵`, `∨/V<⍵`; `left`: V stands left.

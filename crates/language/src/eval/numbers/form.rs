@@ -9,7 +9,7 @@ use super::program::List;
 use super::stretches::Stretch;
 use aplomb_ground::error::{Result, bug};
 use aplomb_ground::limits::Budget;
-use aplomb_values::array::{Array, DType};
+use aplomb_values::array::{Array, DType, Data};
 use std::rc::Rc;
 
 /// A vector of more items is a list.
@@ -208,6 +208,14 @@ impl Class {
             Class::Number => Some(0.0),
             Class::Char => Some(f64::from(u32::from(' '))),
             Class::Text => None,
+        }
+    }
+
+    /// An array of items of this class: a number where characters are is one of them.
+    pub fn own(self, a: Array) -> Array {
+        match (self, a.data()) {
+            (Class::Char, Data::Num(x)) => self.scalar(*x),
+            _ => a,
         }
     }
 

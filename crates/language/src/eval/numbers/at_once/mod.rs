@@ -23,7 +23,7 @@ use super::program::List;
 use crate::eval::run::{At, Eval};
 use crate::eval::value::Value;
 use aplomb_ground::error::{Error, Result, untraced};
-use aplomb_values::array::{Array, Data, View};
+use aplomb_values::array::{Array, View};
 use aplomb_values::prim::op::Op;
 use aplomb_values::registers::Do;
 
@@ -218,11 +218,7 @@ impl Eval<'_> {
         };
         for (k, a) in changes {
             let name = &program.names[k];
-            let a = match (name.class, a.data()) {
-                (Class::Char, Data::Num(x)) => name.class.scalar(*x),
-                _ => a,
-            };
-            self.change(name.scope.at(), name.sym, a)?;
+            self.change(name.scope.at(), name.sym, name.class.own(a))?;
         }
         Ok(true)
     }

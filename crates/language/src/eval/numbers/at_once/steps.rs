@@ -1,6 +1,5 @@
 //! The steps of a turn for all turns: operations, items of lists, what is done to names.
 
-use super::super::form::Class;
 use super::{EXACT, Event, Place, State, Turns, Val, What, refuse, refused};
 use crate::functions::search::index_of;
 use crate::functions::select::bracket;
@@ -140,10 +139,7 @@ impl Turns<'_, '_> {
             }
             Do::Append { of, y } => {
                 let y = self.value(state, y)?;
-                let y = match (self.classes[of as usize], y.data()) {
-                    (Class::Char, Data::Num(x)) => Class::Char.scalar(*x),
-                    _ => y,
-                };
+                let y = self.classes[of as usize].own(y);
                 self.happens(state, What::Append(of), y);
                 return Ok(());
             }

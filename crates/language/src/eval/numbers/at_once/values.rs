@@ -4,7 +4,7 @@ use super::super::form::Class;
 use super::{State, Turns, Val, Way, counts, last_jump, refuse, refused};
 use crate::functions::straight::counted;
 use aplomb_ground::error::Result;
-use aplomb_values::array::{Array, Data, Shape};
+use aplomb_values::array::{Array, Shape};
 use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::Op;
 use aplomb_values::registers::Arg;
@@ -87,16 +87,9 @@ impl Turns<'_, '_> {
 
     /// A number beside characters is one of them.
     pub(super) fn alike(x: Array, y: Array) -> (Array, Array) {
-        let char_of = |a: &Array| match a.data() {
-            Data::Num(x) => Class::Char.scalar(*x),
-            _ => a.clone(),
-        };
         match (x.is_char(), y.is_char()) {
-            (true, false) => {
-                let y = char_of(&y);
-                (x, y)
-            }
-            (false, true) => (char_of(&x), y),
+            (true, false) => (x, Class::Char.own(y)),
+            (false, true) => (Class::Char.own(x), y),
             _ => (x, y),
         }
     }
