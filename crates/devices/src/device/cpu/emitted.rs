@@ -216,8 +216,15 @@ impl Frame {
     }
 
     /// Some rounds of a loop on the first n elements of its registers, which hold as many more as
-    /// are taken at once. False: something is suspect.
-    pub fn turned(&mut self, env: &Env, segment: &Segment, n: usize, done: usize) -> bool {
+    /// are taken at once: all turns so many times, or once where an element may have its end. False:
+    /// something is suspect.
+    pub fn turned(
+        &mut self,
+        env: &Env,
+        segment: &Segment,
+        (n, times): (usize, u32),
+        done: usize,
+    ) -> bool {
         let (lanes, beside) = (segment.code.lanes, segment.code.tape.turns.beside());
         let whole = n.next_multiple_of(segment.at_once());
         let mut aside = std::mem::take(&mut self.aside);
@@ -229,10 +236,13 @@ impl Frame {
         }
         if segment.code.tape.turns.until.is_some() {
             aside.words.push(self.own(done) as u64);
+        } else {
+            aside.words.extend([u64::from(times), 0]);
         }
-        // SAFETY: the table is as `code` wants it: every register, of which some are written, holds
-        // `whole` elements, and is this thread's.
-        let fine = fed && unsafe { (segment.code.pages.entry())(aside.words.as_ptr()) } == 0;
+        // SAFETY: the table is as `code` wants it, and its own word may be written: every register,
+        // of which some are written, holds `whole` elements, and is this thread's.
+        let fine = fed
+            && unsafe { (segment.code.pages.entry())(aside.words.as_mut_ptr().cast_const()) } == 0;
         self.aside = aside;
         fine
     }

@@ -2,7 +2,7 @@
 //!
 //! | a round | strategy |
 //! |---|---|
-//! | is one emitted loop | several rounds of some registers' elements at once, states in registers |
+//! | is one emitted loop | several rounds of some registers' elements at once, states in registers; all of them, where they end by their count |
 //! | anything else, and the last few | pieces of a chunk that stay in L1, instruction by instruction |
 //! | is suspect somewhere | with care, one element after another by the scalar meaning |
 //!
@@ -10,7 +10,7 @@
 
 use super::Fault;
 use super::chunk::{CHUNK, Env, Frame, number};
-use super::emit::Round;
+use super::emit::{AT_ONCE, Round};
 use super::program::{Inst, Rounds, Turn};
 use aplomb_values::prim::scalar::Fail;
 
@@ -20,12 +20,14 @@ const NEAR: usize = 32 << 10;
 /// Rounds of a loop from one look at the interrupt to the next, some more where several are taken
 /// at once.
 const LOOK: u32 = 256;
+/// The same of rounds that stay in registers, all of a chunk in some milliseconds.
+const STAY: u32 = 2048;
 
 /// Elements of a loop's registers at a time, of which there are so many.
 fn piece(regs: usize) -> usize {
     let fits = NEAR / (regs.max(1) * size_of::<f64>());
     // The power of two at or below.
-    (1 << fits.max(1).ilog2()).clamp(64, CHUNK)
+    (1 << fits.max(1).ilog2()).clamp(AT_ONCE, CHUNK)
 }
 
 impl Frame {
@@ -76,7 +78,10 @@ impl Frame {
                 let before = round;
                 let turns = many.map_or(1, |many| many.code.tape.turns.count as u32);
                 let many = many.filter(|_| round + turns <= rounds.body.count);
-                round += if many.is_some() { turns } else { 1 };
+                let stays = many.is_some_and(|many| many.code.tape.repeats().is_some());
+                let left = rounds.body.count - round;
+                let times = if stays { left.min(STAY) / turns } else { 1 };
+                round += if many.is_some() { turns * times } else { 1 };
                 // The run ends as interrupted: nobody looks at its values.
                 if before / LOOK != round / LOOK && env.stop.is_set() {
                     self.inner = Some(inner);
@@ -84,7 +89,7 @@ impl Frame {
                 }
                 if let Some(many) = many {
                     inner.fill_up(rounds.given.len(), m, many.at_once());
-                    if !inner.turned(&inside, many, m, done) {
+                    if !inner.turned(&inside, many, (m, times), done) {
                         fine = false;
                         break;
                     }
@@ -146,6 +151,7 @@ impl Frame {
 
     /// The last element of the first registers again and again, up to a multiple of so many.
     fn fill_up(&mut self, regs: usize, m: usize, many: usize) {
+        debug_assert!(AT_ONCE.is_multiple_of(many), "a register has no room for {many} at once");
         for reg in 0..regs {
             let own = self.at[reg].cast_mut();
             // SAFETY: it is a register of this frame, which holds whole lines.

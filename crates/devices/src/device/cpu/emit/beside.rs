@@ -8,8 +8,12 @@ use super::code::holds;
 use super::tape::{Act, Expr, Id, Tape};
 use std::ops::RangeInclusive;
 
-/// Copies beside each other, at most: the machine adds and multiplies in four steps.
-const COPIES: usize = 4;
+/// Copies beside each other, at most: the machine adds and multiplies in four steps, two at once.
+const COPIES: usize = 8;
+/// Elements that are taken at once, at most: there are 1, 2, 4 or 8 copies, so that any piece of a
+/// chunk, which is a power of two and no shorter, is so many again and again, and no register is
+/// written behind its end.
+pub const AT_ONCE: usize = 64;
 /// Acts of all rounds that one call takes in registers.
 const ACTS: usize = 256;
 /// Rounds of such a call.
@@ -26,17 +30,18 @@ impl Tape {
             Act::Make(id) => !matches!(self.nodes[*id as usize], Expr::In(..) | Expr::Const(..)),
             _ => true,
         };
-        let acts = self.acts.iter().filter(makes).count();
-        let most = (ACTS / 8 / acts).clamp(1, COPIES);
+        let acts = self.turns_apart().0.iter().filter(makes).count();
+        let most = (ACTS / 8 / acts).min(COPIES).min(AT_ONCE / self.lanes.count);
         let mut tape = self.clone();
         tape.turns.copies = 1;
-        for copies in (2..=most).rev() {
+        let mut copies = most.checked_ilog2().map_or(1, |k| 1 << k);
+        while copies > 1 && tape.turns.copies == 1 {
             let own = self.copied(copies);
             if holds(&own) {
                 tape = own;
                 tape.turns.copies = copies;
-                break;
             }
+            copies /= 2;
         }
         let all = acts * tape.turns.copies;
         tape.turns.count = (ACTS / all).clamp(*ROUNDS.start(), *ROUNDS.end());

@@ -322,9 +322,10 @@ impl<'a> Loop<'a> {
             .collect();
         let mut room = 0;
         self.enter()?;
+        let first = self.bytes;
         for turn in 0..self.turns {
             self.turn = turn;
-            for k in 0..self.tape.acts.len() {
+            for k in 0..self.tape.turns_apart().0.len() {
                 self.act(k)?;
             }
             room = room.max((self.homes.len() + self.slots as usize) * self.lanes.register);
@@ -334,6 +335,11 @@ impl<'a> Loop<'a> {
                 self.way_out(Code::Jae_rel32_64)?;
             }
         }
+        let once_more = self.once_more()?;
+        for k in self.tape.turns_apart().0.len()..self.tape.acts.len() {
+            self.act(k)?;
+        }
+        room = room.max((self.homes.len() + self.slots as usize) * self.lanes.register);
         let mut end = self.bytes;
         self.exit()?;
         self.step(1 + (self.shares - 1) * self.turns)?;
@@ -342,8 +348,9 @@ impl<'a> Loop<'a> {
             end = self.bytes;
         }
         let mut round = self.encoder.take_buffer();
-        for from in std::mem::take(&mut self.ways_out) {
-            let far = (end - from) as i32;
+        let out = std::mem::take(&mut self.ways_out).into_iter().map(|from| (from, end));
+        for (from, to) in out.chain(once_more.map(|from| (from, first))) {
+            let far = to as i32 - from as i32;
             round[from - 4..from].copy_from_slice(&far.to_le_bytes());
         }
         self.encoder.set_buffer(before.0);

@@ -32,6 +32,7 @@ mod code;
 mod exact;
 mod forms;
 mod lanes;
+mod later;
 mod pages;
 mod record;
 mod registry;
@@ -41,6 +42,7 @@ mod tape;
 mod tests;
 
 pub use aside::{Aside, CHUNK, HOLDING, Line, Partials};
+pub use beside::AT_ONCE;
 pub use code::HEAD;
 pub use pages::Pages;
 pub use registry::{Registry, When};

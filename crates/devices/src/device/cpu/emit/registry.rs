@@ -125,7 +125,7 @@ impl Registry {
         if codes.len() >= KEPT {
             codes.clear();
         }
-        let own = tape.beside();
+        let own = tape.later().beside();
         let pages = code(&own).ok().and_then(|bytes| Pages::new(&bytes));
         let stored = |act: &Act| matches!(act, Act::Make(_) | Act::Suspect(_) | Act::Store(..));
         let again = own.acts.iter().all(stored) && own.outs.iter().all(|out| !out.stream);

@@ -3,6 +3,7 @@
 //!
 //! Constants are data beside the tape, so launches that differ in their numbers alone are one code.
 
+use super::code::HEAD;
 pub use super::lanes::{Kind, Lanes};
 use aplomb_values::array::DType;
 use aplomb_values::prim::reduce::LANES;
@@ -212,6 +213,13 @@ pub struct Tape {
 }
 
 impl Tape {
+    /// The words of a call's table, behind all pointers, that say how often it takes its turns, and
+    /// how often it still has to. None: once.
+    pub fn repeats(&self) -> Option<[usize; 2]> {
+        let behind = HEAD + self.ins.len() + self.outs.len();
+        (self.turns.count > 0 && self.turns.until.is_none()).then_some([behind, behind + 1])
+    }
+
     /// The items of all inputs, then of all outputs, as the table of a call has them.
     pub fn types(&self) -> impl Iterator<Item = Option<DType>> + '_ {
         self.ins.iter().copied().chain(self.outs.iter().map(|out| Some(out.dtype)))

@@ -93,6 +93,39 @@ fn rounds_in_registers_are_rounds_of_each_element() {
     }
 }
 
+/// Bodies of every length, so that all numbers of copies side by side occur, with states that
+/// others become and arrays that no round changes.
+#[test]
+fn rounds_of_every_length_are_rounds_of_each_element() {
+    let mut dice = Dice(9);
+    for len in (1..=14).chain([20, 40]) {
+        for (n, args, states) in [(1025, 2, 1), (600, 3, 2), (1100, 4, 2), (300, 5, 3)] {
+            let mut ops: Vec<(Op, Vec<u32>)> = Vec::new();
+            for k in 0..len {
+                let op = [Op::Sub, Op::Mul, Op::Min, Op::Max, Op::Add][dice.roll(5) as usize];
+                let mut of = || dice.roll(args + k) as u32;
+                // Products that stay small.
+                ops.push(match op {
+                    Op::Mul => (op, vec![of(), (args - 1) as u32]),
+                    Op::Add => (Op::Max, vec![of(), of()]),
+                    op => (op, vec![of(), of()]),
+                });
+            }
+            let next = (0..states).map(|k| match dice.roll(3) {
+                0 => dice.roll(args) as u32,
+                _ => (args + len - 1 - (k as usize).min(len - 1)) as u32,
+            });
+            let next: Vec<u32> = next.collect();
+            let ops: Vec<(Op, &[u32])> = ops.iter().map(|(op, of)| (*op, of.as_slice())).collect();
+            let count = [5, 16, 33, 100][dice.roll(4) as usize];
+            let mut unit =
+                || -> Vec<f64> { (0..n).map(|_| dice.roll(2000) as f64 / 4000.0 - 0.25).collect() };
+            let given: Vec<Vec<f64>> = (0..args).map(|_| unit()).collect();
+            check(&rounds(args as u32, &ops, &next, count), &given);
+        }
+    }
+}
+
 #[test]
 fn a_loop_with_an_end_stops_each_element_at_its_own() {
     let mut dice = Dice(6);

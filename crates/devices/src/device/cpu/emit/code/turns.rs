@@ -1,13 +1,14 @@
 //! Rounds of a loop in registers.
 //!
-//! Elements of one register take so many rounds, *turns*, before the next ones do. States stay in
+//! Elements of one register take so many rounds, *turns*, before the next ones do, and where the
+//! rounds have no end but their count, all turns as often as the call wants. States stay in
 //! registers meanwhile; at the end of a turn all next values become states at once, in the lanes
 //! whose end has not come. When it has come for all, the turns are over. What a lane does behind
 //! its end is computed and thrown away, and no suspicion.
 
 use super::super::forms;
 use super::super::tape::{Act, Expr, Kind};
-use super::{CONSTS, Done, Loop, NoCode, TABLE, at};
+use super::{CONSTS, Done, Loop, NoCode, SPARE, TABLE, at};
 use iced_x86::{Code, Instruction, Register};
 
 impl Loop<'_> {
@@ -17,11 +18,24 @@ impl Loop<'_> {
             let (register, there) = self.state(k)?;
             self.put(Instruction::with2(self.moves().0, register, there))?;
         }
+        if let Some([times, left]) = self.tape.repeats() {
+            let (times, left) = (at(TABLE, times * 8), at(TABLE, left * 8));
+            self.put(Instruction::with2(Code::Mov_r64_rm64, SPARE, times))?;
+            self.put(Instruction::with2(Code::Mov_rm64_r64, left, SPARE))?;
+        }
         match (self.tape.turns.until, self.lanes.bits()) {
             (None, _) => Ok(()),
             (_, true) => self.all_active_bits(),
             (_, false) => self.all_active_wide(),
         }
+    }
+
+    /// Back to the first of the turns, as often as the table says; the place behind the jump.
+    pub(super) fn once_more(&mut self) -> Done<Option<usize>> {
+        let Some([_, left]) = self.tape.repeats() else { return Ok(None) };
+        self.put(Instruction::with2(Code::Sub_rm64_imm8, at(TABLE, left * 8), 1))?;
+        self.put(Instruction::with_branch(Code::Jne_rel32_64, 0))?;
+        Ok(Some(self.bytes))
     }
 
     /// The states back into memory, and the first output: 1 where a lane's end has come.
