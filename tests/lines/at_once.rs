@@ -54,6 +54,10 @@ fn statement(
             *given = true;
         }
         8 if counted => out.push(format!("s+←q[i]-{x}")),
+        9 if dice.roll(2) == 0 => {
+            let at = dice.pick(&["1+7|⌊i", "1+7|⌊i", "1+3|⌊2×i", "P[1+9|⌊i]", "3", "1+i"]);
+            out.push(format!("h[{at}]{}←{x}", dice.pick(&["+", "+", "-", "⌈", ""])));
+        }
         9 if depth > 0 && dice.roll(2) == 0 => {
             out.push(format!(":Select 7|{}", dice.pick(&["i", "⌊i", "i+1"])));
             for case in [":Case 1", ":CaseList 2 3", ":Else"].iter().take(2 + dice.roll(2)) {
@@ -134,16 +138,16 @@ fn turns_at_once_give_what_turn_after_turn_gives() {
             ("⍳n-1", true),
             ("L", false),
         ][dice.roll(7)];
-        let mut lines = vec!["z←loop;i;r;s;m;q;u".to_string()];
+        let mut lines = vec!["z←loop;i;r;s;m;q;u;h".to_string()];
         let start = ["0", "0.5", "100"][dice.roll(3)];
-        lines.push(format!("r←⍬ ⋄ s←{start} ⋄ m←0 ⋄ q←n⍴0 ⋄ u←0"));
+        lines.push(format!("r←⍬ ⋄ s←{start} ⋄ m←0 ⋄ q←n⍴0 ⋄ u←0 ⋄ h←4200⍴0 ⋄ h[2]←{start}"));
         lines.push(format!(":For i :In {over}"));
         let mut given = false;
         for _ in 0..1 + dice.roll(3) {
             statement(dice, 2, counted, &mut given, &mut lines);
         }
         lines.push(":EndFor".into());
-        lines.push("z←r s m q u i".into());
+        lines.push("z←r s m q u i h".into());
         lines
     });
 }
@@ -184,6 +188,119 @@ fn loops_in_loops_at_once_give_what_turn_after_turn_gives() {
         }
         lines.push(":EndFor".into());
         lines.push("z←r s a w h i j".into());
+        lines
+    });
+}
+
+/// A vector of a turn; true: it has 70 items.
+fn row(dice: &mut Dice, depth: usize) -> (String, bool) {
+    if depth == 0 {
+        let all = ["M[i;]", "G[i;]", "M[i;]", "G[U[i];]", "M[1;]", "70↑i↓V", "F[i+⍳70]", "W70"];
+        return match dice.roll(8) {
+            0 => ("M[;i]".into(), false),
+            1 => (dice.pick(&["V[i+⍳5]", "5↑i↓F", "V[(3×i)+⍳5]", "F[i-1-⍳5]"]).to_string(), false),
+            2 => ("x".into(), false),
+            _ => (dice.pick(&all).to_string(), true),
+        };
+    }
+    let (x, whole) = row(dice, depth - 1);
+    let op = *dice.pick(&["+", "-", "×", "⌈", "⌊", "<", "="]);
+    match dice.roll(9) {
+        0 => (format!("{x}{op}{}", dice.pick(&["i", "2", "0.5", "⌈/M[i;]"])), whole),
+        1 => (format!("{}{op}{x}", dice.pick(&["i", "3", "(+/M[i;])", "s"])), whole),
+        2 if whole => (format!("G[i;]{op}{x}"), true),
+        3 => (format!("+\\{x}"), whole),
+        4 => (format!("⌽{x}"), whole),
+        5 => (format!("3↑{x}"), false),
+        6 => (format!("1↓{x}"), false),
+        7 => (format!("({x}),i"), false),
+        8 => (format!("2-/{x}"), false),
+        _ => (x, whole),
+    }
+}
+
+#[test]
+fn turns_on_rows_at_once_give_what_turn_after_turn_gives() {
+    alike(160, 83_000_000, |dice| {
+        let mut lines = vec!["z←loop;i;r;s;w;h;k;x;q;U;W70".to_string()];
+        lines.push("r←⍬ ⋄ s←0 ⋄ w←60 70⍴0 ⋄ h←70 60⍴0 ⋄ k←0 70⍴0 ⋄ x←1 2 3 4 5 6 7 8 9".into());
+        lines.push("q←60⍴0 ⋄ U←1+60|7×⍳60 ⋄ W70←70⍴V".into());
+        lines.push(format!(":For i :In {}", dice.pick(&["⍳60", "⍳60", "1↓⍳60", "U"])));
+        for _ in 0..1 + dice.roll(3) {
+            let depth = 1 + dice.roll(2);
+            let (x, whole) = row(dice, depth);
+            let fold = *dice.pick(&["+/", "⌈/", "⌊/", "≢", "⊃"]);
+            let all = [
+                format!("r,←{x}"),
+                format!("r,←{fold}{x}"),
+                format!("s+←{fold}{x}"),
+                format!("q[i]←{fold}{x}"),
+                format!("x←{x}"),
+                format!("x←{x} ⋄ r,←+/x ⋄ r,←x[2]"),
+                format!(":If 100<+/{x} ⋄ r,←i ⋄ :EndIf"),
+                format!(":If 2<⊃{x} ⋄ r,←{x} ⋄ :Else ⋄ s+←1 ⋄ :EndIf"),
+                format!("s+←M[i;]+.×G[i;] ⋄ r,←+/{x}"),
+                format!("w[i;]←{x}"),
+                format!("w[i;]+←{x}"),
+                format!("k⍪←{x}"),
+                format!(":If 3>M[i;2] ⋄ k⍪←{x} ⋄ r,←{x} ⋄ :EndIf"),
+                format!("w[i;]←w[i;]-{x}"),
+            ];
+            let from = if whole || dice.roll(6) == 0 { 0 } else { 5 };
+            let at = dice.roll(all.len() - from);
+            lines.push(all[at].clone());
+            match dice.roll(8) {
+                0 => lines.push("h[;i]←M[i;]".into()),
+                1 => lines.push("w[i;]←i".into()),
+                2 => lines.push("w[i;3]←i".into()),
+                _ => {}
+            }
+        }
+        lines.push(":EndFor".into());
+        lines.push("z←r s w h k x q i".into());
+        lines
+    });
+}
+
+#[test]
+fn loops_that_count_to_their_end_give_what_turn_after_turn_gives() {
+    alike(120, 84_000_000, |dice| {
+        let mut lines = vec!["z←loop;i;r;s;q;p;m;u".to_string()];
+        let list = *dice.pick(&["V", "F", "n↑t", "4100↑P", "4201⍴1 0"]);
+        lines.push(format!("r←⍬ ⋄ s←m←u←0 ⋄ i←{} ⋄ q←{list} ⋄ p←V", dice.pick(&["1", "0", "5"])));
+        let numbers = !list.contains('t');
+        let ends = ["i≤n", "i<≢V", "0<≢q", "1<≢q", "0≠≢q", "4100>i", "~0=≢q", "(i≤n)∧0<≢q"];
+        let end = *dice.pick(&ends);
+        lines.push(format!(":While {end}"));
+        let item = match numbers {
+            true => *dice.pick(&["⊃q", "⊃⌽q", "q[1]", "+/2↑q", "V[i]", "i", "≢q", "q[≢q]"]),
+            false => *dice.pick(&["V[i]", "i", "≢q", "'o'=⊃q"]),
+        };
+        for _ in 0..1 + dice.roll(2) {
+            let all = [
+                format!("r,←{item}"),
+                format!("s+←{item}"),
+                format!("u←{item}"),
+                format!("m⌈←{item}"),
+                format!(":If 2<{item} ⋄ r,←i ⋄ :EndIf"),
+                "r,←⊃⌽r".to_string(),
+            ];
+            lines.push(dice.pick(&all).clone());
+        }
+        lines.push(dice.pick(&["i+←1", "i+←1", "i←i+2", "i←1+i"]).to_string());
+        let mut cuts = vec!["q←1↓q", "q←1↓q", "q←2↓q", "q↓⍨←1", "q←¯1↓q"];
+        if !end.contains('q') {
+            cuts.extend(["", "", ""]);
+        }
+        lines.push(dice.pick(&cuts).to_string());
+        if dice.roll(3) == 0 {
+            lines.push(format!("r,←{item}"));
+        }
+        if dice.roll(8) == 0 {
+            lines.push(":If 3=i ⋄ i+←1 ⋄ :EndIf".into());
+        }
+        lines.push(":EndWhile".into());
+        lines.push("z←r s q p m u i".into());
         lines
     });
 }

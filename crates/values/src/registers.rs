@@ -157,6 +157,8 @@ pub enum OnList {
     Name { slot: u16, of: u16 },
     /// The items behind those of a program's list.
     Append { slot: u16, of: u16 },
+    /// The items as a row behind those of a matrix of the program.
+    AddRow { slot: u16, of: u16 },
     /// An item before those of a program's list.
     Prepend { slot: u16, y: Arg },
     /// The register `into ←` the number of the text that the list is.
@@ -190,7 +192,8 @@ impl OnList {
             | OnList::Unique { of, .. }
             | OnList::Name { of, .. }
             | OnList::Intern { of, .. }
-            | OnList::Append { of, .. } => (None, [Some(of), None]),
+            | OnList::Append { of, .. }
+            | OnList::AddRow { of, .. } => (None, [Some(of), None]),
             OnList::Both { of, with, .. } => (Some(of), [Some(with), None]),
             OnList::Join { of, .. }
             | OnList::Drop { of, .. }
@@ -321,6 +324,7 @@ impl Do {
             Do::List(
                 OnList::Name { slot, .. }
                 | OnList::Append { slot, .. }
+                | OnList::AddRow { slot, .. }
                 | OnList::Prepend { slot, .. },
                 _,
             ) => *slot == list,

@@ -9,7 +9,7 @@ use aplomb_ground::error::{Result, domain};
 use aplomb_ground::limits::Budget;
 use aplomb_ground::span::{Place, Source, Span};
 use aplomb_values::array::format::{Boxes, Long};
-use aplomb_values::array::{self, Array, Data};
+use aplomb_values::array::{self, Array, Data, Shape};
 use aplomb_values::prim::scalar::complex::near_real;
 use aplomb_values::prim::scalar::{near_integer, not_whole};
 use std::ops::{Deref, DerefMut};
@@ -241,6 +241,8 @@ pub struct Sys {
     /// The operator whose operand was refused for all cells at once, and the reason: it is told if
     /// they then go one by one.
     pub refused: Option<(Place, String)>,
+    /// The frame each of whose cells may draw numbers of the generator, once, cell after cell.
+    pub rolls: Option<Shape>,
     /// The recorder's options.
     pub recorder: Recorder,
     /// The text that runs.

@@ -2,7 +2,7 @@
 
 use super::shape::Axis;
 use crate::eval::cx::{Cx, SMALL};
-use aplomb_ground::error::{Result, domain, length, rank};
+use aplomb_ground::error::{Result, domain, length, rank, untraced};
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, Complex64, Data, Shape, checked_elements, elements};
 use aplomb_values::dag::Read;
@@ -27,6 +27,19 @@ impl Cx<'_> {
         (settings.seed, settings.drawn + 1)
     }
 
+    /// The frame whose cells draw all at once. The generator numbers its draws, so those of a `?`
+    /// that each cell comes to once stand in the order of the cells. None: there is no frame.
+    /// Errors: it would happen once a cell in another way.
+    fn frame_that_draws(&mut self, y: &Array) -> Result<Option<Shape>> {
+        let scope = &self.sys.scope;
+        let once = scope.is_framed() && scope.frames() == 1 && !scope.in_round();
+        let once = once && !scope.is_conditional() && y.frame().is_none();
+        if let Some(frame) = self.sys.rolls.take_if(|_| once) {
+            return Ok(Some(frame));
+        }
+        self.unframed("?").map(|()| None)
+    }
+
     /// In 0 … n-1.
     fn below(&mut self, n: u64) -> u64 {
         let (seed, next) = self.generator();
@@ -47,9 +60,44 @@ fn repeated(y: &Array) -> Option<f64> {
     }
 }
 
+/// The numbers that are drawn up to one number. None: it is none that `?` takes.
+fn kind_of(x: f64, io: f64) -> Option<Kind> {
+    match x {
+        0.0 => Some(Kind::Unit),
+        x if x >= 1.0 && x.fract() == 0.0 && x < 9e15 => {
+            Some(Kind::Whole { n: x as u64, origin: io as u8 })
+        }
+        _ => None,
+    }
+}
+
+/// Draws from the next one on, as many as an array of a shape has items.
+fn drawn(cx: &mut Cx<'_>, kind: Kind, shape: &[usize]) -> Result<Array> {
+    let (seed, first) = cx.generator();
+    let made = cx.host.drawn(&Draws { seed, first, kind }, shape)?;
+    cx.sys.settings.drawn += elements(shape) as u64;
+    match kind {
+        Kind::Unit => cx.floats(&made),
+        Kind::Whole { .. } => Ok(made),
+    }
+}
+
+/// `?Y` of one number, or of the same one repeated, in each cell of a frame.
+fn roll_for_each(cx: &mut Cx<'_>, frame: &Shape, y: &Array) -> Result<Array> {
+    let first = y.number_at(0).filter(|_| y.is_uniform() && !y.is_char() && y.len() <= SMALL);
+    let same = |x: &f64| (1..y.len()).all(|k| y.number_at(k) == Some(*x));
+    let kind = first.filter(same).and_then(|x| kind_of(x, cx.sys.settings.io));
+    let kind = kind.ok_or_else(|| untraced("? happens once a cell"))?;
+    let shape: Shape = frame.iter().chain(y.shape()).copied().collect();
+    checked_elements(&shape)?;
+    Ok(Array::framed(drawn(cx, kind, &shape)?, frame.len()))
+}
+
 /// `?Y`: for each item a random number up to it; for 0 one between 0 and 1.
 pub fn roll(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
-    cx.unframed("?")?;
+    if let Some(frame) = cx.frame_that_draws(y)? {
+        return roll_for_each(cx, &frame, y);
+    }
     let (one, n) = (repeated(y).filter(|_| y.rank() > 0), y.len());
     let y = if one.is_some() { y.clone() } else { cx.ready(y, "?")? };
     if let Data::Items(items) = y.data() {
@@ -57,22 +105,10 @@ pub fn roll(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
         return cx.collect(y.shape(), made?, items.proto.clone());
     }
     let io = cx.sys.settings.io;
-    let (seed, first) = cx.generator();
-    let kind = match one {
-        Some(0.0) => Some(Kind::Unit),
-        Some(x) if x >= 1.0 && x.fract() == 0.0 && x < 9e15 => {
-            Some(Kind::Whole { n: x as u64, origin: io as u8 })
-        }
-        _ => None,
-    };
-    if let Some(kind) = kind {
-        let made = cx.host.drawn(&Draws { seed, first, kind }, y.shape())?;
-        cx.sys.settings.drawn += n as u64;
-        return match kind {
-            Kind::Unit => cx.floats(&made),
-            Kind::Whole { .. } => Ok(made),
-        };
+    if let Some(kind) = one.and_then(|x| kind_of(x, io)) {
+        return drawn(cx, kind, y.shape());
     }
+    let (seed, first) = cx.generator();
     let mut out: Vec<f64> = cx.budget().room(n)?;
     let held = cx.budget().charge_elements(n, 8)?;
     let mut float = false;

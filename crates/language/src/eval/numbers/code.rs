@@ -464,8 +464,13 @@ impl<'e, 'h> Maker<'e, 'h> {
             }
             Of::Append(sym, joins) if body.is_loop() => {
                 let (y, of) = (stack.pop()?, self.outer(body, *sym, true)?);
-                let Place::Vector(list) = of else { return None };
-                self.change_list(body, list, &FExpr::Prim(joins), &y)?;
+                match (&of, joins.glyph) {
+                    (Place::Matrix(matrix), '⍪') => self.add_row(body, *matrix, &y)?,
+                    (Place::Vector(list), _) => {
+                        self.change_list(body, *list, &FExpr::Prim(joins), &y)?;
+                    }
+                    _ => return None,
+                }
                 of
             }
             Of::Append(sym, joins) => {

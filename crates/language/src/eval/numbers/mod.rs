@@ -340,6 +340,12 @@ impl Eval<'_> {
         if only && known.as_ref().is_some_and(|made| !made.program.is_on_items()) {
             return Ok(false);
         }
+        if let Some(made) = &known
+            && let Some(step) = self.turns_until_at_once(made)?
+        {
+            *next = step;
+            return Ok(true);
+        }
         if let Some(made) = known
             && self.goes_by(&made, (&mut *slots, &mut *next), (allowance, within), way)?
         {
@@ -356,8 +362,12 @@ impl Eval<'_> {
             _ => false,
         });
         let made = loops::read(self, here, steps, (from, to), texts);
-        let made = made.filter(|made| !only || made.program.is_on_items());
         let Some(made) = made.map(Rc::new) else { return Ok(false) };
+        if only && !made.program.is_on_items() {
+            // When it begins again its turns may be operations on arrays.
+            self.st.programs.keep_loop(here.ast, (from, to), &made, false);
+            return Ok(false);
+        }
         let ran = self.goes_by(&made, (slots, next), (allowance, within), way)?;
         self.st.programs.keep_loop(here.ast, (from, to), &made, ran);
         Ok(ran)

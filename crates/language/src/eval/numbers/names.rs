@@ -135,6 +135,9 @@ impl Maker<'_, '_> {
                 Place::Vector(of) if !self.is_scalar(body, f) => {
                     return self.change_list(body, of, f, &y);
                 }
+                Place::Matrix(of) if self.primitive(body, f).is_some_and(|p| p.glyph == '⍪') => {
+                    return self.add_row(body, of, &y);
+                }
                 old => old,
             },
         };
@@ -183,6 +186,15 @@ impl Maker<'_, '_> {
             }
             _ => None,
         }
+    }
+
+    /// `x⍪←y` of a matrix of a loop, and a vector.
+    pub(super) fn add_row(&mut self, body: &mut Body, of: u16, y: &Place) -> Option<()> {
+        let is_one = matches!(y, Place::Number(_) | Place::Char(_));
+        (body.is_loop() && !is_one).then_some(())?;
+        let (row, class) = self.items_of(body, y)?;
+        (class == self.classes[of as usize]).then_some(())?;
+        body.push(Do::List(OnList::AddRow { slot: of, of: row }, false))
     }
 
     /// The glyph of the primitive whose arguments `f⍨` exchanges.

@@ -299,6 +299,16 @@ impl Machine {
                 budget.widen(items, new.len()).ok()?;
                 items.extend(new.iter());
             }
+            OnList::AddRow { slot, of } => {
+                let new = self.own[own(of)].items();
+                let List::Own(items, Some([rows, columns])) = &mut self.lists[slot as usize] else {
+                    return None;
+                };
+                (new.len() == *columns && *columns > 0).then_some(())?;
+                budget.widen(items, new.len()).ok()?;
+                items.extend(new.iter());
+                *rows += 1;
+            }
             OnList::Prepend { slot, y } => {
                 let y = self.read(base, y);
                 let List::Own(items, None) = &mut self.lists[slot as usize] else { return None };

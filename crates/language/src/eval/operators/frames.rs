@@ -232,10 +232,36 @@ impl Eval<'_> {
         shape: &Shape,
     ) -> Result<Option<Array>> {
         let (f2, x2, y2) = (f.clone(), x.cloned(), y.clone());
+        let settings = &self.cx.sys.settings;
+        let before = (settings.seed, settings.drawn);
         let again = move || -> Fallback {
-            Rc::new(move |ev| super::each::each_item(ev, &f2, x2.as_ref(), &y2))
+            let each = move |ev: &mut Eval<'_>| super::each::each_item(ev, &f2, x2.as_ref(), &y2);
+            Rc::new(move |ev| ev.drawing_from(before, &each))
         };
-        self.items_framed(f, x, y, shape, again)
+        if self.cx.sys.scope.is_once_a_cell() {
+            return self.items_framed(f, x, y, shape, again);
+        }
+        self.cx.sys.rolls = Some(shape.clone());
+        let made = self.items_framed(f, x, y, shape, again);
+        let drew = self.cx.sys.rolls.take().is_none();
+        if drew && !matches!(made, Ok(Some(_))) {
+            (self.cx.sys.settings.seed, self.cx.sys.settings.drawn) = before;
+        }
+        made
+    }
+
+    /// A run that is run again, with the numbers that the generator gave it then.
+    fn drawing_from<T>(
+        &mut self,
+        before: (u64, u64),
+        run: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        let settings = &mut self.cx.sys.settings;
+        let now = std::mem::replace(&mut settings.seed, before.0);
+        let drawn = std::mem::replace(&mut settings.drawn, before.1);
+        let made = run(self);
+        (self.cx.sys.settings.seed, self.cx.sys.settings.drawn) = (now, drawn);
+        made
     }
 
     /// The same as a part of what `again` does.

@@ -4,8 +4,8 @@ use super::super::loops::Loop;
 use super::{DEEP, EXACT, Event, LEAST, Place, State, Turns, Val, What, refuse, refused};
 use crate::eval::cx::Cx;
 use crate::functions::cells::join;
-use crate::functions::join::catenate_last;
-use crate::functions::repeat::replicate_last;
+use crate::functions::join::{catenate_first, catenate_last};
+use crate::functions::repeat::replicate_first;
 use aplomb_ground::error::Result;
 use aplomb_values::array::{Array, Data, elements};
 use aplomb_values::dag::Read;
@@ -52,7 +52,8 @@ impl Turns<'_, '_> {
                         let y = self.total(&event, op, level, 0)?;
                         let what = What::Fold { slot, op, whole: true };
                         let path = state.path.clone();
-                        state.events.push(Event { what, path, y, depth: level });
+                        let (depth, wide, at) = (level, None, None);
+                        state.events.push(Event { what, path, y, depth, wide, at });
                     }
                 }
                 Some(v) => {
@@ -177,7 +178,7 @@ impl Turns<'_, '_> {
 
     /// The names that the loop changes, by their numbers, and what they come to.
     pub(super) fn changes(&mut self, made: &Loop, state: &State) -> Result<Vec<(usize, Array)>> {
-        if elements(&self.seen) < LEAST {
+        if self.widest.max(elements(&self.seen)) < LEAST {
             return refuse("too few turns");
         }
         let mut out = Vec::new();
@@ -190,8 +191,8 @@ impl Turns<'_, '_> {
             }
             let a = match state.fixed[name.slot as usize].clone() {
                 Some(Val::Carried(_)) => continue,
-                Some(Val::Count { level, from }) => {
-                    Array::num(from + (self.seen[level] - 1) as f64)
+                Some(Val::Count { level, from, by }) => {
+                    Array::num(from + by * (self.seen[level] - 1) as f64)
                 }
                 Some(Val::Is(a)) if a.rank() == 0 => a,
                 Some(Val::Is(a)) => {
@@ -208,13 +209,37 @@ impl Turns<'_, '_> {
 
     /// A list with what the turns did to it. None: nothing.
     pub(super) fn changed(&mut self, state: &State, of: u16) -> Result<Option<Array>> {
-        let appends: Vec<&Event> =
-            state.events.iter().filter(|e| e.what == What::Append(of)).collect();
+        let adds = |e: &&Event| matches!(e.what, What::Append(a) | What::AddRow(a) if a == of);
+        let appends: Vec<&Event> = state.events.iter().filter(adds).collect();
         let sets: Vec<&Event> = state
             .events
             .iter()
             .filter(|e| matches!(&e.what, What::Set { of: own, .. } if *own == of))
             .collect();
+        let is_put = |e: &&Event| matches!(&e.what, What::Put { of: own, .. } if *own == of);
+        let puts: Vec<&Event> = state.events.iter().filter(is_put).collect();
+        if !puts.is_empty() {
+            let read = self.others.contains(&of) || self.reads.iter().any(|(own, _)| *own == of);
+            let alone = appends.is_empty() && sets.is_empty() && !self.written.contains(&of);
+            if read || !alone || self.walk_of(of).is_some() {
+                return refuse("a list that changes anywhere is read");
+            }
+            return self.put(of, &puts).map(Some);
+        }
+        if let Some(walk) = self.walk_of(of) {
+            if !appends.is_empty() || !sets.is_empty() {
+                return refuse("a list that is cut is changed");
+            }
+            return self.left_of_walk(walk).map(Some);
+        }
+        if self.written.contains(&of) {
+            if !appends.is_empty() || !sets.is_empty() {
+                return refuse("a list of each turn is changed");
+            }
+            let row = state.filled[of as usize].clone();
+            let row = row.ok_or_else(|| refused("some turns give a name no value"))?;
+            return self.last_of(&row, 0).map(Some);
+        }
         let old = match (appends.is_empty(), sets.is_empty()) {
             (true, true) => return Ok(None),
             (false, false) => return refuse("a list is changed and gets longer"),
@@ -232,13 +257,18 @@ impl Turns<'_, '_> {
         }
         self.extents = self.seen.iter().take(depth).copied().collect();
         if !appends.is_empty() {
-            if self.reads.iter().any(|(own, _)| *own == of) {
+            let tallied = self.tallied.contains(&of);
+            if tallied || self.reads.iter().any(|(own, _)| *own == of) {
                 return refuse("a list that gets longer is read");
             }
-            let more = self.appended(&appends)?;
+            let columns = old.shape().get(1).copied();
+            if columns.is_some() && appends.iter().any(|e| e.wide != columns) {
+                return refuse("a row of another length");
+            }
+            let more = self.appended(&appends, columns)?;
             return Ok(Some(match old.is_empty() {
                 true => more,
-                false => catenate_last(&mut self.ev.cx, &old, &more, None)?,
+                false => catenate_first(&mut self.ev.cx, &old, &more, None)?,
             }));
         }
         let Some(What::Set { at, .. }) = sets.first().map(|e| &e.what) else { return Ok(None) };
@@ -250,56 +280,102 @@ impl Turns<'_, '_> {
         self.set(&old, at, &sets).map(Some)
     }
 
-    /// The items that turns put behind a list, in the order of the turns.
-    pub(super) fn appended(&mut self, all: &[&Event]) -> Result<Array> {
-        let rank = self.extents.len();
+    /// The items that turns put behind a list, in the order of the turns; behind a matrix of so
+    /// many columns they are rows.
+    fn appended(&mut self, all: &[&Event], columns: Option<usize>) -> Result<Array> {
         let (mut items, mut masks) = (Vec::new(), Vec::new());
+        let masked = all.iter().any(|event| !event.path.is_empty());
         for event in all {
-            items.push(self.whole(&event.y, rank)?);
-            masks.push(self.mask(&event.path)?);
-        }
-        let masked = masks.iter().any(Option::is_some);
-        let mut filled = Vec::new();
-        for mask in masks {
-            let mask = match mask {
+            let path = match self.mask(&event.path)? {
                 Some(mask) => mask,
                 None => Array::num(1.0),
             };
-            filled.push(self.whole(&mask, rank)?);
+            let all = |turns: &mut Self, a: &Array| turns.whole(a, turns.extents.len());
+            items.push(self.beside(event.wide, |turns| all(turns, &event.y))?);
+            // Each of a row's items, or the row.
+            let wide = event.wide.filter(|_| columns.is_none());
+            masks.push(self.beside(wide, |turns| all(turns, &path))?);
         }
-        let (items, masks) = (self.in_turn(items)?, self.in_turn(filled)?);
+        let mut items = self.in_turn(items)?;
+        if let Some(n) = columns {
+            let shape = [items.len() / n, n];
+            let m = Move::reshape("⍴", items.shape(), &shape);
+            items = self.ev.cx.apply_move(&items, m)?;
+        }
         match masked {
-            true => replicate_last(&mut self.ev.cx, &masks, &items, None),
+            true => {
+                let masks = self.in_turn(masks)?;
+                replicate_first(&mut self.ev.cx, &masks, &items, None)
+            }
             false => Ok(items),
         }
     }
 
-    /// Arrays of one shape as a vector: what they have at the first place, then at the next.
+    /// A list with items put at any places, in the order of the turns.
+    fn put(&mut self, of: u16, puts: &[&Event]) -> Result<Array> {
+        let mut made = self.list(of)?;
+        for event in puts {
+            let What::Put { op, .. } = event.what else { return refuse("no item that is put") };
+            // Several in a turn are each done for all turns: sums of whole numbers are the same.
+            let whole = made.dtype().is_integer() && event.y.dtype().is_integer();
+            if puts.len() > 1 && !(whole && matches!(op, Some(Op::Add | Op::Sub))) {
+                return refuse("a turn puts several items");
+            }
+            let at = event.at.as_ref().ok_or_else(|| refused("no place"))?;
+            self.extents = self.seen.iter().take(event.depth).copied().collect();
+            if self.extents.len() != event.depth {
+                return refuse("another loop");
+            }
+            let (at, y) = (self.whole(at, event.depth)?, self.whole(&event.y, event.depth)?);
+            let (mut at, mut y) = (self.in_turn(vec![at])?, self.in_turn(vec![y])?);
+            if let Some(mask) = self.mask(&event.path)? {
+                let mask = self.whole(&mask, event.depth)?;
+                let mask = self.in_turn(vec![mask])?;
+                at = replicate_first(&mut self.ev.cx, &mask, &at, None)?;
+                y = replicate_first(&mut self.ev.cx, &mask, &y, None)?;
+            }
+            let new = self.ev.cx.record_scatter(&made, &[Some(at)], op, &y)?;
+            made = new.ok_or_else(|| refused("few items that are put"))?;
+        }
+        Ok(made)
+    }
+
+    /// Arrays of all turns as a vector: what they have in the first turn, then in the next.
     pub(super) fn in_turn(&mut self, all: Vec<Array>) -> Result<Array> {
-        let n = elements(all[0].shape());
+        let turns = elements(&self.extents);
         let ravel = |cx: &mut Cx<'_>, a: &Array, to: &[usize]| {
             cx.apply_move(a, Move::reshape("⍴", a.shape(), to))
         };
         if let [one] = all.as_slice() {
             return match one.rank() {
                 1 => Ok(one.clone()),
-                _ => ravel(&mut self.ev.cx, one, &[n]),
+                _ => ravel(&mut self.ev.cx, one, &[one.len()]),
             };
         }
         let mut columns = Vec::new();
         for a in &all {
-            columns.push(ravel(&mut self.ev.cx, a, &[n, 1])?);
+            columns.push(ravel(&mut self.ev.cx, a, &[turns, a.len() / turns])?);
         }
         let made = join(&mut self.ev.cx, &columns, 1)?;
-        ravel(&mut self.ev.cx, &made, &[n * all.len()])
+        ravel(&mut self.ev.cx, &made, &[made.len()])
     }
 
     /// A list with items set at the places of turns.
     pub(super) fn set(&mut self, old: &Array, at: &[Place], sets: &[&Event]) -> Result<Array> {
+        let line = at.iter().position(|place| *place == Place::All);
+        self.beside(line.map(|axis| old.shape()[axis]), |all| all.set_items(old, at, sets))
+    }
+
+    /// The same where a line has an axis of its own.
+    fn set_items(&mut self, old: &Array, at: &[Place], sets: &[&Event]) -> Result<Array> {
         let rank = self.extents.len();
         let mut all = Vec::new();
         for (place, &n) in at.iter().zip(old.shape()) {
-            let Place::Turn { level, from } = *place else { return refuse("items anywhere") };
+            let (level, from) = match *place {
+                Place::Turn { level, from, by: 1 } => (level, from),
+                Place::All => (rank - 1, 0),
+                _ => return refuse("items anywhere"),
+            };
             if from < 0 || from + self.extents[level] as i64 > n as i64 {
                 return refuse("an index is beyond its list");
             }

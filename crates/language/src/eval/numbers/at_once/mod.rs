@@ -13,7 +13,9 @@
 //! been machine code, which it is again as soon as it was refused.
 
 mod ends;
+mod rows;
 mod steps;
+mod until;
 mod values;
 mod ways;
 
@@ -43,8 +45,8 @@ const EXACT: f64 = (1u64 << 52) as f64;
 enum Val {
     /// An array with the axes of the loops around, or of the first of them, or one number for all.
     Is(Array),
-    /// The places of a loop: one more each turn.
-    Count { level: usize, from: f64 },
+    /// Whole numbers that grow by the same each turn of a loop, as its places do by one.
+    Count { level: usize, from: f64, by: f64 },
     /// A name as the turn before left it.
     Carried(u16),
     /// `slot op y`, of a name that the turn before left.
@@ -56,18 +58,35 @@ enum Val {
 /// A place from 0 on along an axis of a list.
 #[derive(Clone, Copy, PartialEq)]
 enum Place {
-    /// One more in each turn of a loop.
-    Turn { level: usize, from: i64 },
+    /// So many more in each turn of a loop.
+    Turn { level: usize, from: i64, by: i64 },
     /// The same in each.
     One(i64),
+    /// All of them: a row, or a column.
+    All,
 }
 
 /// A thing that a turn does to a name that other turns do something to.
 #[derive(Clone, PartialEq)]
 enum What {
     Append(u16),
-    Set { of: u16, at: Vec<Place>, op: Option<Op> },
-    Fold { slot: u16, op: Op, whole: bool },
+    /// A row behind those of a matrix.
+    AddRow(u16),
+    Set {
+        of: u16,
+        at: Vec<Place>,
+        op: Option<Op>,
+    },
+    /// An item at a place that no loop counts.
+    Put {
+        of: u16,
+        op: Option<Op>,
+    },
+    Fold {
+        slot: u16,
+        op: Op,
+        whole: bool,
+    },
 }
 
 /// A condition that turns come through, and how many events were there before.
@@ -85,6 +104,10 @@ struct Event {
     y: Array,
     /// The number of loops around.
     depth: usize,
+    /// The number of its items in each turn, if it is a vector.
+    wide: Option<usize>,
+    /// The place of an item.
+    at: Option<Array>,
 }
 
 /// The turns that come to a step.
@@ -93,7 +116,21 @@ struct State {
     path: Vec<Way>,
     registers: Vec<Option<Val>>,
     fixed: Vec<Option<Val>>,
+    /// The vectors that turns have made, as lists of their own, and in the program's: with an axis
+    /// for their items behind those of the loops.
+    own: Vec<Option<Array>>,
+    filled: Vec<Option<Array>>,
+    /// Lists that this turn has cut.
+    cut: Vec<u16>,
     events: Vec<Event>,
+}
+
+/// The steps of a turn: from the first one to the jump back, which is to the loop's head.
+#[derive(Clone, Copy)]
+struct Plan {
+    head: usize,
+    first: usize,
+    end: usize,
 }
 
 struct Turns<'e, 'h> {
@@ -108,6 +145,14 @@ struct Turns<'e, 'h> {
     /// Items that were read at places of turns, and lists that were read otherwise.
     reads: Vec<(u16, Vec<Place>)>,
     others: Vec<u16>,
+    /// Lists whose lengths were asked for.
+    tallied: Vec<u16>,
+    /// Lists of the program that turns fill.
+    written: Vec<u16>,
+    /// Lists that each turn cuts.
+    walks: Vec<until::Walk>,
+    /// Turns, or items of vectors in all of them, that are worked on at once.
+    widest: usize,
 }
 
 fn refuse<T>(why: &str) -> Result<T> {
@@ -138,12 +183,14 @@ impl Eval<'_> {
         };
         let (program, made) = (&made.program, &*made);
         let Some(function) = program.code.first() else { return Ok(false) };
-        let within =
-            function.steps.iter().any(|step| matches!(step, Do::CountOn { .. } | Do::Over { .. }));
+        // Turns that go round themselves, or work on vectors, may be few.
+        let within = function.steps.iter().any(|step| {
+            matches!(step, Do::CountOn { .. } | Do::Over { .. } | Do::All(_) | Do::List(..))
+        });
         let fits = program.catches.is_empty()
             && !program.draws
             && program.lengths.is_none()
-            && (program.native.borrow().is_some() || !ran)
+            && (program.native.borrow().is_some() || !ran || !program.is_on_items())
             && (within || n >= LEAST)
             && made.refusals.get() < TRIES
             && made.items.is_some_and(|items| Class::of(of) == Some(items.class))
@@ -151,6 +198,25 @@ impl Eval<'_> {
         let (true, Some(Do::Next { of: list, slot, .. })) = (fits, function.steps.first()) else {
             return Ok(false);
         };
+        let (list, slot) = (*list, *slot);
+        self.at_once(made, Some(list), |turns, state| {
+            (turns.extents, turns.seen) = (vec![n], vec![n]);
+            let items = turns.items(of, n)?;
+            let end = turns.end_of(0)?;
+            turns.block(Plan { head: 0, first: 1, end }, vec![(slot, items)], state)
+        })
+    }
+
+    /// A loop's turns all at once, as `run` takes them; `over`: the list that it goes over.
+    /// False: they are no such turns, and nothing has happened. Errors: INTERRUPT.
+    fn at_once(
+        &mut self,
+        made: &Loop,
+        over: Option<u16>,
+        run: impl FnOnce(&mut Turns<'_, '_>, State) -> Result<State>,
+    ) -> Result<bool> {
+        let program = &made.program;
+        let Some(function) = program.code.first() else { return Ok(false) };
         let from = self.cx.sys.tape.mark();
         let done = self.attempt(|ev| {
             let lists = ev.lists_of(made)?;
@@ -159,6 +225,9 @@ impl Eval<'_> {
                 path: Vec::new(),
                 registers: (0..function.registers).map(|_| None).collect(),
                 fixed,
+                own: (0..function.lists).map(|_| None).collect(),
+                filled: lists.iter().map(|_| None).collect(),
+                cut: Vec::new(),
                 events: Vec::new(),
             };
             for name in program.names.iter().filter(|name| name.rank == 0) {
@@ -190,14 +259,16 @@ impl Eval<'_> {
                 lists,
                 classes,
                 io,
-                extents: vec![n],
-                seen: vec![n],
+                extents: Vec::new(),
+                seen: Vec::new(),
                 reads: Vec::new(),
-                others: vec![*list],
+                others: over.into_iter().collect(),
+                tallied: Vec::new(),
+                written: function.steps.iter().filter_map(rows::fills).collect(),
+                walks: Vec::new(),
+                widest: 0,
             };
-            let items = turns.items(of, n)?;
-            let end = turns.end_of(0)?;
-            let state = turns.block(0, end, (*slot, items), state)?;
+            let state = run(&mut turns, state)?;
             let changes = turns.changes(made, &state)?;
             let mut roots = ev.cx.sys.tape.take_checks_since(from);
             roots.extend(changes.iter().filter_map(|(_, a)| a.pending().cloned()));

@@ -21,11 +21,11 @@ impl Turns<'_, '_> {
         }
         let level = self.extents.len() - 1;
         if let Some(from) = counted(of) {
-            return Ok(Val::Count { level, from });
+            return Ok(Val::Count { level, from, by: 1.0 });
         }
         let of = &self.ev.cx.ready(of, "loop")?;
         if let Some(first) = counts(of) {
-            return Ok(Val::Count { level, from: first });
+            return Ok(Val::Count { level, from: first, by: 1.0 });
         }
         let shape = &self.extents;
         self.ev.cx.apply_move(of, Move::along(n, shape, level)).map(Val::Is)
@@ -50,9 +50,16 @@ impl Turns<'_, '_> {
     pub(super) fn array(&mut self, v: &Val) -> Result<Array> {
         match v {
             Val::Is(a) if a.rank() <= self.extents.len() => Ok(a.clone()),
-            Val::Count { level, from } if *level < self.extents.len() => {
+            Val::Count { level, from, by } if *level < self.extents.len() => {
                 let n = self.extents[*level];
-                let a = self.ev.cx.iota(n, *from)?;
+                let a = match *by == 1.0 {
+                    true => self.ev.cx.iota(n, *from)?,
+                    false => {
+                        let a = self.ev.cx.iota(n, 0.0)?;
+                        let a = self.ev.cx.map2(Op::Mul, &a, &Array::num(*by))?;
+                        self.ev.cx.map2(Op::Add, &a, &Array::num(*from))?
+                    }
+                };
                 match level {
                     0 => Ok(a),
                     _ => {
@@ -67,7 +74,7 @@ impl Turns<'_, '_> {
 
     /// An array with so many axes, or a number for all.
     pub(super) fn lifted(&mut self, a: &Array, rank: usize) -> Result<Array> {
-        if *a.shape() != self.extents[..a.rank()] {
+        if self.extents.get(..a.rank()) != Some(a.shape()) {
             return refuse("a value of another loop");
         }
         if a.rank() == 0 || a.rank() == rank {

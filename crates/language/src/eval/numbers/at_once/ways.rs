@@ -1,6 +1,7 @@
 //! Loops in each other, and the ways of turns through conditions.
 
-use super::{DEEP, Event, MOST, State, Turns, Val, Way, refuse, refused};
+use super::rows::fills;
+use super::{DEEP, Event, MOST, Plan, State, Turns, Val, Way, refuse, refused};
 use aplomb_ground::error::Result;
 use aplomb_values::array::{Array, DType, Data, elements};
 use aplomb_values::dag::Read;
@@ -10,12 +11,11 @@ use aplomb_values::registers::Do;
 use std::collections::BTreeMap;
 
 impl Turns<'_, '_> {
-    /// The turns of a loop, `own` its name and items; its body is the steps between.
+    /// The turns of a loop, `own` names of its own and their values.
     pub(super) fn block(
         &mut self,
-        head: usize,
-        end: usize,
-        own: (u16, Val),
+        Plan { head, first: body, end }: Plan,
+        own: Vec<(u16, Val)>,
         mut state: State,
     ) -> Result<State> {
         let (ways, first) = (state.path.len(), state.events.len());
@@ -29,9 +29,14 @@ impl Turns<'_, '_> {
         for &slot in &changed {
             state.fixed[slot as usize] = Some(Val::Carried(slot));
         }
-        state.fixed[own.0 as usize] = Some(own.1);
+        for (slot, v) in own {
+            state.fixed[slot as usize] = Some(v);
+        }
+        for list in self.steps[head..end].iter().filter_map(fills) {
+            state.filled[list as usize] = None;
+        }
         let mut waiting: BTreeMap<usize, Vec<State>> = BTreeMap::new();
-        let (mut now, mut k) = (Some(state), head + 1);
+        let (mut now, mut k) = (Some(state), body);
         loop {
             self.ev.cx.host.interrupt().check()?;
             if let Some(mut all) = waiting.remove(&k) {
@@ -117,11 +122,12 @@ impl Turns<'_, '_> {
             return refuse("a loop without a beginning");
         };
         let items = match over {
-            None => Val::Count { level, from: self.io },
+            None => Val::Count { level, from: self.io, by: 1.0 },
             Some(list) => self.items(&list, n)?,
         };
         let end = self.end_of(head)?;
-        let mut state = self.block(head, end, (slot, items), state)?;
+        let mut state =
+            self.block(Plan { head, first: head + 1, end }, vec![(slot, items)], state)?;
         self.extents.pop();
         if done as usize != end + 1 {
             return refuse("a loop that is left otherwise");
@@ -130,8 +136,8 @@ impl Turns<'_, '_> {
         state.registers.fill(None);
         for v in state.fixed.iter_mut() {
             *v = match v.take() {
-                Some(Val::Count { level: own, from }) if own == level => {
-                    Some(Val::Is(Array::num(from + (n - 1) as f64)))
+                Some(Val::Count { level: own, from, by }) if own == level => {
+                    Some(Val::Is(Array::num(from + by * (n - 1) as f64)))
                 }
                 Some(Val::Is(a)) if a.rank() > level => {
                     let last = Ix::constant(n as i64 - 1);
@@ -142,6 +148,10 @@ impl Turns<'_, '_> {
                 }
                 v => v,
             };
+        }
+        state.own.fill(None);
+        for row in state.filled.iter_mut().flatten().filter(|row| row.rank() > level + 1) {
+            *row = self.last_of(row, level)?;
         }
         Ok((state, done as usize))
     }
@@ -175,11 +185,16 @@ impl Turns<'_, '_> {
 
     /// Both ways of a condition.
     pub(super) fn either(&mut self, mut yes: State, mut no: State) -> Result<State> {
+        // Lists of their own are those of a statement.
+        yes.own.fill(None);
         let Some(way) = yes.path.pop() else { return refuse("ways that meet otherwise") };
         let mut out = State {
             path: yes.path.clone(),
             registers: Vec::new(),
             fixed: Vec::new(),
+            own: yes.own,
+            filled: Vec::new(),
+            cut: yes.cut,
             events: yes.events.iter().take(way.events).cloned().collect(),
         };
         for (a, b) in yes.registers.into_iter().zip(no.registers) {
@@ -190,18 +205,27 @@ impl Turns<'_, '_> {
             let one = self.chosen(&way.cond, a, b)?;
             out.fixed.push(one);
         }
+        for (a, b) in yes.filled.into_iter().zip(no.filled) {
+            let one = self.chosen_row(&way.cond, a, b)?;
+            out.filled.push(one);
+        }
         let (a, b) = (yes.events.split_off(way.events), no.events.split_off(way.events));
         let depth = out.path.len() + 1;
         match (a.as_slice(), b.as_slice()) {
             ([a], [b])
                 if a.what == b.what
-                    && a.depth == b.depth
+                    && (a.depth, a.wide) == (b.depth, b.wide)
+                    && a.depth == self.extents.len()
                     && a.path.len() == depth
                     && b.path.len() == depth =>
             {
-                let y = self.select(&way.cond, &a.y, &b.y)?;
+                let y = self.beside(a.wide, |all| all.select(&way.cond, &a.y, &b.y))?;
+                let at = match (&a.at, &b.at) {
+                    (Some(a), Some(b)) => Some(self.select(&way.cond, a, b)?),
+                    _ => None,
+                };
                 let (what, path) = (a.what.clone(), out.path.clone());
-                out.events.push(Event { what, path, y, depth: a.depth });
+                out.events.push(Event { what, path, y, depth: a.depth, wide: a.wide, at });
             }
             _ => out.events.extend(a.into_iter().chain(b)),
         }
@@ -220,9 +244,10 @@ impl Turns<'_, '_> {
                 (Data::Num(a), Data::Num(b)) => a.to_bits() == b.to_bits(),
                 _ => a.is_one_with(b),
             },
-            (Val::Count { level, from }, Val::Count { level: l, from: f }) => {
-                (level, from) == (l, f)
-            }
+            (
+                Val::Count { level, from, by },
+                Val::Count { level: other, from: first, by: step },
+            ) => (level, from, by) == (other, first, step),
             (Val::Carried(a), Val::Carried(b)) => a == b,
             _ => false,
         };
