@@ -122,8 +122,8 @@ impl Way<'_> {
     unsafe fn put<T: Copy>(&self, to: &Apart, groups: Range<usize>, ends: &[u32]) -> bool {
         let before = groups.start.checked_sub(1).map_or(0, |g| ends[g]);
         let own = &ends[groups.clone()];
-        let mut next: Vec<u32> = std::iter::once(before).chain(own.iter().copied()).collect();
-        let last = next.pop().unwrap_or(before);
+        let Some((&last, inner)) = own.split_last() else { return true };
+        let mut next: Vec<u32> = std::iter::once(before).chain(inner.iter().copied()).collect();
         for k in before..last {
             // SAFETY: the caller says so.
             unsafe {
@@ -232,7 +232,9 @@ impl Cpu {
     ) -> Result<Option<PoolBuffer>, DeviceError> {
         let (n, runs, stopped) = (of.len(), self.threads.count(), || ctx.interrupt.is_set());
         let range = |run: usize| n * run / runs..n * (run + 1) / runs;
-        let tables: Vec<_> = (0..runs).map(|_| Mutex::new(vec![0u32; parts.count])).collect();
+        let table = |_| ctx.budget.filled(0u32, parts.count).map(Mutex::new);
+        let tables =
+            (0..runs).map(table).collect::<Result<Vec<_>, _>>().map_err(DeviceError::Oom)?;
         each_unit(&mut self.threads, runs, true, ctx, &|run, _| {
             let counts = &mut *lock(&tables[run]);
             for some in of[range(run)].chunks(LOOK).take_while(|_| !stopped()) {

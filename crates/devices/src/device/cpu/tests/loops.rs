@@ -102,7 +102,7 @@ fn rounds_of_every_length_are_rounds_of_each_element() {
         for (n, args, states) in [(1025, 2, 1), (600, 3, 2), (1100, 4, 2), (300, 5, 3)] {
             let mut ops: Vec<(Op, Vec<u32>)> = Vec::new();
             for k in 0..len {
-                let op = [Op::Sub, Op::Mul, Op::Min, Op::Max, Op::Add][dice.roll(5) as usize];
+                let op = [Op::Sub, Op::Mul, Op::Min, Op::Max, Op::Add][dice.roll(5)];
                 let mut of = || dice.roll(args + k) as u32;
                 // Products that stay small.
                 ops.push(match op {
@@ -117,7 +117,7 @@ fn rounds_of_every_length_are_rounds_of_each_element() {
             });
             let next: Vec<u32> = next.collect();
             let ops: Vec<(Op, &[u32])> = ops.iter().map(|(op, of)| (*op, of.as_slice())).collect();
-            let count = [5, 16, 33, 100][dice.roll(4) as usize];
+            let count = [5, 16, 33, 100][dice.roll(4)];
             let mut unit =
                 || -> Vec<f64> { (0..n).map(|_| dice.roll(2000) as f64 / 4000.0 - 0.25).collect() };
             let given: Vec<Vec<f64>> = (0..args).map(|_| unit()).collect();
