@@ -557,20 +557,21 @@ const BESIDE: usize = 3;
 
 /// Work of the interpreter at a place of which launches computed a part names those.
 fn tell_beside(trace: &mut Trace) {
-    for d in trace.diagnostics.iter_mut().filter(|d| d.code == "W-interpreted") {
-        let Some([source, start, end]) = d.span else { continue };
-        let within = |node: &u32| {
-            let spans = trace.nodes.get(*node as usize).map(|n| &n.span[..]);
-            let inside = |s: &[u32; 3]| s[0] == source && start <= s[1] && s[2] <= end;
-            spans.is_some_and(|spans| spans.iter().any(inside))
-        };
-        let own = trace.kernels.iter().filter(|k| k.body.iter().any(within));
+    let Trace { diagnostics, kernels, nodes, .. } = trace;
+    let within = |node: &u32, [source, start, end]: [u32; 3]| {
+        let inside = |s: &[u32; 3]| s[0] == source && start <= s[1] && s[2] <= end;
+        nodes.get(*node as usize).is_some_and(|n| n.span.iter().any(inside))
+    };
+    for d in diagnostics.iter_mut().filter(|d| d.code == "W-interpreted") {
+        let own = kernels
+            .iter()
+            .filter(|k| d.span.is_some_and(|span| k.body.iter().any(|node| within(node, span))));
         let all: Vec<String> = own.map(|k| format!("k{}", k.id)).collect();
         let named = all[..all.len().min(BESIDE)].join(" ");
         d.text += &match all.len() {
-            0 => continue,
-            n if n > BESIDE => format!("; launches of it: {named} and {} more", n - BESIDE),
+            0 => String::new(),
             1 => format!("; the launch of it: {named}"),
+            n if n > BESIDE => format!("; launches of it: {named} and {} more", n - BESIDE),
             _ => format!("; launches of it: {named}"),
         };
     }
