@@ -471,15 +471,13 @@ fn steps_apart(reads: &[Read], domain: &[usize]) -> Option<(Overlap, bool)> {
 /// The steps of each loop after which some read is where it was: those that go around as often as
 /// the loop.
 fn around(reads: &[Read], domain: &[usize]) -> Vec<i64> {
-    let mut out = vec![0; domain.len()];
-    for own in reads.iter().flat_map(|read| &read.ix).filter_map(single) {
-        let whole =
-            own.wraps.filter(|n| own.by.abs() == 1 && domain.get(own.axis) == Some(&(*n as usize)));
-        if let Some(n) = whole {
-            out[own.axis] = n;
-        }
-    }
-    out
+    let own: Vec<Single> = reads.iter().flat_map(|read| &read.ix).filter_map(single).collect();
+    let of = |(axis, extent): (usize, &usize)| {
+        let whole = |s: &&Single| s.axis == axis && s.by.abs() == 1;
+        let n = *extent as i64;
+        if own.iter().filter(whole).any(|s| s.wraps == Some(n)) { n } else { 0 }
+    };
+    domain.iter().enumerate().map(of).collect()
 }
 
 /// The distance of a read ahead of another in loop steps, if it is whole steps.
@@ -658,7 +656,7 @@ mod tests {
         let jacobi = [[-1, 0], [1, 0], [0, -1], [0, 1]].map(|o| at(&o));
         assert_eq!(loads(&jacobi, &[99, 99]), (1_024, 320, 320));
         let o = overlap(&jacobi, &[99, 99]).expect("an overlap");
-        assert_eq!((o.refs, o.halo), (4, vec![2, 2]));
+        assert_eq!((o.refs, &o.halo[..]), (4, &[2, 2][..]));
         assert_eq!(block_loads(&o, &[(0, 8), (1, 32)]), (1_024, 336, 336));
         // In any order, as a drop writes it, and around the edges.
         for turn in 0..4 {

@@ -177,7 +177,7 @@ impl Form {
 /// folded.
 fn side_by_side(launch: &Launch, mut rest: usize) -> Vec<usize> {
     let domain = &launch.domain;
-    let mut block = vec![1; domain.len()];
+    let mut block: Vec<usize> = domain.iter().map(|_| 1).collect();
     for axis in (0..domain.len()).rev().filter(|axis| Some(*axis) != launch.axis) {
         block[axis] = domain[axis].clamp(1, rest.max(1));
         rest /= block[axis];
