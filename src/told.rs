@@ -90,7 +90,8 @@ pub fn chosen(session: &mut Session, asked: &Asked, which: Which) -> Result<Told
         let traces: Vec<Trace> = told.iter().filter_map(|k| session.core().story(*k)).collect();
         return match which {
             Which::Line(line) if !stories.is_empty() => Err(format!(
-                "line {line} gave no value, and no launch computed anything of it; there are {}",
+                "line {line} gave no value, and no launch has anything that is written there; \
+                 there are {}",
                 others(&stories, None)
             )),
             _ if traces.is_empty() => Err(NOTHING.into()),

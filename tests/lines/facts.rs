@@ -165,3 +165,55 @@ fn bas_22_the_papers_product_is_tiled() {
         assert_eq!(trace.result, told(&[], &lines).result, "{shapes:?}");
     }
 }
+
+/// Work of the interpreter at a place of which launches computed a part names them, and of no other
+/// place.
+#[test]
+fn work_of_the_interpreter_names_the_launches_of_its_place() {
+    let data = "x←0.5×7|⍳5000 ⋄ k←5000⍴3 1 4 1 5 9 2 6 ⋄ t←5000⍴'abc de '";
+    let rows = [
+        ("+/{+/⍵}¨(x<2)⊂x", "{+/⍵}¨", true),
+        ("+/,{+/⍵}⌸k", "{+/⍵}⌸", true),
+        ("+/{+/⍳⍵}¨k", "{+/⍳⍵}¨", true),
+        ("≢' '(≠⊆⊢)t", "(≠⊆⊢)", true),
+        ("+/x×≢∪k", "∪", false),
+        ("+/,{≢⍵}⌸k", "{≢⍵}⌸", false),
+    ];
+    for (line, place, launched) in rows {
+        let t = traced(&mut crate::support::session(), &[data, "x k t", line]);
+        let of =
+            |d: &&aplomb_ground::trace::Diagnostic| d.text.starts_with(&format!("{place} ran"));
+        let told = t.diagnostics.iter().find(of);
+        let told = told.unwrap_or_else(|| panic!("{line}: {:?}", t.diagnostics));
+        assert!(told.text.contains(" ran in the interpreter"), "{}", told.text);
+        let named = told.text.split_once(" of it: ").map(|(_, all)| all);
+        assert_eq!(named.is_some(), launched, "{line}: {}", told.text);
+        for name in named.unwrap_or("").split(' ').filter(|n| !n.is_empty()) {
+            assert!(t.kernels.iter().any(|k| format!("k{}", k.id) == name), "{line}: {name}");
+        }
+    }
+}
+
+/// A node is told to be the value where it is one; after a pass in between, nothing is told to be
+/// off that is still to come; what would be computed twice is stored by the row that says so.
+#[test]
+fn what_is_told_of_a_node_is_so_in_its_pass() {
+    for (data, line) in LINES {
+        let t = told(&[], &[data, line]);
+        let last = t.passes.last().expect("a pass");
+        for node in &t.nodes {
+            let says = aplomb_viz::why::node(&t, &format!("n{}", node.id), 9_999).expect("a node");
+            if says.contains("  the value itself") {
+                let id = says.split([' ', ':']).next().and_then(|n| n[1..].parse::<u32>().ok());
+                assert!(id.is_some_and(|id| last.roots.contains(&id)), "{line}: {says}");
+            }
+        }
+        for b in t.passes.iter().flat_map(|p| &p.breaks) {
+            let off = b.reason.strip_prefix("off:").unwrap_or("");
+            assert!(!t.config.passes.iter().any(|p| p == off), "{line}: {b:?}");
+        }
+        for d in t.decisions.iter().filter(|d| d.what == "keep" && d.reason == "work") {
+            assert!(["ACC-17", "ACL-39"].contains(&d.seed.as_str()), "{line}: {d:?}");
+        }
+    }
+}

@@ -13,7 +13,8 @@ use crate::prices::{evaluations, workloads};
 use crate::spoken;
 use crate::support::{Dice, scaled, session};
 use aplomb_compiler::pass::{NoClock, Options, compile};
-use aplomb_ground::trace::LaunchRecord;
+use aplomb_ground::error::bytes;
+use aplomb_ground::trace::{DecisionRecord, LaunchRecord, Trace};
 use aplomb_plans::kir;
 use aplomb_plans::plan::tiling::{Span, Tiling, single};
 use aplomb_plans::plan::{Kind, Launch, Plan, What};
@@ -264,6 +265,14 @@ fn launch(plan: &Plan, l: &Launch, told: &LaunchRecord) -> Vec<String> {
         let boxes = l.domain.iter().zip(&told.points).map(|(all, own)| all.div_ceil(*own));
         out.hold("boxes", told.boxes, boxes.product::<usize>() as u64);
     }
+    // Where a text gives a block so many results in a row, its boxes are its blocks.
+    let in_a_row = ["map", "threads", "warps", "blocks"].contains(&told.form.as_str());
+    if let (Some(block), [one], true) = (&told.block, &told.spread[..], in_a_row) {
+        out.hold("boxes of the text", block.boxes, one.points.div_ceil(one.each));
+        let results = (0..l.domain.len()).filter(|k| Some(*k) != l.axis).map(|k| block.points[k]);
+        let results = results.product::<usize>() as u64;
+        out.hold("results of a block", results, one.each.min(one.points));
+    }
     let held = l.finish.iter().flat_map(|f| &f.held).copied();
     let masks = l.compaction.iter().map(|c| c.mask);
     whole.extend(held.chain(masks).map(|k| l.loads[k as usize].buf.0));
@@ -295,6 +304,47 @@ fn launch(plan: &Plan, l: &Launch, told: &LaunchRecord) -> Vec<String> {
     out.0
 }
 
+/// Whether a sentence on boxes or on what a block loads is so of some launch that reads its array:
+/// its copies have the bytes that the text declares; of a block that is all of the launch, each
+/// read's elements and the different ones are counted.
+fn is_so(plan: &Plan, trace: &Trace, d: &DecisionRecord) -> bool {
+    let numbers = |says: &str| -> Vec<u64> {
+        says.split([' ', ';', '(', ')']).filter_map(|n| n.parse().ok()).collect()
+    };
+    let of = |l: &Launch, record: &LaunchRecord| {
+        let buffer = |b: u32| trace.buffers[b as usize].node == d.node;
+        if !record.inputs.iter().any(|b| buffer(*b)) {
+            return false;
+        }
+        if d.what == "tile" {
+            let own = format!(" into {} of shared memory", bytes(u64::from(record.launch.smem)));
+            return record.form == "boxes" && d.text.contains(&own);
+        }
+        let (_, says) = d.text.split_once(" a block of ").expect("a block");
+        let all = numbers(says);
+        let [points, direct] = all[..2] else { return false };
+        let near = before(says, " with a halo").and_then(|n| n.parse::<u64>().ok());
+        if points != l.domain.iter().product::<usize>() as u64 {
+            return points < l.domain.iter().product::<usize>() as u64;
+        }
+        let (mut asked, mut met) = (0, BTreeSet::new());
+        for load in l.loads.iter().filter(|load| buffer(load.buf.0)) {
+            let shape = &plan.buffer(load.buf).shape;
+            let own: Vec<u64> =
+                places(&l.domain).iter().filter_map(|p| element(&load.read, shape, p)).collect();
+            asked += own.len() as u64;
+            met.extend(own);
+        }
+        (direct, near) == (asked, Some(met.len() as u64))
+    };
+    plan.launches.iter().zip(&trace.kernels).any(|(l, record)| of(l, record))
+}
+
+/// The number in front of a word of a sentence.
+fn before<'a>(says: &'a str, word: &str) -> Option<&'a str> {
+    says.split_once(word)?.0.rsplit(' ').next()
+}
+
 /// The launches of a line's plan that were walked, and what is told falsely of them.
 fn line(setup: &str, text: &str, options: &Options) -> (usize, Vec<String>) {
     let mut s = session();
@@ -306,10 +356,6 @@ fn line(setup: &str, text: &str, options: &Options) -> (usize, Vec<String>) {
 
 /// The same of a graph.
 fn graph(recorded: &Recorded, options: &Options) -> (usize, Vec<String>) {
-    /// The number in front of a word of a sentence.
-    fn before<'a>(says: &'a str, word: &str) -> Option<&'a str> {
-        says.split_once(word)?.0.rsplit(' ').next()
-    }
     let mut options = options.clone();
     options.trace = true;
     let Ok(told) = compile(recorded, &options, &mut NoClock) else { return (0, Vec::new()) };
@@ -320,6 +366,10 @@ fn graph(recorded: &Recorded, options: &Options) -> (usize, Vec<String>) {
             wrong.extend(launch(&told.plan, l, record));
         }
     }
+    let boxes = |d: &&DecisionRecord| d.what == "tile" || d.reason == "overlap";
+    let false_ones = told.trace.decisions.iter().filter(boxes);
+    let false_ones = false_ones.filter(|d| !is_so(&told.plan, &told.trace, d));
+    wrong.extend(false_ones.map(|d| format!("no launch is so: {}", d.text)));
     // Sentences on how often an element is met speak of one of its array's reads.
     for d in told.trace.decisions.iter().filter(|d| d.reason == "reuse") {
         let average = before(&d.text, " times on average").and_then(|n| n.parse::<f64>().ok());
@@ -441,6 +491,14 @@ fn what_is_told_of_launches_is_what_an_enumeration_counts() {
         "{+/,⍵}⌺3 3⊢q",
         "{+/⍵}⌺7⊢v",
         "(1 1⍉8 8⍴w)+8↑w",
+        "(1⌽10↑v)+¯1⌽10↑v",
+        "(1(⌽⍠0)w)+¯1(⌽⍠0)w",
+        "(2 3⍴v)+1⌽2 3⍴v",
+        "(37 41⍴v)+1⌽37 41⍴w",
+        "(1⌽⍤1⊢37 41⍴w)+(⍉41 37⍴w)-37 41⍴v",
+        "+/9 5 4⍴w",
+        "+⌿9 50 6⍴w",
+        "2×3 300⍴w",
     ];
     let options = Options::default();
     let mut strict = Options::default();

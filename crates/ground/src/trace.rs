@@ -242,7 +242,8 @@ pub struct PassRecord {
 pub struct BreakRecord {
     /// The kept node.
     pub node: u32,
-    /// root, consumer, work, may-fail, off:fuse-producers …
+    /// root, consumer, work, may-fail, off:fuse-producers; of a pass in between
+    /// before:fuse-producers, which is to come …
     pub reason: String,
     /// The size of its buffer in bytes.
     pub bytes: u64,

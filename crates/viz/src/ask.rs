@@ -411,18 +411,21 @@ fn spread(k: &LaunchRecord) -> Option<String> {
         ));
     }
     let points = |n: u64| count(n as usize, "point");
-    let (own, each) = (points(u64::from(widest.items)), points(widest.each));
+    let results = |n: u64| count(n as usize, "result");
+    let own = u64::from(widest.items);
     let what = match (widest.by.as_str(), widest.persistent) {
         ("warp", _) => "a warp takes a result at a time".to_string(),
         ("block", _) => "a block takes a result or a box at a time".into(),
-        ("run", _) => format!("a block takes {each}"),
+        ("run", _) => format!("a block takes {}", points(widest.each)),
         ("tile", Some(true)) => {
             format!("blocks stay and draw the next of {} tiles by a ticket", widest.points)
         }
         ("tile", _) => {
-            format!("blocks draw the next of {} tiles by a ticket, {own} a thread", widest.points)
+            let (tiles, own) = (widest.points, points(own));
+            format!("blocks draw the next of {tiles} tiles by a ticket, {own} a thread")
         }
-        _ => format!("each thread takes {own} at a time"),
+        _ if k.form == "threads" => format!("each thread takes {} at a time", results(own)),
+        _ => format!("each thread takes {} at a time", points(own)),
     };
     let or = match (widest.choices.split_last(), widest.persistent) {
         (Some((last, before)), stays) if !before.is_empty() => {

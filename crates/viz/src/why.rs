@@ -176,12 +176,11 @@ fn before_fusion(trace: &Trace) -> String {
     });
     let mut out = String::new();
     if lets > 0 || met > 0 {
-        let met = if met > 0 {
-            format!(", {} written twice and merged", count(met as usize, "node"))
-        } else {
-            String::new()
-        };
-        out += &format!("  shared: {} used more than once{met}\n", count(lets, "term"));
+        let lets = (lets > 0).then(|| format!("{} used more than once", count(lets, "term")));
+        let twice = |n: u32| format!("{} written twice and merged", count(n as usize, "node"));
+        let met = (met > 0).then(|| twice(met));
+        let all: Vec<String> = lets.into_iter().chain(met).collect();
+        out += &format!("  shared: {}\n", all.join(", "));
     }
     if launches > figures::launches(trace) {
         let launches = count(launches as usize, "launch");
@@ -467,10 +466,10 @@ fn describe(trace: &Trace, graph: &Graph, node: &NodeRecord) -> String {
         .filter(|k| k.body.contains(&node.id))
         .map(|k| k.name.as_str())
         .collect();
-    let used = if readers.is_empty() {
-        "the value itself".into()
-    } else {
-        format!("used by {}", readers.join(" "))
+    let used = match readers.is_empty() {
+        false => format!("used by {}", readers.join(" ")),
+        true if graph.is_root(node.id) => "the value itself".into(),
+        true => "no longer there: the plan does without it".into(),
     };
     let ran = if launches.is_empty() {
         String::new()

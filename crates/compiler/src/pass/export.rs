@@ -117,8 +117,22 @@ pub fn tell_text(record: &mut LaunchRecord, plan: &Plan, k: usize, code: &kir::C
     record.cuda = Some(kir::cuda(code));
     record.math = code.fast.is_any().then(|| code.fast.math().name().into());
     record.spread = code.spread(FULL);
+    if let (Some(launch), [one]) = (plan.launches.get(k), &record.spread[..])
+        && kir::Form::of(plan, launch).is_in_a_row()
+    {
+        record.block = in_a_row(plan, launch, one.each);
+    }
     record.launch = code.grid(FULL, code.shared());
     tell_occupancy(record, SM_90.arch);
+}
+
+/// The boxes of blocks that take so many results in a row.
+fn in_a_row(plan: &Plan, launch: &Launch, each: u64) -> Option<BlockRecord> {
+    let points = kir::Form::in_a_row(launch, each)?;
+    let block = plan.block(launch, &points)?;
+    let along = launch.domain.iter().zip(&points).map(|(all, own)| all.div_ceil(*own) as u64);
+    let boxes = along.fold(1, u64::saturating_mul);
+    Some(BlockRecord { points, boxes, loads: block.loads, results: block.results })
 }
 
 /// The boxes of a launch's blocks, and its time on the model of a GPU (BAS-18).
@@ -261,7 +275,7 @@ fn decisions(
     let (last, uses) = (successors(&work.dag), work.dag.uses(&work.roots));
     let mut met: BTreeSet<(NodeId, &str, String)> = BTreeSet::new();
     let (mut all, mut reversals) = (Vec::new(), Vec::new());
-    let last_plan = Final::new(work, schedule);
+    let last_plan = Final::new(work, schedule, plan);
     for (pass, d) in &work.decisions {
         let at = last[d.at().index()];
         let is_written = written.contains(&d.at()) || written.contains(&at);
@@ -271,7 +285,7 @@ fn decisions(
             _ => true,
         };
         let told = if holds { fuse::of_plan(work, schedule, at, &uses, d)? } else { None };
-        let told = told.filter(|d| last_plan.bears(d)).map(|d| last_plan.placed(plan, d));
+        let told = told.filter(|d| last_plan.bears(d)).map(|d| last_plan.placed(d));
         if let Some(d) = told {
             let text = last_plan.text(&d)?;
             if met.insert((d.at(), d.what(), text.clone())) {
@@ -351,7 +365,11 @@ fn pass(work: &Work, k: usize, s: &Snapshot, before: Option<&Snapshot>) -> PassR
             node: id(*at),
             reason: match again(dag, *at, uses[at.index()]) {
                 Some(shared) if *why == Why::Consumer => shared.code(),
-                _ => why.code(),
+                _ => match why {
+                    // A pass that is to come is not off.
+                    Why::NotYet(pass) if !work.options.is_off(pass) => format!("before:{pass}"),
+                    _ => why.code(),
+                },
             },
             bytes: dag.elements(*at).saturating_mul(dag.dtype(*at).size() as u64),
             readers: readers.get(at).copied().unwrap_or(0),

@@ -205,7 +205,7 @@ fn kept(work: &Work, at: NodeId, why: &Why, uses: u32, switch: &'static str) -> 
     let about = |reason, row| About { at, what: "keep", reason, row, switch };
     let (about, store, inline, because) = match why {
         Why::Work { inline: more, store, .. } => (
-            about("work", if uses > 1 { "ACL-17" } else { "ACL-39" }),
+            about("work", if uses > 1 { "ACC-17" } else { "ACL-39" }),
             *store,
             *more,
             if more.ns < store.ns { WhyNot::Rule(once(work)) } else { WhyNot::Dearer },

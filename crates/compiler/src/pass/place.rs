@@ -267,8 +267,15 @@ fn told(
                 b.iter().enumerate().filter(|x| *x.1 > 1).map(|(k, n)| (k, *n as i64)).collect()
             });
             let cut: Vec<(usize, i64)> = own.unwrap_or_else(|| o.block.clone());
-            let (direct, paper, with_halo) = block_loads(&o.moves, &cut);
-            let (all_direct, _, all_with_halo) = all_loads(&o.moves, &cut, domain);
+            // A block has no more points than there are.
+            let within = |(k, n): &(usize, i64)| (*k, (*n).min(domain[*k] as i64));
+            let cut: Vec<(usize, i64)> = cut.iter().map(within).collect();
+            let is_all = cut.iter().map(|(_, n)| *n as u64).product::<u64>() == points;
+            let (direct, paper, with_halo) = match is_all {
+                true => loads_of_all(o, &asks, met(&extents, &asks)),
+                false => block_loads(o, &cut),
+            };
+            let (all_direct, _, all_with_halo) = all_loads(o, &cut, domain);
             let met = Met::Overlap {
                 refs: o.refs,
                 halo: o.halo.clone(),
@@ -420,6 +427,8 @@ pub struct Overlap {
     pub halo: Vec<i64>,
     /// Of each read, in loop steps from the centre.
     moves: Vec<Vec<i64>>,
+    /// Loop steps along each axis after which reads meet the same elements again; 0: never.
+    around: Vec<i64>,
     /// Axes and extents of a block of 256 threads, as in 2010.
     block: Vec<(usize, i64)>,
 }
@@ -455,7 +464,20 @@ fn steps_apart(reads: &[Read], domain: &[usize]) -> Option<(Overlap, bool)> {
     let near = tile.iter().all(|(k, n)| halo[*k] < *n && halo[*k] < domain[*k] as i64);
     let halo = tile.iter().map(|(k, _)| halo[*k]).collect();
     let moves = from_centre(moves, own_place(reads, domain), &moved);
-    Some((Overlap { refs: reads.len(), axes: moved, halo, moves, block: tile }, near))
+    let around = around(reads, domain);
+    Some((Overlap { refs: reads.len(), axes: moved, halo, moves, around, block: tile }, near))
+}
+
+/// The steps of each loop after which some read is where it was: those that go around as often as
+/// the loop.
+fn around(reads: &[Read], domain: &[usize]) -> Vec<i64> {
+    let own: Vec<Single> = reads.iter().flat_map(|read| &read.ix).filter_map(single).collect();
+    let of = |(axis, extent): (usize, &usize)| {
+        let whole = |s: &&Single| s.axis == axis && s.by.abs() == 1;
+        let n = *extent as i64;
+        if own.iter().filter(whole).any(|s| s.wraps == Some(n)) { n } else { 0 }
+    };
+    domain.iter().enumerate().map(of).collect()
 }
 
 /// The distance of a read ahead of another in loop steps, if it is whole steps.
@@ -514,7 +536,8 @@ fn from_centre(mut moves: Vec<Vec<i64>>, first: Vec<i64>, moved: &[usize]) -> Ve
 
 /// Elements that one block loads: each read for itself; one each, what lies outside of the block
 /// again; once.
-fn block_loads(moves: &[Vec<i64>], block: &[(usize, i64)]) -> (u64, u64, u64) {
+fn block_loads(of: &Overlap, block: &[(usize, i64)]) -> (u64, u64, u64) {
+    let Overlap { moves, around, .. } = of;
     let points: Vec<Vec<i64>> = block.iter().fold(vec![Vec::new()], |all, (_, n)| {
         all.iter()
             .flat_map(|p| (0..*n).map(move |x| p.iter().copied().chain([x]).collect()))
@@ -526,7 +549,11 @@ fn block_loads(moves: &[Vec<i64>], block: &[(usize, i64)]) -> (u64, u64, u64) {
         let other = m.iter().enumerate().any(|(k, x)| *x != 0 && block.iter().all(|b| b.0 != k));
         for p in &points {
             let mut place: SmallVec<[i64; 4]> = m.iter().copied().collect();
-            block.iter().zip(p).for_each(|((k, _), x)| place[*k] += x);
+            for ((k, _), x) in block.iter().zip(p) {
+                place[*k] += x;
+                place[*k] =
+                    if around[*k] > 0 { place[*k].rem_euclid(around[*k]) } else { place[*k] };
+            }
             outside += u64::from(other || block.iter().any(|(k, n)| !(0..*n).contains(&place[*k])));
             met.push(place);
         }
@@ -537,8 +564,25 @@ fn block_loads(moves: &[Vec<i64>], block: &[(usize, i64)]) -> (u64, u64, u64) {
     (own * moves.len() as u64, own + outside, met.len() as u64)
 }
 
+/// The same of a block that is all of a domain, whose edges its reads know: each asks for what its
+/// tests leave.
+fn loads_of_all(of: &Overlap, asks: &[Asking<'_>], met: u64) -> (u64, u64, u64) {
+    let (mut direct, mut outside) = (0, 0);
+    for ((read, domain), m) in asks.iter().zip(&of.moves) {
+        let stays = |(k, n): (usize, &usize)| match of.around[k] {
+            0 => (*n as u64).saturating_sub(m[k].unsigned_abs()),
+            _ => *n as u64,
+        };
+        let (all, inside) = (asking(read, domain), domain.iter().enumerate().map(stays).product());
+        direct += all;
+        outside += all.saturating_sub(inside);
+    }
+    let points = asks.first().map_or(0, |(_, domain)| product(domain));
+    (direct, points + outside, met)
+}
+
 /// The same of all blocks of a domain: those at its ends have fewer points.
-fn all_loads(moves: &[Vec<i64>], block: &[(usize, i64)], domain: &[usize]) -> (u64, u64, u64) {
+fn all_loads(of: &Overlap, block: &[(usize, i64)], domain: &[usize]) -> (u64, u64, u64) {
     let cut = |k: usize| block.iter().any(|(axis, _)| *axis == k);
     let others = (0..domain.len()).filter(|k| !cut(*k));
     let others = others.fold(1u64, |n, k| n.saturating_mul(domain[k] as u64));
@@ -555,7 +599,7 @@ fn all_loads(moves: &[Vec<i64>], block: &[(usize, i64)], domain: &[usize]) -> (u
         boxes = boxes.into_iter().flat_map(longer).collect();
     }
     boxes.iter().fold((0, 0, 0), |sum, (own, times)| {
-        let (a, b, c) = block_loads(moves, own);
+        let (a, b, c) = block_loads(of, own);
         let more = |sum: u64, n: u64| sum.saturating_add(n.saturating_mul(*times));
         (more(sum.0, a), more(sum.1, b), more(sum.2, c))
     })
@@ -574,7 +618,7 @@ mod tests {
         let of = |n: usize| {
             let domain = [n - 1];
             let o = overlap(&taps, &domain).expect("an overlap");
-            all_loads(&o.moves, &o.block, &domain)
+            all_loads(&o, &o.block, &domain)
         };
         for (n, more) in [(255, 0), (256, 0), (257, 0), (258, 1), (512, 1), (513, 1), (514, 2)] {
             let n64 = n as u64;
@@ -586,7 +630,7 @@ mod tests {
         // Rows and columns that 16 does not divide.
         let jacobi = [[-1, 0], [1, 0], [0, -1], [0, 1]].map(|o| at(&o));
         let o = overlap(&jacobi, &[99, 99]).expect("an overlap");
-        let (direct, _, halo) = all_loads(&o.moves, &o.block, &[99, 99]);
+        let (direct, _, halo) = all_loads(&o, &o.block, &[99, 99]);
         let whole = |n: u64, m: u64| n * m + 2 * n + 2 * m;
         let boxes = 36 * whole(16, 16) + 12 * whole(16, 3) + whole(3, 3);
         assert_eq!((direct, halo), (4 * 99 * 99, boxes));
@@ -598,7 +642,7 @@ mod tests {
 
     fn loads(reads: &[Read], domain: &[usize]) -> (u64, u64, u64) {
         let o = overlap(reads, domain).expect("an overlap");
-        block_loads(&o.moves, &o.block)
+        block_loads(&o, &o.block)
     }
 
     /// Elements that one block loads.
@@ -612,8 +656,8 @@ mod tests {
         let jacobi = [[-1, 0], [1, 0], [0, -1], [0, 1]].map(|o| at(&o));
         assert_eq!(loads(&jacobi, &[99, 99]), (1_024, 320, 320));
         let o = overlap(&jacobi, &[99, 99]).expect("an overlap");
-        assert_eq!((o.refs, o.halo), (4, vec![2, 2]));
-        assert_eq!(block_loads(&o.moves, &[(0, 8), (1, 32)]), (1_024, 336, 336));
+        assert_eq!((o.refs, &o.halo[..]), (4, &[2, 2][..]));
+        assert_eq!(block_loads(&o, &[(0, 8), (1, 32)]), (1_024, 336, 336));
         // In any order, as a drop writes it, and around the edges.
         for turn in 0..4 {
             let mut reads = jacobi.clone();

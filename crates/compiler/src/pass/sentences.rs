@@ -11,7 +11,7 @@ use super::schedule::together::Loss;
 use super::schedule::{Schedule, Why};
 use super::work::Work;
 use super::{place, strict};
-use aplomb_ground::error::{Result, bug, bytes, time};
+use aplomb_ground::error::{Result, bug, bytes, count, time};
 use aplomb_plans::plan::{Plan, product};
 use aplomb_values::array::format::short;
 use aplomb_values::dag::{Dag, Node, NodeId, ix, kinds};
@@ -54,7 +54,15 @@ pub enum Says {
     /// place: how the reads of an array meet its elements again.
     Met(Met),
     /// tile: the box, its copies' bytes, what it moves, and all that were tried.
-    Boxes { block: Vec<usize>, boxes: u64, shared: u64, moved: u64, tried: Vec<(Vec<usize>, u64)> },
+    Boxes {
+        block: Vec<usize>,
+        boxes: u64,
+        /// The arrays that a box copies.
+        served: Vec<NodeId>,
+        /// Bytes that are copied.
+        moved: u64,
+        tried: Vec<(Vec<usize>, u64)>,
+    },
     /// pad: conflicts of each pad from 0.
     Padded { pad: usize, sums: Vec<usize> },
     /// split: a node that is written for want of something.
@@ -100,13 +108,14 @@ pub enum Met {
 pub struct Final<'a> {
     work: &'a Work<'a>,
     schedule: &'a Schedule,
+    plan: &'a Plan,
     /// The launch of each node.
     homes: Map<NodeId, usize>,
 }
 
 impl<'a> Final<'a> {
-    pub fn new(work: &'a Work<'a>, schedule: &'a Schedule) -> Final<'a> {
-        Final { work, schedule, homes: schedule.homes() }
+    pub fn new(work: &'a Work<'a>, schedule: &'a Schedule, plan: &'a Plan) -> Final<'a> {
+        Final { work, schedule, plan, homes: schedule.homes() }
     }
 
     /// True of a decision whose launches are those of the plan.
@@ -122,12 +131,22 @@ impl<'a> Final<'a> {
     }
 
     /// A decision on where an array is read from, as the text of its launch has it.
-    pub fn placed(&self, plan: &Plan, d: Decision) -> Decision {
-        let home = d.with().first().and_then(|at| self.homes.get(at)).copied();
-        match (d.says(), home) {
-            (Says::Met(Met::Reuse { .. }), Some(k)) => place::of_text(plan, k, d),
+    pub fn placed(&self, d: Decision) -> Decision {
+        match (d.says(), self.launch(&d)) {
+            (Says::Met(Met::Reuse { .. }), Some(k)) => place::of_text(self.plan, k, d),
             _ => d,
         }
+    }
+
+    /// The launch of the nodes that a decision is about.
+    fn launch(&self, d: &Decision) -> Option<usize> {
+        d.with().first().and_then(|at| self.homes.get(at)).copied()
+    }
+
+    /// Bytes that a block's copies take, with what pads them.
+    fn in_shared(&self, d: &Decision) -> u64 {
+        let tiling = self.launch(d).and_then(|k| self.plan.launches.get(k)?.tiling.as_ref());
+        tiling.map_or(0, |tiling| tiling.bytes() as u64)
     }
 
     /// The sentence of a decision. Errors: a bug.
@@ -211,15 +230,16 @@ impl<'a> Final<'a> {
             }
             Says::Boundary(why) => self.boundary(d, why)?,
             Says::Met(met) => format!("{name} is read {}", self.met(d, met)),
-            Says::Boxes { block, boxes, shared, moved, tried } => {
+            Says::Boxes { block, boxes, served, moved, tried } => {
                 let tried: Vec<String> =
                     tried.iter().map(|(b, n)| format!("{} {}", by(b), bytes(*n))).collect();
+                let copied = names(dag, served);
                 format!(
-                    "the launch is cut into boxes of {} points, {boxes} in all: a box copies {} of \
-                     {name} into {} of shared memory; tried {}",
+                    "the launch is cut into boxes of {} points, {boxes} in all: a box copies \
+                     {copied} into {} of shared memory, which moves {}; tried {}",
                     by(block),
+                    bytes(self.in_shared(d)),
                     bytes(*moved),
-                    bytes(*shared),
                     tried.join(", ")
                 )
             }
@@ -320,8 +340,8 @@ impl<'a> Final<'a> {
         let (chosen, over) = (d.chosen().cost, d.rejected()[0].0.cost);
         match why {
             Why::Work { points, .. } => format!(
-                "{name} has {n} elements and would be computed {points} times: {} more; storing it \
-                 costs {}",
+                "{name} has {} and would be computed {points} times: {} more; storing it costs {}",
+                count(n as usize, "element"),
                 words(over),
                 words(chosen)
             ),
@@ -480,7 +500,8 @@ fn inlined(dag: &Dag, d: &Decision, places: usize, points: u64) -> String {
             bytes(twice(dag, d.at()))
         ),
         _ => format!(
-            "{name} is computed {points} times for {n} elements, in {}: {}; storing it: {}",
+            "{name} is computed {points} times for {}, in {}: {}; storing it: {}",
+            count(n as usize, "element"),
             contexts(places),
             words(inline),
             words(store)

@@ -34,7 +34,7 @@ pub fn run(work: &mut Work) -> Result<()> {
     for found in searched(work, &near)? {
         if work.options.trace {
             let decision = decided(&found);
-            work.decide(decision.or(Reversal::Boxes(found.group)));
+            work.decide(decision.of(found.nodes.clone()).or(Reversal::Boxes(found.group)));
         }
         work.tilings.insert(found.group, found.tiling);
         if work.options.has(Fault::ShortHalo) {
@@ -76,9 +76,11 @@ pub fn least(work: &Work, near: &[&SharedReads], group: &Group) -> Option<u64> {
 /// The box of a launch.
 struct Found {
     group: usize,
+    /// The nodes of the launch.
+    nodes: Vec<NodeId>,
     domain: Vec<usize>,
-    /// An array that it serves.
-    array: NodeId,
+    /// The arrays that it serves; at least one.
+    arrays: Vec<NodeId>,
     /// All that were tried, with the bytes that each moves.
     tried: Vec<(Tiling<Load>, u64)>,
     tiling: Tiling<Load>,
@@ -122,9 +124,11 @@ fn searched(work: &mut Work, near: &[SharedReads]) -> Result<Vec<Found>> {
         if work.options.reverses(Reversal::Boxes(group)) {
             chosen = best(chosen);
         }
-        let (Some(chosen), Some(first)) = (chosen, served.first()) else { continue };
+        let arrays: Vec<NodeId> = served.iter().map(|near| near.array).collect();
+        let (Some(chosen), false) = (chosen, arrays.is_empty()) else { continue };
         let (tiling, moved) = tried[chosen].clone();
-        out.push(Found { group, domain, array: first.array, tried, tiling, moved });
+        let nodes = schedule.groups[group].nodes();
+        out.push(Found { group, nodes, domain, arrays, tried, tiling, moved });
     }
     Ok(out)
 }
@@ -227,14 +231,14 @@ fn moved(tile: &Tile<Load>, block: &[usize]) -> u64 {
 }
 
 fn decided(found: &Found) -> Decision {
-    let Found { domain, array: at, tried, tiling: best, moved: least, .. } = found;
-    let (at, least) = (*at, *least);
+    let Found { domain, arrays, tried, tiling: best, moved: least, .. } = found;
+    let (at, least) = (arrays[0], *least);
     let boxes = best.boxes(domain);
     let cut = |block: &[usize]| block.iter().copied().filter(|n| *n > 1).collect::<Vec<usize>>();
     let says = Says::Boxes {
         block: cut(&best.block),
         boxes,
-        shared: best.bytes() as u64,
+        served: arrays.clone(),
         moved: least,
         tried: tried.iter().map(|(t, moved)| (cut(&t.block), *moved)).collect(),
     };

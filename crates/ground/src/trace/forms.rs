@@ -2,12 +2,12 @@
 
 /// The forms: the name in `kernels[].form`, and who takes the launch's points.
 pub const FORMS: &[(&str, &str)] = &[
-    ("map", "a thread takes a point"),
+    ("map", "a block takes points in a row"),
     ("boxes", "a block takes a box, which it copies first"),
     ("tiles", "a block takes a tile of a product, with copies of both operands"),
     ("pairs", "a block takes rows, with copies of what they all read"),
     ("all", "all threads take points of one result"),
-    ("threads", "a thread takes a result"),
+    ("threads", "a thread takes results by itself"),
     ("warps", "a warp takes a row"),
     ("blocks", "a block takes a row"),
     ("parts", "a block takes a part of a row"),

@@ -96,7 +96,7 @@ impl Interpreted {
             Some(_) => format!("; {}", self.why),
             None => String::new(),
         };
-        let text = format!("{what} ran in the interpreter, not in a launch{times}: {much}{why}");
+        let text = format!("{what} ran in the interpreter{times}: {much}{why}");
         let ms = Some(self.own);
         Warning { code: "W-interpreted", place: self.place.clone(), text, ms }
     }
@@ -381,6 +381,7 @@ impl Kept {
             let told = warning(w, &mut trace.sources);
             trace.diagnostics.push(told);
         }
+        tell_beside(&mut trace);
         trace.result.clone_from(&self.result);
         let used = self.used.map(|bytes| ("used_bytes".to_string(), bytes as f64));
         trace.times.extend(used);
@@ -548,6 +549,31 @@ fn tell_apart(trace: &mut Trace) {
         for (k, line) in alike.iter().zip(lines) {
             line.into_iter().for_each(|(_, n)| trace.kernels[*k].name += &format!(":{n}"));
         }
+    }
+}
+
+/// So many launches are named beside the interpreter's work.
+const BESIDE: usize = 3;
+
+/// Work of the interpreter at a place of which launches computed a part names those.
+fn tell_beside(trace: &mut Trace) {
+    let Trace { diagnostics, kernels, nodes, .. } = trace;
+    let within = |node: &u32, [source, start, end]: [u32; 3]| {
+        let inside = |s: &[u32; 3]| s[0] == source && start <= s[1] && s[2] <= end;
+        nodes.get(*node as usize).is_some_and(|n| n.span.iter().any(inside))
+    };
+    for d in diagnostics.iter_mut().filter(|d| d.code == "W-interpreted") {
+        let own = kernels
+            .iter()
+            .filter(|k| d.span.is_some_and(|span| k.body.iter().any(|node| within(node, span))));
+        let all: Vec<String> = own.map(|k| format!("k{}", k.id)).collect();
+        let named = all[..all.len().min(BESIDE)].join(" ");
+        d.text += &match all.len() {
+            0 => String::new(),
+            1 => format!("; the launch of it: {named}"),
+            n if n > BESIDE => format!("; launches of it: {named} and {} more", n - BESIDE),
+            _ => format!("; launches of it: {named}"),
+        };
     }
 }
 

@@ -119,19 +119,8 @@ impl Form {
         let domain = &launch.domain;
         let threads = THREADS as usize;
         let ones = || -> Vec<usize> { domain.iter().map(|_| 1).collect() };
-        // The last axes first, without the one that is folded.
-        let side_by_side = |mut rest: usize| -> Vec<usize> {
-            let mut block = ones();
-            for axis in (0..domain.len()).rev().filter(|axis| Some(*axis) != launch.axis) {
-                block[axis] = domain[axis].clamp(1, rest.max(1));
-                rest /= block[axis];
-            }
-            block
-        };
-        let along = |mut block: Vec<usize>, most: usize| {
-            launch.axis.into_iter().for_each(|axis| block[axis] = domain[axis].clamp(1, most));
-            block
-        };
+        let side_by_side = |n: usize| side_by_side(launch, n);
+        let along = |block: Vec<usize>, most: usize| along(launch, block, most);
         Some(match self {
             Form::Map => side_by_side(threads),
             Form::Boxes | Form::Staged => launch.tiling.as_ref()?.block.iter().copied().collect(),
@@ -158,4 +147,47 @@ impl Form {
             Form::ThreadSegments | Form::WarpSegments | Form::MergedSegments => return None,
         })
     }
+
+    /// Whether a block takes results as they lie in a row, as many as its text says.
+    pub fn is_in_a_row(self) -> bool {
+        matches!(self, Form::Map | Form::Threads | Form::Warps | Form::Blocks)
+    }
+
+    /// The points of so many results in a row. None: these are no box, but the end of one line and
+    /// the beginning of another.
+    pub fn in_a_row(launch: &Launch, each: u64) -> Option<Vec<usize>> {
+        let each = each.min(count(&launch.outer())).max(1) as usize;
+        let block = side_by_side(launch, each);
+        let held = |n: &usize| *n == each;
+        block.iter().try_fold(1usize, |n, own| n.checked_mul(*own)).filter(held)?;
+        // Where lines stand above each other, each is cut into equal parts.
+        let results = (0..block.len()).filter(|axis| Some(*axis) != launch.axis);
+        let mut long = results.filter(|axis| launch.domain[*axis] > 1);
+        let is_first = |axis: &usize| block[*axis] > 1;
+        let even = |axis: usize| launch.domain[axis].is_multiple_of(block[axis]);
+        let fits = match (long.next(), long.find(is_first)) {
+            (Some(first), Some(cut)) => is_first(&first) || even(cut),
+            _ => true,
+        };
+        fits.then(|| along(launch, block, usize::MAX))
+    }
+}
+
+/// The box of so many results beside each other: the last axes first, without the one that is
+/// folded.
+fn side_by_side(launch: &Launch, mut rest: usize) -> Vec<usize> {
+    let domain = &launch.domain;
+    let mut block: Vec<usize> = domain.iter().map(|_| 1).collect();
+    for axis in (0..domain.len()).rev().filter(|axis| Some(*axis) != launch.axis) {
+        block[axis] = domain[axis].clamp(1, rest.max(1));
+        rest /= block[axis];
+    }
+    block
+}
+
+/// A box with so many places of the folded axis.
+fn along(launch: &Launch, mut block: Vec<usize>, most: usize) -> Vec<usize> {
+    let domain = &launch.domain;
+    launch.axis.into_iter().for_each(|axis| block[axis] = domain[axis].clamp(1, most));
+    block
 }
