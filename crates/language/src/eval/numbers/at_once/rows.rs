@@ -301,7 +301,8 @@ impl Turns<'_, '_> {
             }
             OnList::Pairs { op, into, of, turned } => {
                 let row = self.own(state, of)?;
-                let n = self.items_in(&row) - 1;
+                let n = self.items_in(&row).checked_sub(1);
+                let n = n.ok_or_else(|| refused("pairs of no items"))?;
                 let (x, y) = (self.stretch(&row, 0, n)?, self.stretch(&row, 1, n)?);
                 let (x, y) = if turned { (y, x) } else { (x, y) };
                 (into, self.mapped(op, Some(Side::All(x)), Side::All(y))?)
