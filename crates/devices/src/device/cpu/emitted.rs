@@ -216,8 +216,8 @@ impl Frame {
     }
 
     /// Some rounds of a loop on the first n elements of its registers, which hold as many more as
-    /// are taken at once: all turns so many times, or once where an element may have its end. False:
-    /// something is suspect.
+    /// are taken at once: all turns so many times, or once where an element may have its end.
+    /// False: something is suspect.
     pub fn turned(
         &mut self,
         env: &Env,

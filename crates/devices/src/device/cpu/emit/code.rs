@@ -21,11 +21,8 @@ mod wide;
 
 use super::forms;
 use super::lanes::Size;
-use super::tape::{Act, Expr, Id, Kind, Lanes, Tape};
+use super::tape::{Act, Expr, HEAD, Id, Kind, Lanes, Tape};
 use iced_x86::{Code, Encoder, IcedError, Instruction, MemoryOperand, Register};
-
-/// Words of the table before the pointers.
-pub const HEAD: usize = 2;
 
 /// Registers that hold pointers; the latter must be given back as they were.
 const POINTERS: [Register; 11] = [

@@ -21,13 +21,14 @@ impl Tape {
         if self.turns.count == 0 || self.turns.until.is_some() {
             return tape;
         }
-        for (state, next) in &self.turns.next {
-            for (mask, node) in self.nodes.iter().enumerate() {
-                let Expr::NotFinite(kind, of) = *node else { continue };
-                let mask = mask as Id;
-                if of != *next || !self.tests_alone(mask) || !self.stays_odd(*state, *next) {
-                    continue;
-                }
+        let tests = self.nodes.iter().enumerate().filter_map(|(mask, node)| match *node {
+            Expr::NotFinite(kind, of) => Some((mask as Id, kind, of)),
+            _ => None,
+        });
+        for (mask, kind, of) in tests.filter(|(mask, ..)| self.tests_alone(*mask)) {
+            let next = self.turns.next.iter();
+            let mut those = next.filter(|(state, next)| *next == of && self.stays_odd(*state, of));
+            if let Some((state, _)) = those.next() {
                 let own =
                     |act: &Act| matches!(act, Act::Make(id) | Act::Suspect(id) if *id == mask);
                 tape.acts.retain(|act| !own(act));
@@ -50,17 +51,17 @@ impl Tape {
 
     /// Whether a value is ∞ or NaN wherever a state is.
     fn stays_odd(&self, state: Id, value: Id) -> bool {
-        let mut odd = vec![false; self.nodes.len()];
-        odd[state as usize] = true;
+        // Operands stand before what they are made into.
+        let mut odd: Vec<bool> = Vec::new();
         for (id, node) in self.nodes.iter().enumerate() {
             let is = |a: Id| odd[a as usize];
             let stays = match *node {
                 Expr::Bin(Bin::Add | Bin::Sub | Bin::Mul, _, a, b) => is(a) || is(b),
                 Expr::Bin(Bin::Div, _, a, _) | Expr::Sqrt(_, a) => is(a),
                 Expr::Fma(_, a, b, c) => is(a) || is(b) || is(c),
-                _ => false,
+                _ => id == state as usize,
             };
-            odd[id] |= stays;
+            odd.push(stays);
         }
         odd[value as usize]
     }

@@ -43,10 +43,9 @@ mod tests;
 
 pub use aside::{Aside, CHUNK, HOLDING, Line, Partials};
 pub use beside::AT_ONCE;
-pub use code::HEAD;
 pub use pages::Pages;
 pub use registry::{Registry, When};
 pub use segments::{
     Counter, Feed, Goal, Part, Parts, Round, Segment, Summer, parts, rows, sums, tests, truths,
 };
-pub use tape::{Act, Bin, Kind, PARTIALS};
+pub use tape::{Act, Bin, HEAD, Kind, PARTIALS};

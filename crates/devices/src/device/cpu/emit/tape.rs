@@ -3,10 +3,12 @@
 //!
 //! Constants are data beside the tape, so launches that differ in their numbers alone are one code.
 
-use super::code::HEAD;
 pub use super::lanes::{Kind, Lanes};
 use aplomb_values::array::DType;
 use aplomb_values::prim::reduce::LANES;
+
+/// Words of a call's table before the pointers.
+pub const HEAD: usize = 2;
 
 /// The place of a value on its tape.
 pub type Id = u32;
