@@ -364,8 +364,11 @@ impl Eval<'_> {
         let made = loops::read(self, here, steps, (from, to), texts);
         let Some(made) = made.map(Rc::new) else { return Ok(false) };
         if only && !made.program.is_on_items() {
-            // When it begins again its turns may be operations on arrays.
-            self.st.programs.keep_loop(here.ast, (from, to), &made, false);
+            // When it begins again its turns may be operations on arrays. Those of few steps on
+            // numbers are quicker as they are.
+            if at_once::has_long_turns(&made.program) {
+                self.st.programs.keep_loop(here.ast, (from, to), &made, false);
+            }
             return Ok(false);
         }
         let ran = self.goes_by(&made, (slots, next), (allowance, within), way)?;

@@ -21,7 +21,7 @@ mod ways;
 
 use super::form::Class;
 use super::loops::Loop;
-use super::program::List;
+use super::program::{List, Program};
 use crate::eval::run::{At, Eval};
 use crate::eval::value::Value;
 use aplomb_ground::error::{Error, Result, untraced};
@@ -163,6 +163,14 @@ fn refused(why: &str) -> Error {
     untraced(why)
 }
 
+/// Whether turns of a loop go round themselves, or work on vectors.
+pub(super) fn has_long_turns(program: &Program) -> bool {
+    let long = |step: &Do| {
+        matches!(step, Do::CountOn { .. } | Do::Over { .. } | Do::All(_) | Do::List(..))
+    };
+    program.code.first().is_some_and(|function| function.steps.iter().any(long))
+}
+
 impl Eval<'_> {
     /// All turns of a loop over items that begins, as operations on arrays; `from` is the step that
     /// takes the next item. False: they are no such turns, or not worth it, and nothing has
@@ -184,9 +192,7 @@ impl Eval<'_> {
         let (program, made) = (&made.program, &*made);
         let Some(function) = program.code.first() else { return Ok(false) };
         // Turns that go round themselves, or work on vectors, may be few.
-        let within = function.steps.iter().any(|step| {
-            matches!(step, Do::CountOn { .. } | Do::Over { .. } | Do::All(_) | Do::List(..))
-        });
+        let within = has_long_turns(program);
         let fits = program.catches.is_empty()
             && !program.draws
             && program.lengths.is_none()
