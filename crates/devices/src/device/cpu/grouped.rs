@@ -70,7 +70,8 @@ struct Parts {
 }
 
 impl Parts {
-    /// Of a result of so many bytes, in groups; None: it is near, or has no more groups than parts.
+    /// The parts of a result of so many bytes, in groups; None: it is near, or has no more groups
+    /// than parts.
     fn of(bytes: usize, groups: usize) -> Option<Parts> {
         let shift = (groups / PARTS).checked_ilog2()?;
         (bytes >= FAR).then(|| Parts { shift, count: groups.div_ceil(1 << shift) })
@@ -179,19 +180,8 @@ impl Cpu {
         }
         let room = (runs * groups * size_of::<u32>()) as u64;
         let _held = ctx.budget.charge(room).map_err(DeviceError::Oom)?;
-        let table = |_| ctx.budget.filled(0u32, groups).map(Mutex::new).map_err(DeviceError::Oom);
-        let tables = (0..runs).map(table).collect::<Result<Vec<_>, _>>()?;
+        let tables = self.counted(of, Parts { shift: 0, count: groups }, ctx)?;
         let range = |run: usize| n * run / runs..n * (run + 1) / runs;
-        each_unit(&mut self.threads, runs, true, ctx, &|run, _| {
-            let counts = &mut *lock(&tables[run]);
-            for some in of[range(run)].chunks(LOOK).take_while(|_| !ctx.interrupt.is_set()) {
-                for &g in some {
-                    if let Some(count) = counts.get_mut(g as usize) {
-                        *count += 1;
-                    }
-                }
-            }
-        })?;
         // Of counts, where each run's first of a group goes.
         let mut held: Vec<_> = tables.iter().map(lock).collect();
         let mut place = 0;
@@ -221,6 +211,31 @@ impl Cpu {
         Ok(Some(made))
     }
 
+    /// The items of each part in the run of each thread; those of no part are not counted.
+    fn counted(
+        &mut self,
+        of: &[u32],
+        parts: Parts,
+        ctx: &RunCtx,
+    ) -> Result<Vec<Mutex<Vec<u32>>>, DeviceError> {
+        let (n, runs) = (of.len(), self.threads.count());
+        let table = |_| ctx.budget.filled(0u32, parts.count).map(Mutex::new);
+        let tables: Vec<_> =
+            (0..runs).map(table).collect::<Result<_, _>>().map_err(DeviceError::Oom)?;
+        each_unit(&mut self.threads, runs, true, ctx, &|run, _| {
+            let counts = &mut *lock(&tables[run]);
+            let own = &of[n * run / runs..n * (run + 1) / runs];
+            for some in own.chunks(LOOK).take_while(|_| !ctx.interrupt.is_set()) {
+                for &g in some {
+                    if let Some(count) = counts.get_mut((g >> parts.shift) as usize) {
+                        *count += 1;
+                    }
+                }
+            }
+        })?;
+        Ok(tables)
+    }
+
     /// The same by way of parts.
     fn by_parts(
         &mut self,
@@ -232,19 +247,7 @@ impl Cpu {
     ) -> Result<Option<PoolBuffer>, DeviceError> {
         let (n, runs, stopped) = (of.len(), self.threads.count(), || ctx.interrupt.is_set());
         let range = |run: usize| n * run / runs..n * (run + 1) / runs;
-        let table = |_| ctx.budget.filled(0u32, parts.count).map(Mutex::new);
-        let tables =
-            (0..runs).map(table).collect::<Result<Vec<_>, _>>().map_err(DeviceError::Oom)?;
-        each_unit(&mut self.threads, runs, true, ctx, &|run, _| {
-            let counts = &mut *lock(&tables[run]);
-            for some in of[range(run)].chunks(LOOK).take_while(|_| !stopped()) {
-                for &g in some {
-                    if let Some(count) = counts.get_mut((g >> parts.shift) as usize) {
-                        *count += 1;
-                    }
-                }
-            }
-        })?;
+        let tables = self.counted(of, parts, ctx)?;
         // Of counts, where each run's first of a part goes.
         let mut place = 0;
         for part in 0..parts.count {

@@ -320,9 +320,10 @@ impl<'a> Loop<'a> {
         let mut room = 0;
         self.enter()?;
         let first = self.bytes;
+        let behind = self.tape.turns_apart().0.len();
         for turn in 0..self.turns {
             self.turn = turn;
-            for k in 0..self.tape.turns_apart().0.len() {
+            for k in 0..behind {
                 self.act(k)?;
             }
             room = room.max((self.homes.len() + self.slots as usize) * self.lanes.register);
@@ -333,7 +334,7 @@ impl<'a> Loop<'a> {
             }
         }
         let once_more = self.once_more()?;
-        for k in self.tape.turns_apart().0.len()..self.tape.acts.len() {
+        for k in behind..self.tape.acts.len() {
             self.act(k)?;
         }
         room = room.max((self.homes.len() + self.slots as usize) * self.lanes.register);

@@ -39,7 +39,7 @@ impl Tape {
         tape
     }
 
-    /// Whether a mask is a test that is made, and no more.
+    /// True of a mask that is a test, and no more.
     fn tests_alone(&self, mask: Id) -> bool {
         let reads = |act: &Act| match *act {
             Act::Make(id) => self.nodes[id as usize].operands().any(|a| a == mask),
@@ -49,7 +49,7 @@ impl Tape {
         self.acts.contains(&Act::Suspect(mask)) && !self.acts.iter().any(reads)
     }
 
-    /// Whether a value is ∞ or NaN wherever a state is.
+    /// True of a value that is ∞ or NaN wherever a state is.
     fn stays_odd(&self, state: Id, value: Id) -> bool {
         // Operands stand before what they are made into.
         let mut odd: Vec<bool> = Vec::new();

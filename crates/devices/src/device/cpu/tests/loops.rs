@@ -102,12 +102,11 @@ fn rounds_of_every_length_are_rounds_of_each_element() {
         for (n, args, states) in [(1025, 2, 1), (600, 3, 2), (1100, 4, 2), (300, 5, 3)] {
             let mut ops: Vec<(Op, Vec<u32>)> = Vec::new();
             for k in 0..len {
-                let op = [Op::Sub, Op::Mul, Op::Min, Op::Max, Op::Add][dice.roll(5)];
+                let op = [Op::Sub, Op::Mul, Op::Min, Op::Max, Op::Max][dice.roll(5)];
                 let mut of = || dice.roll(args + k) as u32;
                 // Products that stay small.
                 ops.push(match op {
                     Op::Mul => (op, vec![of(), (args - 1) as u32]),
-                    Op::Add => (Op::Max, vec![of(), of()]),
                     op => (op, vec![of(), of()]),
                 });
             }
