@@ -207,7 +207,7 @@ fn no_switch_changes_a_value() {
     for (k, name) in switches().into_iter().enumerate() {
         let mut off = prepared(true, Some(name));
         compare(
-            scaled(2_000),
+            scaled(1_000),
             1_000_000 * (k as u64 + 1),
             &mut |line| outcome(off.value_of(line)),
             name,
@@ -237,7 +237,7 @@ fn no_pipeline_changes_a_value() {
         let mut s = prepared(true, None);
         choose(&mut s);
         compare(
-            scaled(2_000),
+            scaled(1_000),
             50_000_000 + 1_000_000 * k as u64,
             &mut |line| outcome(s.value_of(line)),
             &name,

@@ -4,7 +4,7 @@
 #
 # A case: module, function, arguments, results. Prints a line a namespace; exit 1 where one differs, or is absent
 # though it is required.
-import importlib.util, json, os, sys
+import importlib.util, json, os, sys, time
 
 os.environ["JAX_ENABLE_X64"] = "1"
 os.environ["JAX_PLATFORMS"] = "cpu"
@@ -105,7 +105,7 @@ def differ(xp, case, split):
 failed = False
 def is_long(case):
     """A round that is written out forty times: blocks of it take minutes to put in order."""
-    return len(open(case["module"]).readlines()) > 200
+    return len(open(case["module"]).readlines()) > 100
 
 
 for namespace in (numpy, strict, jax, dask, blocks):
@@ -115,6 +115,7 @@ for namespace in (numpy, strict, jax, dask, blocks):
         print(f"{namespace.__name__}: skipped, {absent}")
         failed |= require
         continue
+    begun = time.time()
     for case in cases:
         if namespace is blocks and is_long(case):
             continue
@@ -131,5 +132,5 @@ for namespace in (numpy, strict, jax, dask, blocks):
         if says:
             print(f"blocks: {says}")
             failed = True
-    print(f"{namespace.__name__}: {len(cases)} cases")
+    print(f"{namespace.__name__}: {len(cases)} cases in {time.time() - begun:.1f} s")
 sys.exit(failed)

@@ -2,7 +2,7 @@
 //! changed where it lies is what it would be if each step copied it: a model in plain vectors says
 //! what that is, and a step that fails loses nothing.
 
-use crate::asked::allocated;
+use crate::asked::Looking;
 use crate::support::{Dice, Heard, scaled, session};
 use aplomb_ground::protocol::{Event, Request};
 use aplomb_kernel::session::Session;
@@ -395,16 +395,16 @@ fn memory_that_loops_take_grows_as_their_turns_do() {
 
 fn grows_as_turns_do() {
     const MOST: f64 = 16.0;
-    let mut wrong = Vec::new();
+    let (looking, mut wrong) = (Looking::begin(), Vec::new());
     // What a session has to read and make once is there before the bytes are counted.
     let mut grows =
         |body: &str, sizes: [usize; 2], once: &[String], turns: &dyn Fn(usize) -> String| {
             let taken = sizes.map(|n| {
                 let mut s = session();
                 once.iter().for_each(|line| drop(heard(&mut s, line).expect(body)));
-                let before = allocated();
+                let before = looking.allocated();
                 heard(&mut s, &turns(n)).expect(body);
-                allocated() - before
+                looking.allocated() - before
             });
             let ratio = taken[1] as f64 / taken[0] as f64;
             if ratio > MOST {

@@ -3,7 +3,7 @@
 //! A run with nothing kept is the same but for the record, so the difference is the record's. Times
 //! are `aplomb bench trace`'s to tell.
 
-use crate::asked::{allocated, blocks};
+use crate::asked::Looking;
 use crate::support::session_on;
 use aplomb_kernel::session::{Mode, Session};
 
@@ -11,9 +11,10 @@ use aplomb_kernel::session::{Mode, Session};
 fn taken(s: &mut Session, text: &str, mode: Mode) -> ([i64; 2], [i64; 2]) {
     let plain = s.core().mode();
     s.core().set_mode(mode);
-    let before = [blocks(), allocated()];
+    let looking = Looking::begin();
+    let before = [looking.blocks(), looking.allocated()];
     s.values_of(text, &["r"]).unwrap_or_else(|e| panic!("{text}: {e}"));
-    let after = [blocks(), allocated()];
+    let after = [looking.blocks(), looking.allocated()];
     s.core().set_mode(plain);
     let spent = s.core().spent;
     assert_eq!(spent.known, spent.evaluations, "{text}: a plan is not known");
