@@ -146,12 +146,13 @@ impl Array {
     }
 
     /// Item `at` as a real number (a character's code point). None for an item that is an array or
-    /// not real.
+    /// not real, or that is not there.
     pub fn number_at(&self, at: usize) -> Option<f64> {
         match &self.data {
             Data::Num(x) => Some(*x),
             Data::Char(c) => Some(f64::from(u32::from(*c))),
             Data::Complex(_) | Data::Ref(_) => None,
+            Data::Dense(_) | Data::Items(_) if at >= self.len() => None,
             Data::Dense(b) => match b.view() {
                 View::Complex(v) => Some(v[at]).filter(|z| z.im == 0.0).map(|z| z.re),
                 view => Some(view.number(at)),

@@ -131,6 +131,8 @@ impl Maker<'_, '_> {
     pub(super) fn items_at(&mut self, body: &mut Body, y: &Place, at: &Place) -> Option<Place> {
         let (at, Class::Number) = self.items_of(body, at)? else { return None };
         let (of, class, program) = match y {
+            // A scalar has no places.
+            Place::Number(_) | Place::Char(_) => return None,
             Place::Vector(of) => (*of, self.classes[*of as usize], true),
             y => {
                 let (of, class) = self.items_of(body, y)?;
@@ -274,6 +276,8 @@ impl Maker<'_, '_> {
                 let of = self.many_of(body, y, class)?;
                 body.listed(class, |into| OnList::Cycle { into, of, n })
             }
+            // What is searched in is a vector.
+            '⍳' if is_one(x) => None,
             '⍳' | '∊' => {
                 let (list, sought) = if glyph == '⍳' { (x, y) } else { (y, x) };
                 self.sought(body, glyph == '∊', list, sought)
