@@ -124,9 +124,9 @@ impl Eval<'_> {
                 self.set_indexed(at, *sym, &indices, f, &v)?;
             }
             Do::Within(inner) => self.assign_within(at, inner)?,
-            Do::Positions(sym) => self.positions(at, *sym)?,
-            Do::AssignSelected { sym, f, reach } => {
-                self.assign_selected(at, *sym, f.as_ref(), *reach)?
+            Do::Positions { sym, within } => self.positions(at, (*sym, within.as_deref()))?,
+            Do::AssignSelected { sym, within, f, reach } => {
+                self.assign_selected(at, (*sym, within.as_deref()), f.as_ref(), *reach)?
             }
             _ => {
                 return Err(aplomb_ground::error::internal(

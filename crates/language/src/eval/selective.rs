@@ -5,27 +5,41 @@
 //! keep places together as items, so an item that comes out whole names a whole item of x; where
 //! the selection goes through `¨` or `∊` it names the simple scalars inside. Fills of an overtake
 //! are 0 and name nothing.
+//!
+//! A selection that begins with a pick, `(p⊃x)[i]←`, runs on the places of that item alone, and
+//! the item is put back as `(p⊃x)←` puts it: x may have a million others.
 
 use super::cx::SMALL;
 use super::lower::places::mask_of_places;
-use super::operators::at::reached_below;
+use super::operators::at::{reached, reached_below};
 use super::run::{At, Eval};
 use super::value::Func;
-use crate::functions::amend::fits;
+use crate::functions::amend::{amend, fits};
+use crate::functions::select;
 use crate::syntax::Sym;
-use crate::syntax::resolve::{FExpr, Reach};
+use crate::syntax::resolve::{Code, FExpr, Reach};
 use aplomb_ground::error::{Result, bug, length};
 use aplomb_ground::limits::Budget;
-use aplomb_values::array::{Array, Data};
+use aplomb_values::array::{Array, Changing, Data};
 use std::rc::Rc;
+
+/// A name that is selected from, and the path to the item of it that is.
+type Source<'a> = (Sym, Option<&'a Code>);
 
 /// The path to a simple scalar of x: the item's place on each level.
 type Path = Vec<usize>;
 
 impl Eval<'_> {
-    /// The places of a name's items.
-    pub fn positions(&mut self, at: At<'_>, sym: Sym) -> Result<()> {
+    /// The places of the items of a name, or of what a path of it leads to.
+    pub fn positions(&mut self, at: At<'_>, (sym, within): Source<'_>) -> Result<()> {
         let x = self.visible(at, sym)?;
+        let x = match within {
+            None => x,
+            Some(path) => {
+                let path = self.run_path(at, path)?;
+                select::pick(&mut self.cx, &path, &x, None)?
+            }
+        };
         let x = if x.is_uniform() { x } else { self.cx.ready(&x, "selection")? };
         let places = match x.rank() == 1 && x.frame().is_none() && x.len() > SMALL {
             true if x.is_uniform() => self.cx.iota(x.len(), 1.0)?,
@@ -33,6 +47,13 @@ impl Eval<'_> {
         };
         self.st.stack.push(places);
         Ok(())
+    }
+
+    fn run_path(&mut self, at: At<'_>, code: &Code) -> Result<Array> {
+        let done = self.code(at, code, false)?;
+        let path =
+            self.valued(done)?.ok_or_else(|| aplomb_ground::error::value("a path is an array"))?;
+        self.cx.ready(&path, "path")
     }
 
     fn places(&mut self, x: &Array, next: &mut usize) -> Result<Array> {
@@ -53,7 +74,7 @@ impl Eval<'_> {
     pub fn assign_selected(
         &mut self,
         at: At<'_>,
-        sym: Sym,
+        (sym, within): Source<'_>,
         f: Option<&FExpr>,
         reach: Reach,
     ) -> Result<()> {
@@ -65,24 +86,32 @@ impl Eval<'_> {
             .cloned()
             .ok_or_else(|| aplomb_ground::error::value("nothing to assign"))?;
         let f = f.map(|f| self.function(at, f)).transpose()?;
+        if let Some(path) = within {
+            let (path, whole) = (self.run_path(at, path)?, self.visible(at, sym)?);
+            let item = select::pick(&mut self.cx, &path, &whole, None)?;
+            drop(whole);
+            let new = match reach {
+                Reach::Path => {
+                    let new = self.reached(&item, &chosen, f, v)?;
+                    let steps = self.cx.ready(&chosen, "path")?.to_items(self.cx.budget())?;
+                    reached(&mut self.cx, &item, &steps, &new)?
+                }
+                _ if is_numbered(&item, &chosen, &v, reach) => {
+                    let places = self.selected(&item, &chosen)?;
+                    self.with_items(item, chosen.shape(), &places, f, &v)?
+                }
+                _ => self.put_deep(&item, (&chosen, &v), f, reach)?,
+            };
+            return self.put_reached(at, sym, &path, new);
+        }
         if reach == Reach::Path && self.grow_item(at, sym, f.as_deref(), (&chosen, &v))? {
             return Ok(());
         }
-        let mut old = self.visible(at, sym)?;
+        let old = self.visible(at, sym)?;
         if reach == Reach::Path {
-            let new = match f {
-                None => v,
-                Some(f) => {
-                    let held = crate::functions::select::pick(&mut self.cx, &chosen, &old, None)?;
-                    self.apply(&f, Some(&held), &v)?
-                }
-            };
-            let new = self.cx.ready(&new, "value")?;
-            let steps = self.cx.ready(&chosen, "path")?.to_items(self.cx.budget())?;
-            let Some((step, rest)) = steps.split_first() else { return self.change(at, sym, new) };
-            old = self.cx.ready_outer(&old)?;
-            let (place, new) = reached_below(&mut self.cx, &old, step, rest, &new)?;
-            return self.replace(at, sym, old, &[], vec![place], None, &new);
+            let new = self.reached(&old, &chosen, f, v)?;
+            drop(old);
+            return self.put_reached(at, sym, &chosen, new);
         }
         if let ([n], None) = (old.shape(), &f)
             && let Some(mask) = mask_of_places(&chosen, *n, 1.0)
@@ -90,18 +119,86 @@ impl Eval<'_> {
         {
             return self.change(at, sym, new);
         }
-        let whole = reach == Reach::Whole && (v.rank() > 0 || !v.is_uniform());
-        if old.is_uniform() && !(whole && chosen.rank() == 0) {
-            let wanted = self.cx.integers(&chosen, "a selection")?;
-            let inside = |k: i64| usize::try_from(k - 1).ok().filter(|&k| k < old.len());
-            if wanted.iter().any(|&k| inside(k).is_none()) {
-                return Err(length("the selection reaches beyond the array"));
-            }
-            let wanted = wanted.into_iter().filter_map(inside).collect();
+        if is_numbered(&old, &chosen, &v, reach) {
+            let wanted = self.selected(&old, &chosen)?;
             return self.replace(at, sym, old, chosen.shape(), wanted, f, &v);
         }
-        let old = self.cx.ready(&old, "selection")?;
-        let (chosen, v) = (self.cx.ready(&chosen, "selection")?, self.cx.ready(&v, "value")?);
+        let new = self.put_deep(&old, (&chosen, &v), f, reach)?;
+        self.change(at, sym, new)
+    }
+
+    /// What comes to the end of a path: v, or what f gives of what is there and v.
+    fn reached(
+        &mut self,
+        old: &Array,
+        path: &Array,
+        f: Option<Rc<Func>>,
+        v: Array,
+    ) -> Result<Array> {
+        let new = match f {
+            None => v,
+            Some(f) => {
+                let held = select::pick(&mut self.cx, path, old, None)?;
+                self.apply(&f, Some(&held), &v)?
+            }
+        };
+        self.cx.ready(&new, "value")
+    }
+
+    /// `(p⊃x)←new` of a name.
+    fn put_reached(&mut self, at: At<'_>, sym: Sym, path: &Array, new: Array) -> Result<()> {
+        let steps = self.cx.ready(path, "path")?.to_items(self.cx.budget())?;
+        let Some((step, rest)) = steps.split_first() else { return self.change(at, sym, new) };
+        let old = self.visible(at, sym)?;
+        let old = self.cx.ready_outer(&old)?;
+        let (place, new) = reached_below(&mut self.cx, &old, step, rest, &new)?;
+        self.replace(at, sym, old, &[], vec![place], None, &new)
+    }
+
+    /// The ravel places that a selection of numbers from 1 on names. Errors: LENGTH.
+    fn selected(&mut self, old: &Array, chosen: &Array) -> Result<Vec<usize>> {
+        let wanted = self.cx.integers(chosen, "a selection")?;
+        let inside = |k: i64| usize::try_from(k - 1).ok().filter(|&k| k < old.len());
+        if wanted.iter().any(|&k| inside(k).is_none()) {
+            return Err(length("the selection reaches beyond the array"));
+        }
+        Ok(wanted.into_iter().filter_map(inside).collect())
+    }
+
+    /// An array with items at ravel places that are those of v, or what f gives of both.
+    fn with_items(
+        &mut self,
+        old: Array,
+        shape: &[usize],
+        places: &[usize],
+        f: Option<Rc<Func>>,
+        v: &Array,
+    ) -> Result<Array> {
+        let (old, v) = (self.cx.ready_outer(&old)?, self.cx.ready_outer(v)?);
+        let Some(f) = f else { return amend(&mut self.cx, &old, shape, places, &v) };
+        fits(&v, shape)?;
+        let mut to = Changing::of(old, self.cx.budget()).map_err(|(_, e)| e)?;
+        for (k, &place) in places.iter().enumerate() {
+            let item = match v.rank() {
+                0 => v.disclosed(),
+                _ => v.item(if v.len() == 1 { 0 } else { k }),
+            };
+            let new = self.apply(&f, Some(&to.item(place)), &item)?;
+            to.put(place, &self.cx.ready(&new, "value")?.disclosed(), self.cx.budget())?;
+        }
+        to.finish(self.cx.budget())
+    }
+
+    /// An array with what v has at the places of a selection, on any level.
+    fn put_deep(
+        &mut self,
+        old: &Array,
+        (chosen, v): (&Array, &Array),
+        f: Option<Rc<Func>>,
+        reach: Reach,
+    ) -> Result<Array> {
+        let old = self.cx.ready(old, "selection")?;
+        let (chosen, v) = (self.cx.ready(chosen, "selection")?, self.cx.ready(v, "value")?);
         let mut paths = Vec::new();
         walk(&old, &mut Vec::new(), &mut paths, self.cx.budget())?;
         let mut put = Put { paths, new: Opened::of(old), f };
@@ -110,9 +207,14 @@ impl Eval<'_> {
         } else {
             put.spread(self, &chosen, &v, reach == Reach::Scalars)?;
         }
-        let new = put.new.array(self)?;
-        self.change(at, sym, new)
+        put.new.array(self)
     }
+}
+
+/// True where a selection's items are ravel places of an array, and each gets an item of the value.
+fn is_numbered(old: &Array, chosen: &Array, v: &Array, reach: Reach) -> bool {
+    let whole = reach == Reach::Whole && (v.rank() > 0 || !v.is_uniform());
+    old.is_uniform() && !(whole && chosen.rank() == 0)
 }
 
 /// The path of each simple scalar, in the order of ∊. Errors: WS FULL, INTERRUPT.

@@ -584,7 +584,9 @@ impl Eval<'_> {
                 let inner = At { ast: at.ast, frame: None };
                 match Space::of(&to) {
                     Some(space) => self.in_space(&space, |ev| ev.assignment(inner, ins)),
-                    None if let Do::Positions(sym) | Do::AssignSelected { sym, .. } = &ins.what => {
+                    None if let Do::Positions { sym, .. } | Do::AssignSelected { sym, .. } =
+                        &ins.what =>
+                    {
                         // The selection is one from the values of all: they stand in a space of
                         // the moment as one array.
                         let all = self.member_of(&to, *sym)?;

@@ -138,12 +138,19 @@ pub enum Do {
         /// The function of `f←`.
         f: Option<FExpr>,
     },
-    /// Ravel positions of a name, for selective assignment.
-    Positions(Sym),
+    /// Ravel positions of a name, or of what a path of it leads to, for selective assignment.
+    Positions {
+        /// The name.
+        sym: Sym,
+        /// The path to the item of the name that is selected from; none: all of it is.
+        within: Option<Rc<Code>>,
+    },
     /// Value below, selected positions on top.
     AssignSelected {
         /// The name.
         sym: Sym,
+        /// The path to the item of the name that is selected from; none: all of it is.
+        within: Option<Rc<Code>>,
         /// The function of `f←`.
         f: Option<FExpr>,
         /// The kind of what was selected.
@@ -358,7 +365,7 @@ impl Code {
     /// The path of `p⊃x` alone: the code of p, if x is only picked from.
     pub fn path(&self) -> Option<Code> {
         let [
-            Ins { what: Do::Positions(_), .. },
+            Ins { what: Do::Positions { .. }, .. },
             path @ ..,
             Ins { what: Do::Dyad(FExpr::Prim(p)), .. },
         ] = &self.ins[..]
@@ -375,6 +382,35 @@ impl Code {
             gives: Gives::Array,
             assigns: false,
         })
+    }
+
+    /// The path of a pick that a selection begins with, `(p⊃x)[i]←`, and the selection from what
+    /// the pick gives. The path is run for the selection and for the assignment, so nothing here
+    /// gives a name another value. None: it begins with something else.
+    pub fn within(&self) -> Option<(Rc<Code>, Code)> {
+        let sources = |ins: &Ins| matches!(ins.what, Do::Positions { within: None, .. });
+        let from = self.ins.iter().position(sources)?;
+        let mut others = self.ins.iter().enumerate().filter(|(k, _)| *k != from);
+        if others.any(|(_, ins)| ins.what.may_assign()) {
+            return None;
+        }
+        let (mut depth, mut to) = (0usize, from + 1);
+        loop {
+            let ins = self.ins.get(to)?;
+            if depth == 1 && matches!(&ins.what, Do::Dyad(FExpr::Prim(p)) if p.glyph == '⊃') {
+                break;
+            }
+            let (pops, pushes) = ins.what.moves();
+            depth = depth.checked_sub(pops)? + pushes;
+            to += 1;
+        }
+        let code = |ins| Code { ins, gives: Gives::Array, assigns: false };
+        let path = Rc::new(code(self.ins[from + 1..to].to_vec()));
+        let mut rest = self.ins.clone();
+        rest.drain(from + 1..=to);
+        let Do::Positions { within, .. } = &mut rest[from].what else { return None };
+        *within = Some(path.clone());
+        Some((path, code(rest)))
     }
 
     /// The reach of it as the selection left of ←.

@@ -191,7 +191,8 @@ impl Resolver<'_> {
         let what = match link {
             // The places of what a selection left of ← chooses from.
             Last::Name(sym) if self.positions == Some(items[last]) => {
-                let places = Ins { what: Do::Positions(sym), at, x: at, y: at };
+                let what = Do::Positions { sym, within: None };
+                let places = Ins { what, at, x: at, y: at };
                 Do::Within(Box::new(places))
             }
             Last::Phrase(phrase) => Do::Inside(phrase),

@@ -391,6 +391,11 @@ impl<'a> Resolver<'a> {
                     }
                     Target::Within(..) => return Err(self.error("← cannot stand here", at)),
                     Target::Selected(sym, code, f) => {
+                        // A lone pick is a path by itself.
+                        let (within, code) = match code.within().filter(|_| code.path().is_none()) {
+                            Some((path, rest)) => (Some(path), rest),
+                            None => (None, code),
+                        };
                         let (code, reach) = match code.path() {
                             Some(path) => (path, Reach::Path),
                             None => {
@@ -399,7 +404,7 @@ impl<'a> Resolver<'a> {
                             }
                         };
                         ins.extend(code.ins);
-                        push(ins, Do::AssignSelected { sym, f, reach }, y);
+                        push(ins, Do::AssignSelected { sym, within, f, reach }, y);
                     }
                 }
                 Ok(Right::Array(at.join(y)))

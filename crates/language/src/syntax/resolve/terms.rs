@@ -144,7 +144,9 @@ impl Resolver<'_> {
         Ok(match &item.what {
             What::Number(x) => Ent::Array(Part::Number(*x, at)),
             What::Literal(a) => Self::push(Do::Const(a.clone()), at),
-            What::Name(sym) if self.positions == Some(id) => Self::push(Do::Positions(*sym), at),
+            What::Name(sym) if self.positions == Some(id) => {
+                Self::push(Do::Positions { sym: *sym, within: None }, at)
+            }
             What::Name(sym) => match self.class_of(Key::Sym(*sym)) {
                 Class::Array => Self::push(Do::Name(*sym), at),
                 Class::Func => Ent::Func(FExpr::Name(*sym)),
