@@ -27,7 +27,8 @@ thread_local! {
     static FOUND: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Those who look at blocks: while there are none a block costs nothing more, as in all other tests.
+/// The number of those who look at blocks: while it is 0 a block costs nothing more, as in all
+/// other tests.
 static LOOKING: AtomicUsize = AtomicUsize::new(0);
 
 /// Somebody who looks at blocks, until it is dropped.

@@ -342,7 +342,7 @@ fn lists_of_lines_are_what_copies_would_be() {
 }
 
 /// Loops and recursions on `x` items, whose work for an item is the same however many there are.
-const LINEAR: [&str; 26] = [
+const LINEAR: [&str; 30] = [
     "k←⍬ ⋄ :For i :In ⍳x ⋄ k←(⊂i i),k ⋄ :EndFor ⋄ z←≢k",
     "k←⍬ ⋄ :For i :In ⍳x ⋄ k←k,⊂i i ⋄ k←(⊂0 i),k ⋄ :EndFor ⋄ z←≢k",
     "k←⍬ ⋄ :For i :In ⍳x ⋄ k←(⊂i i),k ⋄ :If 0=3|i ⋄ k←1↓k ⋄ :EndIf ⋄ :EndFor ⋄ z←≢k",
@@ -368,11 +368,15 @@ const LINEAR: [&str; 26] = [
     "k←{⍵ ⍵}¨⍳x ⋄ z←≢{k⊢←(1↓k),⊂⍵ ⍵ ⋄ 0}¨⍳x",
     "z←≢{k←⍬ ⋄ _←{k⊢←k,⊂⍵ ⍵ ⋄ k⊢←(⊂⍵ ⍵),k ⋄ 0}¨⍳⍵ ⋄ k}x",
     "k←⊂⍤1⊢4 2⍴⍳8 ⋄ :For i :In ⍳x ⋄ k,←⊂i,i×2 ⋄ z←⎕DL 0 ⋄ :EndFor ⋄ z←≢k",
+    "k←0J1 ⋄ :For i :In ⍳x ⋄ k←k,i×0J1 ⋄ k,←i ⋄ :EndFor ⋄ z←≢k",
+    "w←x⍴⊂0 0 ⋄ :For i :In ⍳x ⋄ (i⊃w)[1]←i ⋄ :EndFor ⋄ z←+/⊃¨w",
+    "w←x⍴⊂0 0 ⋄ :For i :In ⍳x ⋄ (i⊃w)[2]+←i ⋄ (⌽i⊃w)←7 i ⋄ :EndFor ⋄ z←≢w",
+    "w←x⍴⊂(1 2)'ab' ⋄ :For i :In ⍳x ⋄ (2⊃i⊃w)←⊂i ⋄ :EndFor ⋄ z←≢w",
     "t←(6×x)⍴'words ' ⋄ z←0 ⋄ :While 0<≢t ⋄ t←(t⍳' ')↓t ⋄ z+←1 ⋄ :EndWhile",
 ];
 
 /// Loops whose turns are statements of the line, each of which could be undone.
-const LINES: [&str; 9] = [
+const LINES: [&str; 10] = [
     "k←⍬ ⋄ :For i :In ⍳x ⋄ k,←⊂i,i×2 ⋄ :EndFor",
     "k←⍬ ⋄ :For i :In ⍳x ⋄ k,←⊂i,i×2 ⋄ z←⎕DL 0 ⋄ :EndFor",
     "k←⍬ ⋄ :For i :In ⍳x ⋄ k←(⊂i,i×2),k ⋄ z←⎕DL 0 ⋄ :EndFor",
@@ -381,6 +385,7 @@ const LINES: [&str; 9] = [
     "k←x⍴⊂1 2 ⋄ :For i :In ⍳x ⋄ k[i]←⊂3 4 ⋄ z←⎕DL 0 ⋄ :EndFor",
     "k←x⍴0.5 ⋄ :For i :In ⍳x ⋄ k[i]←i ⋄ z←⎕DL 0 ⋄ :EndFor",
     "k←⍬ ⋄ :For i :In ⍳x ⋄ k⍪←i ⋄ z←⎕DL 0 ⋄ :EndFor",
+    "k←0J1 ⋄ :For i :In ⍳x ⋄ k,←i×0J1 ⋄ z←⎕DL 0 ⋄ :EndFor",
     "k←1 3⍴0 ⋄ :For i :In ⍳x ⋄ k⍪←i,2 3 ⋄ z←⎕DL 0 ⋄ :EndFor",
 ];
 

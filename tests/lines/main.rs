@@ -55,6 +55,7 @@ mod reversals;
 mod rows;
 mod seeds;
 mod seeds_compiler;
+mod selected;
 mod short_lists;
 mod spellings;
 mod spoken;

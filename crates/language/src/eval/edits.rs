@@ -39,7 +39,7 @@ impl Edit {
     /// True of an array whose edits can be undone: a vector of arrays in a list that nobody else
     /// holds, or an array of numbers or characters.
     pub fn suits(a: &mut Array) -> bool {
-        let plain = a.rank() > 0 && !a.is_complex() && matches!(a.data(), Data::Dense(_));
+        let plain = a.rank() > 0 && matches!(a.data(), Data::Dense(_));
         plain || a.is_list_of_arrays()
     }
 

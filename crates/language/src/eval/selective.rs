@@ -11,20 +11,20 @@
 
 use super::cx::SMALL;
 use super::lower::places::mask_of_places;
-use super::operators::at::{reached, reached_below};
+use super::operators::at::reached_below;
 use super::run::{At, Eval};
 use super::value::Func;
 use crate::functions::amend::{amend, fits};
 use crate::functions::select;
 use crate::syntax::Sym;
 use crate::syntax::resolve::{Code, FExpr, Reach};
-use aplomb_ground::error::{Result, bug, length};
+use aplomb_ground::error::{Result, bug, length, rank};
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, Changing, Data};
 use std::rc::Rc;
 
-/// A name that is selected from, and the path to the item of it that is.
-type Source<'a> = (Sym, Option<&'a Code>);
+/// A name that is selected from, and the paths to the item of it that is.
+type Source<'a> = (Sym, Option<&'a [Code]>);
 
 /// The path to a simple scalar of x: the item's place on each level.
 type Path = Vec<usize>;
@@ -35,9 +35,9 @@ impl Eval<'_> {
         let x = self.visible(at, sym)?;
         let x = match within {
             None => x,
-            Some(path) => {
-                let path = self.run_path(at, path)?;
-                select::pick(&mut self.cx, &path, &x, None)?
+            Some(paths) => {
+                let steps = self.run_paths(at, paths)?;
+                self.led_to(&steps, x)?
             }
         };
         let x = if x.is_uniform() { x } else { self.cx.ready(&x, "selection")? };
@@ -49,11 +49,31 @@ impl Eval<'_> {
         Ok(())
     }
 
-    fn run_path(&mut self, at: At<'_>, code: &Code) -> Result<Array> {
-        let done = self.code(at, code, false)?;
-        let path =
-            self.valued(done)?.ok_or_else(|| aplomb_ground::error::value("a path is an array"))?;
-        self.cx.ready(&path, "path")
+    /// The steps of some paths, one behind the other.
+    fn run_paths(&mut self, at: At<'_>, paths: &[Code]) -> Result<Vec<Array>> {
+        let mut steps = Vec::new();
+        for path in paths {
+            let done = self.code(at, path, false)?;
+            let none = || aplomb_ground::error::value("a path is an array");
+            let path = self.valued(done)?.ok_or_else(none)?;
+            if path.rank() > 1 {
+                return Err(rank("a path is a vector"));
+            }
+            steps.extend(self.steps_of(&path)?);
+        }
+        Ok(steps)
+    }
+
+    fn steps_of(&mut self, path: &Array) -> Result<Vec<Array>> {
+        self.cx.ready(path, "path")?.to_items(self.cx.budget())
+    }
+
+    /// The item of an array that steps lead to.
+    fn led_to(&mut self, steps: &[Array], x: Array) -> Result<Array> {
+        steps.iter().try_fold(x, |x, step| {
+            let path = Array::items([1].as_slice(), vec![step.clone()], None);
+            select::pick(&mut self.cx, &path, &x, None)
+        })
     }
 
     fn places(&mut self, x: &Array, next: &mut usize) -> Result<Array> {
@@ -86,15 +106,13 @@ impl Eval<'_> {
             .cloned()
             .ok_or_else(|| aplomb_ground::error::value("nothing to assign"))?;
         let f = f.map(|f| self.function(at, f)).transpose()?;
-        if let Some(path) = within {
-            let (path, whole) = (self.run_path(at, path)?, self.visible(at, sym)?);
-            let item = select::pick(&mut self.cx, &path, &whole, None)?;
-            drop(whole);
+        if let Some(paths) = within {
+            let (mut steps, whole) = (self.run_paths(at, paths)?, self.visible(at, sym)?);
+            let item = self.led_to(&steps, whole)?;
             let new = match reach {
                 Reach::Path => {
-                    let new = self.reached(&item, &chosen, f, v)?;
-                    let steps = self.cx.ready(&chosen, "path")?.to_items(self.cx.budget())?;
-                    reached(&mut self.cx, &item, &steps, &new)?
+                    steps.extend(self.steps_of(&chosen)?);
+                    self.reached(&item, &chosen, f, v)?
                 }
                 _ if is_numbered(&item, &chosen, &v, reach) => {
                     let places = self.selected(&item, &chosen)?;
@@ -102,7 +120,7 @@ impl Eval<'_> {
                 }
                 _ => self.put_deep(&item, (&chosen, &v), f, reach)?,
             };
-            return self.put_reached(at, sym, &path, new);
+            return self.put_reached(at, sym, &steps, new);
         }
         if reach == Reach::Path && self.grow_item(at, sym, f.as_deref(), (&chosen, &v))? {
             return Ok(());
@@ -111,7 +129,8 @@ impl Eval<'_> {
         if reach == Reach::Path {
             let new = self.reached(&old, &chosen, f, v)?;
             drop(old);
-            return self.put_reached(at, sym, &chosen, new);
+            let steps = self.steps_of(&chosen)?;
+            return self.put_reached(at, sym, &steps, new);
         }
         if let ([n], None) = (old.shape(), &f)
             && let Some(mask) = mask_of_places(&chosen, *n, 1.0)
@@ -127,7 +146,7 @@ impl Eval<'_> {
         self.change(at, sym, new)
     }
 
-    /// What comes to the end of a path: v, or what f gives of what is there and v.
+    /// The value that comes to the end of a path: v, or what f gives of what is there and v.
     fn reached(
         &mut self,
         old: &Array,
@@ -146,11 +165,11 @@ impl Eval<'_> {
     }
 
     /// `(p⊃x)←new` of a name.
-    fn put_reached(&mut self, at: At<'_>, sym: Sym, path: &Array, new: Array) -> Result<()> {
-        let steps = self.cx.ready(path, "path")?.to_items(self.cx.budget())?;
+    fn put_reached(&mut self, at: At<'_>, sym: Sym, steps: &[Array], new: Array) -> Result<()> {
         let Some((step, rest)) = steps.split_first() else { return self.change(at, sym, new) };
-        let old = self.visible(at, sym)?;
-        let old = self.cx.ready_outer(&old)?;
+        // Nobody but the name holds its value when the item is put.
+        let mut old = self.visible(at, sym)?;
+        old = self.cx.ready_outer(&old)?;
         let (place, new) = reached_below(&mut self.cx, &old, step, rest, &new)?;
         self.replace(at, sym, old, &[], vec![place], None, &new)
     }

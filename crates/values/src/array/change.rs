@@ -246,8 +246,12 @@ impl Array {
 }
 
 fn grow_buffer(storage: &mut Arc<dyn Storage>, v: &Array, budget: &Budget) -> Result<bool> {
-    let (number, character, held);
+    let (number, complex, character, held);
     let items = match &v.data {
+        Data::Complex(z) => {
+            complex = [*z];
+            View::Complex(&complex)
+        }
         Data::Num(x) => {
             number = [*x];
             View::F64(&number)

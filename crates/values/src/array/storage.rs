@@ -706,8 +706,9 @@ impl Buf {
         let is_real = |d: DType| d.is_number() && d != DType::Complex && d != DType::F32;
         match items {
             View::Char(_) => own == DType::Char,
-            View::Complex(_) | View::F32(_) => false,
-            _ => is_real(own),
+            View::Complex(_) => own == DType::Complex,
+            View::F32(_) => false,
+            _ => is_real(own) || own == DType::Complex,
         }
     }
 
@@ -722,6 +723,17 @@ impl Buf {
     ) -> aplomb_ground::error::Result<bool> {
         if let (Vecs::Char(own), View::Char(more)) = (&mut self.items, items) {
             grow(own, more.iter().copied(), more.len(), &mut self._charge, budget)?;
+            return Ok(true);
+        }
+        if let Vecs::Complex(own) = &mut self.items {
+            if !Buf::can_append(DType::Complex, items) {
+                return Ok(false);
+            }
+            let more = (0..items.len()).map(|k| match items {
+                View::Complex(all) => all[k],
+                _ => items.number(k).into(),
+            });
+            grow(own, more, items.len(), &mut self._charge, budget)?;
             return Ok(true);
         }
         if !self.holds(items, budget)? {

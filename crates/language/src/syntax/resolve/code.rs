@@ -142,15 +142,17 @@ pub enum Do {
     Positions {
         /// The name.
         sym: Sym,
-        /// The path to the item of the name that is selected from; none: all of it is.
-        within: Option<Rc<Code>>,
+        /// The paths, one from what the one before leads to, to the item of the name that is
+        /// selected from; none: all of it is.
+        within: Option<Rc<[Code]>>,
     },
     /// Value below, selected positions on top.
     AssignSelected {
         /// The name.
         sym: Sym,
-        /// The path to the item of the name that is selected from; none: all of it is.
-        within: Option<Rc<Code>>,
+        /// The paths, one from what the one before leads to, to the item of the name that is
+        /// selected from; none: all of it is.
+        within: Option<Rc<[Code]>>,
         /// The function of `f←`.
         f: Option<FExpr>,
         /// The kind of what was selected.
@@ -364,53 +366,58 @@ impl Do {
 impl Code {
     /// The path of `p⊃x` alone: the code of p, if x is only picked from.
     pub fn path(&self) -> Option<Code> {
-        let [
-            Ins { what: Do::Positions { .. }, .. },
-            path @ ..,
-            Ins { what: Do::Dyad(FExpr::Prim(p)), .. },
-        ] = &self.ins[..]
-        else {
+        let [Ins { what: Do::Positions { .. }, .. }, path @ .., _] = &self.ins[..] else {
             return None;
         };
-        let mut depth = 0usize;
-        for ins in path {
-            let (pops, pushes) = ins.what.moves();
-            depth = depth.checked_sub(pops)? + pushes;
-        }
-        (p.glyph == '⊃' && depth == 1).then(|| Code {
+        (self.pick(1)? + 1 == self.ins.len()).then(|| Code {
             ins: path.to_vec(),
             gives: Gives::Array,
             assigns: false,
         })
     }
 
-    /// The path of a pick that a selection begins with, `(p⊃x)[i]←`, and the selection from what
-    /// the pick gives. The path is run for the selection and for the assignment, so nothing here
-    /// gives a name another value. None: it begins with something else.
-    pub fn within(&self) -> Option<(Rc<Code>, Code)> {
+    /// The paths of the picks that a selection begins with, `(p⊃x)[i]←`, and the selection from
+    /// what they lead to. Paths are run for the selection and for the assignment, so nothing here
+    /// gives a name another value. None: it begins with something else, or is one pick.
+    pub fn within(&self) -> Option<(Rc<[Code]>, Code)> {
         let sources = |ins: &Ins| matches!(ins.what, Do::Positions { within: None, .. });
         let from = self.ins.iter().position(sources)?;
         let mut others = self.ins.iter().enumerate().filter(|(k, _)| *k != from);
         if others.any(|(_, ins)| ins.what.may_assign()) {
             return None;
         }
-        let (mut depth, mut to) = (0usize, from + 1);
-        loop {
-            let ins = self.ins.get(to)?;
-            if depth == 1 && matches!(&ins.what, Do::Dyad(FExpr::Prim(p)) if p.glyph == '⊃') {
+        let code = |ins: &[Ins]| Code { ins: ins.to_vec(), gives: Gives::Array, assigns: false };
+        let (mut paths, mut begins) = (Vec::new(), from + 1);
+        while let Some(end) = self.pick(begins) {
+            // What is selected last may be a pick, which has a path of its own.
+            if end + 1 == self.ins.len() {
                 break;
+            }
+            paths.push(code(&self.ins[begins..end]));
+            begins = end + 1;
+        }
+        if paths.is_empty() {
+            return None;
+        }
+        let paths: Rc<[Code]> = paths.into();
+        let mut rest = self.ins.clone();
+        rest.drain(from + 1..begins);
+        let Do::Positions { within, .. } = &mut rest[from].what else { return None };
+        *within = Some(paths.clone());
+        Some((paths, code(&rest)))
+    }
+
+    /// The place of the ⊃ that picks by what the code from a place on gives.
+    fn pick(&self, begins: usize) -> Option<usize> {
+        let mut depth = 0usize;
+        for (k, ins) in self.ins.iter().enumerate().skip(begins) {
+            if depth == 1 && matches!(&ins.what, Do::Dyad(FExpr::Prim(p)) if p.glyph == '⊃') {
+                return Some(k);
             }
             let (pops, pushes) = ins.what.moves();
             depth = depth.checked_sub(pops)? + pushes;
-            to += 1;
         }
-        let code = |ins| Code { ins, gives: Gives::Array, assigns: false };
-        let path = Rc::new(code(self.ins[from + 1..to].to_vec()));
-        let mut rest = self.ins.clone();
-        rest.drain(from + 1..=to);
-        let Do::Positions { within, .. } = &mut rest[from].what else { return None };
-        *within = Some(path.clone());
-        Some((path, code(rest)))
+        None
     }
 
     /// The reach of it as the selection left of ←.

@@ -391,9 +391,8 @@ impl<'a> Resolver<'a> {
                     }
                     Target::Within(..) => return Err(self.error("← cannot stand here", at)),
                     Target::Selected(sym, code, f) => {
-                        // A lone pick is a path by itself.
-                        let (within, code) = match code.within().filter(|_| code.path().is_none()) {
-                            Some((path, rest)) => (Some(path), rest),
+                        let (within, code) = match code.within() {
+                            Some((paths, rest)) => (Some(paths), rest),
                             None => (None, code),
                         };
                         let (code, reach) = match code.path() {
