@@ -364,16 +364,17 @@ impl Do {
 }
 
 impl Code {
+    /// Code that gives an array and no name a value.
+    fn of(ins: &[Ins]) -> Code {
+        Code { ins: ins.to_vec(), gives: Gives::Array, assigns: false }
+    }
+
     /// The path of `p⊃x` alone: the code of p, if x is only picked from.
     pub fn path(&self) -> Option<Code> {
         let [Ins { what: Do::Positions { .. }, .. }, path @ .., _] = &self.ins[..] else {
             return None;
         };
-        (self.pick(1)? + 1 == self.ins.len()).then(|| Code {
-            ins: path.to_vec(),
-            gives: Gives::Array,
-            assigns: false,
-        })
+        (self.pick(1)? + 1 == self.ins.len()).then(|| Code::of(path))
     }
 
     /// The paths of the picks that a selection begins with, `(p⊃x)[i]←`, and the selection from
@@ -386,14 +387,13 @@ impl Code {
         if others.any(|(_, ins)| ins.what.may_assign()) {
             return None;
         }
-        let code = |ins: &[Ins]| Code { ins: ins.to_vec(), gives: Gives::Array, assigns: false };
         let (mut paths, mut begins) = (Vec::new(), from + 1);
         while let Some(end) = self.pick(begins) {
             // What is selected last may be a pick, which has a path of its own.
             if end + 1 == self.ins.len() {
                 break;
             }
-            paths.push(code(&self.ins[begins..end]));
+            paths.push(Code::of(&self.ins[begins..end]));
             begins = end + 1;
         }
         if paths.is_empty() {
@@ -404,7 +404,7 @@ impl Code {
         rest.drain(from + 1..begins);
         let Do::Positions { within, .. } = &mut rest[from].what else { return None };
         *within = Some(paths.clone());
-        Some((paths, code(&rest)))
+        Some((paths, Code::of(&rest)))
     }
 
     /// The place of the ⊃ that picks by what the code from a place on gives.
