@@ -194,7 +194,7 @@ impl Eval<'_> {
         v: &Array,
     ) -> Result<Array> {
         let (old, v) = (self.cx.ready_outer(&old)?, self.cx.ready_outer(v)?);
-        let Some(f) = f else { return amend(&mut self.cx, &old, shape, places, &v) };
+        let Some(f) = f else { return amend(&self.cx, &old, shape, places, &v) };
         fits(&v, shape)?;
         let mut to = Changing::of(old, self.cx.budget()).map_err(|(_, e)| e)?;
         for (k, &place) in places.iter().enumerate() {
