@@ -92,8 +92,7 @@ fn each((script, one_in): (&str, usize), switch: &str, code: &str, quiet: usize)
     assert_eq!(text(&first.stdout), wanted);
     assert!(notices(&first).is_empty(), "{:?}", notices(&first));
     let (mut told, mut since) = (0, 0);
-    // Nightly every one.
-    let step = if support::scaled(100) >= 1000 { 1 } else { one_in };
+    let step = support::one_in(one_in);
     for n in (1..).step_by(step) {
         let value = format!("{n}{code}");
         let out = with(cache.path(), script, &[(switch, &value)]).expect("the stand-in");

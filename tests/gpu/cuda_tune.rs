@@ -353,7 +353,7 @@ fn a_device_that_fails_while_a_text_is_tried_leaves_values_and_launches_as_they_
     let compiled = standin::folder();
     script(compiled.path(), &text, &[]);
     let (mut untuned, mut quiet) = (0, 0);
-    let step = if support::scaled(100) >= 1000 { 1 } else { 23 };
+    let step = support::one_in(23);
     for (switch, code) in
         [("CUSIM_FAIL_CALL", ":1"), ("CUSIM_LOST_AT", ""), ("CUSIM_FAIL_ALLOC", "")]
     {

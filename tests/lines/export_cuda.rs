@@ -3,7 +3,7 @@
 
 use crate::export::{Row, programs, rows, run};
 use crate::export_cases::{Cases, Language, c_type, cases, compare, planned};
-use crate::support::{extras, found, program, scaled, session};
+use crate::support::{extras, found, one_in, program, session};
 use crate::{nvrtc, standin};
 use aplomb_export::{CudaFiles, Declaration, Function, Planned, cuda};
 use std::fmt::Write;
@@ -191,9 +191,8 @@ fn nvrtc_compiles_what_is_exported() {
     if !nvrtc::is_child("nvrtc_compiles_what_is_exported") {
         return;
     }
-    // Whole programs are compiled by the tests of CUDA as they are; here some, nightly all.
-    let step = if scaled(100) >= 1000 { 1 } else { 4 };
-    let programs = programs().into_iter().map(|p| p.1).step_by(step);
+    // Whole programs take most of the time.
+    let programs = programs().into_iter().map(|p| p.1).step_by(one_in(4));
     let all = rows().into_iter().chain(programs);
     let mut functions = Vec::new();
     for (k, row) in all.enumerate().filter(|(_, row)| row.why_not_cuda.is_none()) {

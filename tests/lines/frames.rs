@@ -2,7 +2,7 @@
 //! all cells at once, one by one, everything recorded, with a switch off. Errors are planted in the
 //! first cell, one in the middle and the last.
 
-use crate::support::{Dice, Heard, deep_bits, scaled, session};
+use crate::support::{Dice, Heard, deep_bits, one_in, scaled, session};
 use aplomb_ground::protocol::{Event, Request};
 use aplomb_kernel::session::Session;
 use aplomb_language::table::prims;
@@ -117,8 +117,7 @@ fn cells_at_once_are_the_cells_one_by_one() {
 #[test]
 fn many_cells_too() {
     // One by one such a line takes a tenth of a second.
-    let step = if scaled(100) >= 1000 { 1 } else { 4 };
-    compare(LARGE, LARGE / 2, &[("one by one", false, Some("frames"))], step);
+    compare(LARGE, LARGE / 2, &[("one by one", false, Some("frames"))], one_in(4));
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Selections that begin with a pick, `(S p⊃x)←v`, against the item taken out, selected from, and
-//! put back: the same value, or the same kind of error.
+//! Selections that begin with a pick, `(S p⊃x)←v`, which run on the item alone, against the same
+//! ones that run on all of x, and picks of picks against the item taken out, changed, and put back.
 
 use crate::support::{Dice, deep_bits, scaled, session};
 use aplomb_kernel::session::Session;
@@ -14,28 +14,37 @@ const VALUES: [&str; 6] = [
     "x←1 2 3 4",
 ];
 
-const PATHS: [&str; 7] = ["1", "2", "3", "(2 1)", "(⊂1 2)", "k", "(4 2)"];
+const PATHS: [&str; 9] = ["1", "2", "3", "(2 1)", "(⊂1 2)", "k", "(4 2)", "(?2)", "(⍎'1')"];
 
-/// Selections from `□`; the item's name takes its place, or the pick.
-const SELECTIONS: [&str; 17] = [
+/// Selections from `□`.
+const SELECTIONS: [&str; 24] = [
     "(□)[1]",
     "(□)[2 1]",
     "(□)[k]",
+    "(□)[1;]",
+    "(□)[⊂1]",
     "⌽□",
     "2↑□",
+    "(k↑□)",
     "1↓□",
     "⊃□",
     ",□",
     "⊃⌽□",
-    "(□)[1;]",
-    "2⊃□",
+    "⊂□",
+    "2 2⍴□",
     "∊□",
+    "⊃¨□",
+    "1⊃¨□",
+    "2↑¨□",
     "1⌷□",
     "(⌽□)[1 2]",
     "(1⊃⌽□)[1]",
     "(2⊃1⊃□)[1]",
+    "2⊃□",
     "1⊃2⊃□",
 ];
+/// The last so many of them are picks.
+const PICKS: usize = 2;
 
 const NEW: [&str; 7] = ["9", "'z'", "8 9", "'yz'", "(⊂7 7)", "0J5", "⍬"];
 
@@ -47,17 +56,22 @@ fn outcome(s: &mut Session, line: &str) -> Result<(Vec<usize>, Vec<u64>), String
 }
 
 #[test]
-fn a_selection_from_a_pick_is_the_selection_from_the_item() {
+fn a_selection_from_a_pick_runs_on_the_item_alone_and_gives_the_same() {
     let (mut dice, mut s) = (Dice(20_061), session());
     let (mut wrong, mut values) = (Vec::new(), 0);
     for _ in 0..scaled(3_000) {
         let (value, path) = (*dice.pick(&VALUES), *dice.pick(&PATHS));
-        let (selection, new) = (*dice.pick(&SELECTIONS), *dice.pick(&NEW));
+        let (at, new) = (dice.roll(SELECTIONS.len()), *dice.pick(&NEW));
         let f = *dice.pick(&["", "", "+", ",", "⊣", "{⍺⍵}"]);
-        let put = |of: &str| format!("({}){f}←{new}", selection.replace('□', of));
-        let at_once = format!("{{k←2 ⋄ {value} ⋄ {} ⋄ x}}0", put(&format!("{path}⊃x")));
-        let by_steps = format!("{{k←2 ⋄ {value} ⋄ h←{path}⊃x ⋄ {} ⋄ ({path}⊃x)←h ⋄ x}}0", put("h"));
-        let (got, wanted) = (outcome(&mut s, &at_once), outcome(&mut s, &by_steps));
+        let put = |of: &str| format!("({}){f}←{new}", SELECTIONS[at].replace('□', of));
+        let line = |put: String| format!("{{⎕RL←7 ⋄ k←2 ⋄ {value} ⋄ {put} ⋄ x(?1000)}}0");
+        let at_once = line(put(&format!("{path}⊃x")));
+        let other = line(match at < SELECTIONS.len() - PICKS {
+            // The places of what ⊢ gives are those of all.
+            true => put(&format!("{path}⊃⊢x")),
+            false => format!("p←{path} ⋄ h←p⊃x ⋄ {} ⋄ (p⊃x)←h", put("h")),
+        });
+        let (got, wanted) = (outcome(&mut s, &at_once), outcome(&mut s, &other));
         values += usize::from(wanted.is_ok());
         if got != wanted {
             wrong.push(format!("{at_once}\n   {got:.200?}\n   {wanted:.200?}"));

@@ -112,6 +112,11 @@ pub fn scaled(count: usize) -> usize {
     (count as f64 * scale) as usize
 }
 
+/// The step by which a push goes through cases, all of which are tried nightly.
+pub fn one_in(step: usize) -> usize {
+    if scaled(100) >= 1000 { 1 } else { step }
+}
+
 /// The folder of `tools/extras`.
 fn extras_dir() -> std::path::PathBuf {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));

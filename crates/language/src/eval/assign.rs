@@ -4,7 +4,7 @@ use super::env::Globals;
 use super::operators::scalar_op;
 use super::run::{At, Eval, located};
 use super::value::{Func, Operand, Value};
-use crate::functions::amend::fits;
+use crate::functions::amend::{fits, item_for};
 use crate::functions::select::{fits_axes, path_to, pick, places_by_items, places_of, select};
 use crate::syntax::Sym;
 use crate::syntax::resolve::{Do, Ins, Path, Pattern};
@@ -124,9 +124,9 @@ impl Eval<'_> {
                 self.set_indexed(at, *sym, &indices, f, &v)?;
             }
             Do::Within(inner) => self.assign_within(at, inner)?,
-            Do::Positions { sym, within } => self.positions(at, (*sym, within.as_deref()))?,
-            Do::AssignSelected { sym, within, f, reach } => {
-                self.assign_selected(at, (*sym, within.as_deref()), f.as_ref(), *reach)?
+            Do::Positions { sym, within } => self.positions(at, *sym, within)?,
+            Do::AssignSelected { sym, f, reach } => {
+                self.assign_selected(at, *sym, f.as_ref(), *reach)?
             }
             _ => {
                 return Err(aplomb_ground::error::internal(
@@ -481,10 +481,7 @@ impl Eval<'_> {
         let (axes, mut now) = (old.rank(), self.cx.ready(&old, "selection")?);
         for (k, item) in self.cx.ready(i, "index")?.in_turn().enumerate() {
             let path = path_to(axes, &item)?;
-            let item = match v.rank() {
-                0 => v.disclosed(),
-                _ => v.item(if v.len() == 1 { 0 } else { k }),
-            };
+            let item = item_for(&v, k);
             let new = match &f {
                 None => item,
                 Some(f) => {
@@ -545,9 +542,7 @@ impl Eval<'_> {
         old = self.cx.ready_outer(&old)?;
         let v = self.cx.ready_outer(v)?;
         fits(&v, shape)?;
-        let one = v.len() == 1;
-        let item =
-            |k: usize| if v.rank() == 0 { v.disclosed() } else { v.item(if one { 0 } else { k }) };
+        let item = |k: usize| item_for(&v, k);
         // What `⊢` gives of both is the new item.
         let f = f.filter(|f| !matches!(&**f, Func::Prim(p) if p.glyph == '⊢'));
         // Every item of `old` that goes is kept until nothing can fail any more.

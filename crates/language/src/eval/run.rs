@@ -47,6 +47,8 @@ pub struct Store {
     pub nothing: Rc<Ast>,
     /// Values that the code under way has left.
     pub stack: Vec<Array>,
+    /// The steps to what each selection under way is from: none, if it is from all of a name.
+    pub selecting: Vec<Vec<Array>>,
     /// Calls under way that are no tail calls.
     pub depth: usize,
     /// Error guards that are active, the latest last.
@@ -86,6 +88,7 @@ impl Default for Store {
             modules: Vec::new(),
             nothing: Rc::new(Ast::empty()),
             stack: Vec::new(),
+            selecting: Vec::new(),
             depth: 0,
             handlers: Vec::new(),
             shy: false,
@@ -105,6 +108,7 @@ impl Store {
     /// The reset of what holds within a statement alone, but for the journal.
     pub fn reset(&mut self) {
         self.stack.clear();
+        self.selecting.clear();
         self.handlers.clear();
         self.calls.clear();
         self.carried.clear();
@@ -194,10 +198,11 @@ impl<'h> Eval<'h> {
 
     /// The same of a statement after which nobody reads an argument that it reads so often.
     fn code_spending(&mut self, at: At<'_>, code: &Code, tail: bool, r: Reads) -> Result<Outcome> {
-        let base = self.st.stack.len();
+        let (base, selecting) = (self.st.stack.len(), self.st.selecting.len());
         self.st.shy = false;
         let outcome = self.steps(at, code, tail, r);
         self.st.stack.truncate(base);
+        self.st.selecting.truncate(selecting);
         outcome
     }
 

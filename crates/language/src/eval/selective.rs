@@ -14,7 +14,7 @@ use super::lower::places::mask_of_places;
 use super::operators::at::reached_below;
 use super::run::{At, Eval};
 use super::value::Func;
-use crate::functions::amend::{amend, fits};
+use crate::functions::amend::{amend, fits, item_for};
 use crate::functions::select;
 use crate::syntax::Sym;
 use crate::syntax::resolve::{Code, FExpr, Reach};
@@ -23,57 +23,48 @@ use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, Changing, Data};
 use std::rc::Rc;
 
-/// A name that is selected from, and the paths to the item of it that is.
-type Source<'a> = (Sym, Option<&'a [Code]>);
-
 /// The path to a simple scalar of x: the item's place on each level.
 type Path = Vec<usize>;
 
 impl Eval<'_> {
-    /// The places of the items of a name, or of what a path of it leads to.
-    pub fn positions(&mut self, at: At<'_>, (sym, within): Source<'_>) -> Result<()> {
+    /// The places of the items of a name, or of what paths of it lead to.
+    pub fn positions(&mut self, at: At<'_>, sym: Sym, within: &[Code]) -> Result<()> {
         let x = self.visible(at, sym)?;
-        let x = match within {
-            None => x,
-            Some(paths) => {
-                let steps = self.run_paths(at, paths)?;
-                self.led_to(&steps, x)?
-            }
-        };
-        let x = if x.is_uniform() { x } else { self.cx.ready(&x, "selection")? };
-        let places = match x.rank() == 1 && x.frame().is_none() && x.len() > SMALL {
-            true if x.is_uniform() => self.cx.iota(x.len(), 1.0)?,
-            _ => self.places(&x, &mut 0)?,
-        };
-        self.st.stack.push(places);
-        Ok(())
-    }
-
-    /// The steps of some paths, one behind the other.
-    fn run_paths(&mut self, at: At<'_>, paths: &[Code]) -> Result<Vec<Array>> {
         let mut steps = Vec::new();
-        for path in paths {
-            let done = self.code(at, path, false)?;
-            let none = || aplomb_ground::error::value("a path is an array");
-            let path = self.valued(done)?.ok_or_else(none)?;
+        for path in within {
+            let path = self.array(at, path)?;
             if path.rank() > 1 {
                 return Err(rank("a path is a vector"));
             }
             steps.extend(self.steps_of(&path)?);
         }
-        Ok(steps)
+        // Of a simple array a path leads to a place like any other selection.
+        let picks = if x.is_uniform() { std::mem::take(&mut steps) } else { Vec::new() };
+        let x = self.led_to(&steps, x)?;
+        self.st.selecting.push(steps);
+        let x = if x.is_uniform() { x } else { self.cx.ready(&x, "selection")? };
+        let places = match x.rank() == 1 && x.frame().is_none() && x.len() > SMALL {
+            true if x.is_uniform() => self.cx.iota(x.len(), 1.0)?,
+            _ => self.places(&x, &mut 0)?,
+        };
+        let places = self.led_to(&picks, places)?;
+        self.st.stack.push(places);
+        Ok(())
     }
 
+    /// The steps of a path.
     fn steps_of(&mut self, path: &Array) -> Result<Vec<Array>> {
         self.cx.ready(path, "path")?.to_items(self.cx.budget())
     }
 
     /// The item of an array that steps lead to.
     fn led_to(&mut self, steps: &[Array], x: Array) -> Result<Array> {
-        steps.iter().try_fold(x, |x, step| {
-            let path = Array::items([1].as_slice(), vec![step.clone()], None);
-            select::pick(&mut self.cx, &path, &x, None)
-        })
+        if steps.is_empty() {
+            return Ok(x);
+        }
+        let steps = self.cx.budget().each(steps.iter().cloned())?;
+        let path = Array::items([steps.len()].as_slice(), steps, None);
+        select::pick(&mut self.cx, &path, &x, None)
     }
 
     fn places(&mut self, x: &Array, next: &mut usize) -> Result<Array> {
@@ -90,15 +81,18 @@ impl Eval<'_> {
         self.cx.collect(x.shape(), out, items.proto.clone())
     }
 
-    /// `(sel x)←v`, `(sel x)f←v`: value below, the selected places on top.
+    /// `(sel x)←v`, `(sel x)f←v`: value below, the selected places on top, or the paths to the one
+    /// that is.
     pub fn assign_selected(
         &mut self,
         at: At<'_>,
-        (sym, within): Source<'_>,
+        sym: Sym,
         f: Option<&FExpr>,
         reach: Reach,
     ) -> Result<()> {
-        let chosen = self.pop()?;
+        let paths = if let Reach::Path(n) = reach { n } else { 0 };
+        let mut paths = (0..paths).map(|_| self.pop()).collect::<Result<Vec<_>>>()?;
+        let chosen = if paths.is_empty() { Some(self.pop()?) } else { None };
         let v = self
             .st
             .stack
@@ -106,31 +100,46 @@ impl Eval<'_> {
             .cloned()
             .ok_or_else(|| aplomb_ground::error::value("nothing to assign"))?;
         let f = f.map(|f| self.function(at, f)).transpose()?;
-        if let Some(paths) = within {
-            let (mut steps, whole) = (self.run_paths(at, paths)?, self.visible(at, sym)?);
-            let item = self.led_to(&steps, whole)?;
-            let new = match reach {
-                Reach::Path => {
-                    steps.extend(self.steps_of(&chosen)?);
-                    self.reached(&item, &chosen, f, v)?
+        let Some(chosen) = chosen else {
+            paths.reverse();
+            if let [path] = &paths[..]
+                && self.grow_item(at, sym, f.as_deref(), (path, &v))?
+            {
+                return Ok(());
+            }
+            let mut steps = Vec::new();
+            for path in &paths {
+                steps.extend(self.steps_of(path)?);
+            }
+            let new = match f {
+                None => v,
+                Some(f) => {
+                    let held = self.visible(at, sym)?;
+                    let held = self.led_to(&steps, held)?;
+                    self.apply(&f, Some(&held), &v)?
                 }
-                _ if is_numbered(&item, &chosen, &v, reach) => {
-                    let places = self.selected(&item, &chosen)?;
-                    self.with_items(item, chosen.shape(), &places, f, &v)?
-                }
-                _ => self.put_deep(&item, (&chosen, &v), f, reach)?,
             };
-            return self.put_reached(at, sym, &steps, new);
-        }
-        if reach == Reach::Path && self.grow_item(at, sym, f.as_deref(), (&chosen, &v))? {
-            return Ok(());
-        }
+            return self.put_reached(at, sym, &steps, &new);
+        };
+        let none = || bug!("a selection from nothing");
+        let steps = self.st.selecting.pop().ok_or_else(none)?;
         let old = self.visible(at, sym)?;
-        if reach == Reach::Path {
-            let new = self.reached(&old, &chosen, f, v)?;
-            drop(old);
-            let steps = self.steps_of(&chosen)?;
-            return self.put_reached(at, sym, &steps, new);
+        if !steps.is_empty() {
+            let item = self.led_to(&steps, old)?;
+            let plain = item.rank() > 0 && chosen.is_uniform();
+            let places = match plain && is_numbered(&item, &chosen, &v, reach) {
+                true => self.selected(&item, &chosen)?,
+                false => None,
+            };
+            let new = match places {
+                Some(places) => self.with_items(&item, chosen.shape(), &places, f, &v)?,
+                None => {
+                    // The item may be what comes out whole.
+                    let alone = Array::items([1].as_slice(), vec![item], None);
+                    self.put_deep(&alone, (&chosen, &v), f, reach)?.item(0)
+                }
+            };
+            return self.put_reached(at, sym, &steps, &new);
         }
         if let ([n], None) = (old.shape(), &f)
             && let Some(mask) = mask_of_places(&chosen, *n, 1.0)
@@ -139,33 +148,17 @@ impl Eval<'_> {
             return self.change(at, sym, new);
         }
         if is_numbered(&old, &chosen, &v, reach) {
-            let wanted = self.selected(&old, &chosen)?;
+            let beyond = || length("the selection reaches beyond the array");
+            let wanted = self.selected(&old, &chosen)?.ok_or_else(beyond)?;
             return self.replace(at, sym, old, chosen.shape(), wanted, f, &v);
         }
         let new = self.put_deep(&old, (&chosen, &v), f, reach)?;
         self.change(at, sym, new)
     }
 
-    /// The value that comes to the end of a path: v, or what f gives of what is there and v.
-    fn reached(
-        &mut self,
-        old: &Array,
-        path: &Array,
-        f: Option<Rc<Func>>,
-        v: Array,
-    ) -> Result<Array> {
-        let new = match f {
-            None => v,
-            Some(f) => {
-                let held = select::pick(&mut self.cx, path, old, None)?;
-                self.apply(&f, Some(&held), &v)?
-            }
-        };
-        self.cx.ready(&new, "value")
-    }
-
     /// `(p⊃x)←new` of a name.
-    fn put_reached(&mut self, at: At<'_>, sym: Sym, steps: &[Array], new: Array) -> Result<()> {
+    fn put_reached(&mut self, at: At<'_>, sym: Sym, steps: &[Array], new: &Array) -> Result<()> {
+        let new = self.cx.ready(new, "value")?;
         let Some((step, rest)) = steps.split_first() else { return self.change(at, sym, new) };
         // Nobody but the name holds its value when the item is put.
         let mut old = self.visible(at, sym)?;
@@ -174,35 +167,28 @@ impl Eval<'_> {
         self.replace(at, sym, old, &[], vec![place], None, &new)
     }
 
-    /// The ravel places that a selection of numbers from 1 on names. Errors: LENGTH.
-    fn selected(&mut self, old: &Array, chosen: &Array) -> Result<Vec<usize>> {
+    /// The ravel places that a selection of numbers from 1 on names. None: one is not there.
+    fn selected(&mut self, old: &Array, chosen: &Array) -> Result<Option<Vec<usize>>> {
         let wanted = self.cx.integers(chosen, "a selection")?;
         let inside = |k: i64| usize::try_from(k - 1).ok().filter(|&k| k < old.len());
-        if wanted.iter().any(|&k| inside(k).is_none()) {
-            return Err(length("the selection reaches beyond the array"));
-        }
-        Ok(wanted.into_iter().filter_map(inside).collect())
+        Ok(wanted.into_iter().map(inside).collect())
     }
 
     /// An array with items at ravel places that are those of v, or what f gives of both.
     fn with_items(
         &mut self,
-        old: Array,
+        old: &Array,
         shape: &[usize],
         places: &[usize],
         f: Option<Rc<Func>>,
         v: &Array,
     ) -> Result<Array> {
-        let (old, v) = (self.cx.ready_outer(&old)?, self.cx.ready_outer(v)?);
+        let (old, v) = (self.cx.ready_outer(old)?, self.cx.ready_outer(v)?);
         let Some(f) = f else { return amend(&self.cx, &old, shape, places, &v) };
         fits(&v, shape)?;
         let mut to = Changing::of(old, self.cx.budget()).map_err(|(_, e)| e)?;
         for (k, &place) in places.iter().enumerate() {
-            let item = match v.rank() {
-                0 => v.disclosed(),
-                _ => v.item(if v.len() == 1 { 0 } else { k }),
-            };
-            let new = self.apply(&f, Some(&to.item(place)), &item)?;
+            let new = self.apply(&f, Some(&to.item(place)), &item_for(&v, k))?;
             to.put(place, &self.cx.ready(&new, "value")?.disclosed(), self.cx.budget())?;
         }
         to.finish(self.cx.budget())
@@ -274,10 +260,7 @@ impl Put {
         fits(v, chosen.shape())?;
         for k in 0..chosen.len() {
             let place = chosen.item(k);
-            let item = match v.rank() {
-                0 => v.disclosed(),
-                _ => v.item(if v.len() == 1 { 0 } else { k }),
-            };
+            let item = item_for(v, k);
             if scalars && !place.is_simple_scalar() {
                 self.spread(ev, &place, &item, true)?;
             } else {

@@ -17,6 +17,11 @@ pub fn fits(v: &Array, shape: &[usize]) -> Result<()> {
     Err(length("the value and the places differ in shape"))
 }
 
+/// The item of a value that fits for the k-th place: its only one, or that of the place.
+pub fn item_for(v: &Array, k: usize) -> Array {
+    if v.rank() == 0 { v.disclosed() } else { v.item(if v.len() == 1 { 0 } else { k }) }
+}
+
 /// `old` with the items of `v` (or its only one) at ravel places, in turn, so that the last of
 /// equal places stays. `shape` is the shape the places were given in. Ready arrays. Errors: LENGTH,
 /// WS FULL.
@@ -32,9 +37,7 @@ pub fn amend(
     let mut ticks = cx.budget().ticks();
     for (k, &p) in places.iter().enumerate() {
         ticks.tick()?;
-        let item =
-            if v.rank() == 0 { v.disclosed() } else { v.item(if v.len() == 1 { 0 } else { k }) };
-        to.put(p, &item, cx.budget())?;
+        to.put(p, &item_for(v, k), cx.budget())?;
     }
     to.finish(cx.budget())
 }

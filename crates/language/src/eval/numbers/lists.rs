@@ -12,6 +12,11 @@ use aplomb_values::prim::scan;
 use aplomb_values::registers::{Arg, Do, Many, OnList};
 use std::rc::Rc;
 
+/// True of a scalar, which is a vector of one to most functions on lists.
+fn is_one(p: &Place) -> bool {
+    matches!(p, Place::Number(_) | Place::Char(_))
+}
+
 impl Maker<'_, '_> {
     /// The class of the items of a value. None: they are of several.
     fn class_of_items(&self, y: &Place) -> Option<Class> {
@@ -132,7 +137,7 @@ impl Maker<'_, '_> {
         let (at, Class::Number) = self.items_of(body, at)? else { return None };
         let (of, class, program) = match y {
             // A scalar has no places.
-            Place::Number(_) | Place::Char(_) => return None,
+            y if is_one(y) => return None,
             Place::Vector(of) => (*of, self.classes[*of as usize], true),
             y => {
                 let (of, class) = self.items_of(body, y)?;
@@ -215,7 +220,6 @@ impl Maker<'_, '_> {
         x: &Place,
         y: &Place,
     ) -> Option<Place> {
-        let is_one = |p: &Place| matches!(p, Place::Number(_) | Place::Char(_));
         match glyph {
             '/' | '⌿' => {
                 let (of, class) = self.items_of(body, y)?;

@@ -9,6 +9,7 @@ use crate::syntax::token::Word;
 use crate::table::Prim;
 use aplomb_ground::span::Span;
 use aplomb_values::array::Array;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// The code of a phrase, for a stack.
@@ -138,21 +139,18 @@ pub enum Do {
         /// The function of `f←`.
         f: Option<FExpr>,
     },
-    /// Ravel positions of a name, or of what a path of it leads to, for selective assignment.
+    /// Ravel positions of a name, or of what paths of it lead to, for selective assignment.
     Positions {
         /// The name.
         sym: Sym,
-        /// The paths, one from what the one before leads to, to the item of the name that is
-        /// selected from; none: all of it is.
-        within: Option<Rc<[Code]>>,
+        /// Paths, one from what the one before leads to, to the item that is selected from; none:
+        /// all of the name is.
+        within: Rc<[Code]>,
     },
-    /// Value below, selected positions on top.
+    /// Value below, selected positions on top, or paths.
     AssignSelected {
         /// The name.
         sym: Sym,
-        /// The paths, one from what the one before leads to, to the item of the name that is
-        /// selected from; none: all of it is.
-        within: Option<Rc<[Code]>>,
         /// The function of `f←`.
         f: Option<FExpr>,
         /// The kind of what was selected.
@@ -253,8 +251,8 @@ pub enum Reach {
     Items,
     /// The one item that ⊃ picks.
     Whole,
-    /// The end of a path.
-    Path,
+    /// The end of so many paths, one from what the one before leads to.
+    Path(usize),
     /// Simple scalars, at any depth.
     Scalars,
 }
@@ -323,6 +321,7 @@ impl Ins {
     pub fn takes(&self) -> usize {
         match &self.what {
             Do::AssignIndex { present, .. } => present.iter().filter(|p| **p).count(),
+            Do::AssignSelected { reach: Reach::Path(n), .. } => *n,
             Do::AssignSelected { .. } => 1,
             _ => 0,
         }
@@ -364,47 +363,42 @@ impl Do {
 }
 
 impl Code {
-    /// Code that gives an array and no name a value.
-    fn of(ins: &[Ins]) -> Code {
-        Code { ins: ins.to_vec(), gives: Gives::Array, assigns: false }
+    /// The paths of `q⊃p⊃x` alone: the code of p, then of q, if x is only picked from, and their
+    /// number.
+    pub fn path(&self) -> Option<(Code, usize)> {
+        let (from, picks) = self.picks()?;
+        let (first, last) = (picks.first()?, picks.last()?);
+        let alone = from == 0 && first.start == 1 && last.end + 1 == self.ins.len();
+        let paths = picks.iter().flat_map(|pick| self.ins[pick.clone()].iter().cloned()).collect();
+        alone.then(|| (Code { ins: paths, ..self.clone() }, picks.len()))
     }
 
-    /// The path of `p⊃x` alone: the code of p, if x is only picked from.
-    pub fn path(&self) -> Option<Code> {
-        let [Ins { what: Do::Positions { .. }, .. }, path @ .., _] = &self.ins[..] else {
-            return None;
+    /// The selection left of ← from what the picks lead to that it begins with, `(p⊃x)[i]←`.
+    pub fn within(mut self) -> Code {
+        let Some((from, picks)) = self.picks() else { return self };
+        let Some(last) = picks.last().map(|pick| pick.end) else { return self };
+        let path = |pick: Range<usize>| {
+            let ins = self.ins[pick].to_vec();
+            Code { ins, gives: Gives::Array, assigns: false }
         };
-        (self.pick(1)? + 1 == self.ins.len()).then(|| Code::of(path))
+        let paths: Rc<[Code]> = picks.into_iter().map(path).collect();
+        self.ins.drain(from + 1..=last);
+        if let Do::Positions { within, .. } = &mut self.ins[from].what {
+            *within = paths;
+        }
+        self
     }
 
-    /// The paths of the picks that a selection begins with, `(p⊃x)[i]←`, and the selection from
-    /// what they lead to. Paths are run for the selection and for the assignment, so nothing here
-    /// gives a name another value. None: it begins with something else, or is one pick.
-    pub fn within(&self) -> Option<(Rc<[Code]>, Code)> {
-        let sources = |ins: &Ins| matches!(ins.what, Do::Positions { within: None, .. });
-        let from = self.ins.iter().position(sources)?;
-        let mut others = self.ins.iter().enumerate().filter(|(k, _)| *k != from);
-        if others.any(|(_, ins)| ins.what.may_assign()) {
-            return None;
-        }
-        let (mut paths, mut begins) = (Vec::new(), from + 1);
+    /// The place where a selection begins, and where the code of the path of each pick stands that
+    /// comes next. Behind each stands its ⊃.
+    fn picks(&self) -> Option<(usize, Vec<Range<usize>>)> {
+        let from = self.ins.iter().position(|ins| matches!(ins.what, Do::Positions { .. }))?;
+        let (mut picks, mut begins) = (Vec::new(), from + 1);
         while let Some(end) = self.pick(begins) {
-            // What is selected last may be a pick, which has a path of its own.
-            if end + 1 == self.ins.len() {
-                break;
-            }
-            paths.push(Code::of(&self.ins[begins..end]));
+            picks.push(begins..end);
             begins = end + 1;
         }
-        if paths.is_empty() {
-            return None;
-        }
-        let paths: Rc<[Code]> = paths.into();
-        let mut rest = self.ins.clone();
-        rest.drain(from + 1..begins);
-        let Do::Positions { within, .. } = &mut rest[from].what else { return None };
-        *within = Some(paths.clone());
-        Some((paths, Code::of(&rest)))
+        Some((from, picks))
     }
 
     /// The place of the ⊃ that picks by what the code from a place on gives.

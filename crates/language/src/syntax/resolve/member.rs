@@ -191,7 +191,7 @@ impl Resolver<'_> {
         let what = match link {
             // The places of what a selection left of ← chooses from.
             Last::Name(sym) if self.positions == Some(items[last]) => {
-                let what = Do::Positions { sym, within: None };
+                let what = Do::Positions { sym, within: Rc::new([]) };
                 let places = Ins { what, at, x: at, y: at };
                 Do::Within(Box::new(places))
             }

@@ -391,19 +391,16 @@ impl<'a> Resolver<'a> {
                     }
                     Target::Within(..) => return Err(self.error("← cannot stand here", at)),
                     Target::Selected(sym, code, f) => {
-                        let (within, code) = match code.within() {
-                            Some((paths, rest)) => (Some(paths), rest),
-                            None => (None, code),
-                        };
                         let (code, reach) = match code.path() {
-                            Some(path) => (path, Reach::Path),
+                            Some((paths, n)) => (paths, Reach::Path(n)),
                             None => {
+                                let code = code.within();
                                 let reach = code.reach();
                                 (code, reach)
                             }
                         };
                         ins.extend(code.ins);
-                        push(ins, Do::AssignSelected { sym, within, f, reach }, y);
+                        push(ins, Do::AssignSelected { sym, f, reach }, y);
                     }
                 }
                 Ok(Right::Array(at.join(y)))

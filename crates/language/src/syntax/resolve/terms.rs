@@ -145,7 +145,7 @@ impl Resolver<'_> {
             What::Number(x) => Ent::Array(Part::Number(*x, at)),
             What::Literal(a) => Self::push(Do::Const(a.clone()), at),
             What::Name(sym) if self.positions == Some(id) => {
-                Self::push(Do::Positions { sym: *sym, within: None }, at)
+                Self::push(Do::Positions { sym: *sym, within: Rc::new([]) }, at)
             }
             What::Name(sym) => match self.class_of(Key::Sym(*sym)) {
                 Class::Array => Self::push(Do::Name(*sym), at),
