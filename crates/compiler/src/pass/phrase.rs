@@ -74,13 +74,15 @@ fn behind_command(text: &[char], at: usize) -> usize {
     if text.get(line) != Some(&']') {
         return line;
     }
-    let mut end = line;
+    let blank = |from: usize| text[from..at].iter().position(|c| *c == ' ').map(|k| from + k);
+    let Some(mut word) = blank(line) else { return at };
     loop {
-        let word = text[end..at].iter().position(|c| *c == ' ').map_or(at, |k| end + k);
-        end = word + text[word..at].iter().take_while(|c| **c == ' ').count();
-        if text.get(end) != Some(&'-') || !text.get(end + 1).is_some_and(char::is_ascii_alphabetic)
-        {
-            return end;
+        let end = word + text[word..at].iter().take_while(|c| **c == ' ').count();
+        let letter = || text.get(end + 1).is_some_and(char::is_ascii_alphabetic);
+        // An option ends with a blank; `-x` of an expression need not.
+        match blank(end).filter(|_| text.get(end) == Some(&'-') && letter()) {
+            Some(next) => word = next,
+            None => return end,
         }
     }
 }
@@ -256,6 +258,9 @@ mod tests {
             ("]cpu «+\\»3×V", "+\\3×V"),
             ("]diff -off=cse x«+»y", "x+y"),
             ("]why\n1 2«+»x", "1 2+x"),
+            ("]why «-»x", "-x"),
+            ("]why -x«+»1", "-x+1"),
+            ("]diff -off=cse -x«+»1", "-x+1"),
             (":For i :In «⍳»200", "⍳200"),
             ("r←2\n:If «∧/»x", "∧/x"),
             ("{0=⍵:X «+»⍵}", "X +⍵"),

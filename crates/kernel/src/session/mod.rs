@@ -401,9 +401,11 @@ impl Session {
         (self.core.sum, self.core.spent) = Default::default();
         let mut world = World::new(&mut self.core, Some(sink), silent);
         let done = run(&mut self.interp, &source, &mut world);
-        if world.has_story() {
-            let wall_ms = begun.elapsed().as_secs_f64() * 1e3;
-            self.spent = Spent { wall_ms, ..self.core.sum.and(&self.core.spent) };
+        let has_story = world.has_story();
+        // Whatever ran last is what took the time, also what failed.
+        let wall_ms = begun.elapsed().as_secs_f64() * 1e3;
+        self.spent = Spent { wall_ms, ..self.core.sum.and(&self.core.spent) };
+        if has_story {
             let (forced, warnings) = (self.core.take_forced(), self.core.warned());
             self.core.name_inputs(&self.interp);
             let options = self.core.options().clone();

@@ -561,7 +561,7 @@ impl Eval<'_> {
             }
         };
         let together = match f {
-            None => to.put_all(&places, &v, self.cx.budget()),
+            None => to.put_all(&places, (&v, 0), self.cx.budget()),
             Some(_) => Ok(false),
         };
         let one_by_one: &[usize] = match together {

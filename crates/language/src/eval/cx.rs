@@ -307,7 +307,6 @@ impl Cx<'_> {
     /// All items as near-integers. Forces.
     pub fn integers(&mut self, a: &Array, what: &str) -> Result<Vec<i64>> {
         if a.dtype().is_integer()
-            && a.len() > SMALL
             && let Some(whole) = self.stored_integers(a)?
         {
             return Ok(whole);

@@ -7,6 +7,9 @@ use aplomb_ground::error::{Result, length};
 use aplomb_values::array::{Array, Buf, Changing, DType, Ragged, storage};
 use std::sync::Arc;
 
+/// Items that are put between two looks at the interrupt.
+const BLOCK: usize = 1 << 16;
+
 /// A value fits places of a shape if it is one item, or has the same shape but for axes of length
 /// 1. Errors: LENGTH.
 pub fn fits(v: &Array, shape: &[usize]) -> Result<()> {
@@ -34,8 +37,17 @@ pub fn amend(
 ) -> Result<Array> {
     fits(v, shape)?;
     let mut to = Changing::of(old.clone(), cx.budget()).map_err(|(_, e)| e)?;
+    // As they lie, in blocks; from one on that is of another kind, one by one.
+    let mut done = 0;
+    for block in places.chunks(BLOCK) {
+        cx.budget().check()?;
+        if !to.put_all(block, (v, done), cx.budget())? {
+            break;
+        }
+        done += block.len();
+    }
     let mut ticks = cx.budget().ticks();
-    for (k, &p) in places.iter().enumerate() {
+    for (k, &p) in places.iter().enumerate().skip(done) {
         ticks.tick()?;
         to.put(p, &item_for(v, k), cx.budget())?;
     }

@@ -4,7 +4,7 @@ use super::shape::Axis;
 use crate::eval::cx::{Cx, SMALL};
 use aplomb_ground::error::{Result, domain, length, rank, untraced};
 use aplomb_ground::limits::Budget;
-use aplomb_values::array::{Array, Complex64, Data, Shape, checked_elements, elements};
+use aplomb_values::array::{Array, Complex64, Data, Shape, checked_elements, elements, storage};
 use aplomb_values::dag::Read;
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::prim::draws::{Draws, Kind, draw, under, unit};
@@ -48,9 +48,18 @@ impl Cx<'_> {
     }
 }
 
-/// The number that is at every place of an array that is one number repeated, and pending.
+/// Fewer numbers are drawn one by one: nobody looks whether they are drawn up to the same.
+const SEVERAL: usize = 16;
+
+/// The number that is at every place of an array: of one number repeated and pending, or of several
+/// that are there and the same.
 fn repeated(y: &Array) -> Option<f64> {
-    let node = y.pending()?.node()?;
+    let Some(cell) = y.pending() else {
+        let held = storage(y).filter(|_| y.len() >= SEVERAL && y.is_of_f64())?;
+        let (first, view) = (y.number_at(0)?, held.view());
+        return view.each().all(|x| x.to_bits() == first.to_bits()).then_some(first);
+    };
+    let node = cell.node()?;
     let (read, along) = node.facts().place()?;
     match node.inputs() {
         [one] if along.is_empty() && read.tests.is_empty() && one.pending().is_none() => {
@@ -453,6 +462,12 @@ pub fn encode(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arra
     }
     let (a, b) =
         (cx.numbers(x, "the left argument of ⊤")?, cx.numbers(y, "the right argument of ⊤")?);
+    if let Some(out) = whole_digits(&a, &b, counts, cx.sys.settings.ct, cx.budget())? {
+        return match shape.is_empty() {
+            true => Ok(Array::num(out[0])),
+            false => Array::numbers(shape, out, cx.budget()),
+        };
+    }
     let step = |radix: f64, rest: f64| {
         let digit = cx.scalar2(Op::Residue, radix, rest)?;
         Ok((digit, if radix == 0.0 { 0.0 } else { (rest - digit) / radix }))
@@ -462,6 +477,47 @@ pub fn encode(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arra
         return Ok(Array::num(out[0]));
     }
     Array::numbers(shape, out, cx.budget())
+}
+
+/// Digits of whole numbers in radices that are positive whole numbers, all values at once. None:
+/// some number is another.
+///
+/// Why the quotient is right: of whole numbers below 2*52 it lies at least 1÷radix off any whole
+/// number that it is not, and rounding moves it by less.
+fn whole_digits(
+    a: &[f64],
+    b: &[f64],
+    (n, columns, values): Counts,
+    ct: f64,
+    budget: &Budget,
+) -> Result<Option<Vec<f64>>> {
+    const MOST: f64 = (1u64 << 52) as f64;
+    // A quotient of greater ones may be a whole number within ⎕CT.
+    let most = if ct > 0.0 { MOST.min(0.5 / ct) } else { MOST };
+    let whole = |x: &f64| (*x as i64) as f64 == *x && x.abs() < most;
+    if !a.iter().all(|r| whole(r) && *r > 0.0) || !b.iter().all(whole) {
+        return Ok(None);
+    }
+    let mut out = budget.filled(0.0, n * columns * values)?;
+    let mut rest = budget.filled(0.0, values)?;
+    for c in 0..if n == 0 { 0 } else { columns } {
+        rest.copy_from_slice(b);
+        for k in (0..n).rev() {
+            let (at, radix) = (k * columns + c, a[k * columns + c]);
+            let digits = &mut out[at * values..(at + 1) * values];
+            for (digits, rest) in digits.chunks_mut(LOOK).zip(rest.chunks_mut(LOOK)) {
+                budget.check()?;
+                for (digit, rest) in digits.iter_mut().zip(rest) {
+                    let part = *rest / radix;
+                    let near = part as i64 as f64;
+                    let quotient = if near > part { near - 1.0 } else { near };
+                    *digit = *rest - quotient * radix;
+                    *rest = quotient;
+                }
+            }
+        }
+    }
+    Ok(Some(out))
 }
 
 /// Digits from the last radix up; `step` gives a digit and what is left.

@@ -13,8 +13,9 @@ use aplomb_values::dag::Lib;
 use aplomb_values::prim::library::same;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::complex;
+use smallvec::SmallVec;
 use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// Shape, items and, for empties, prototypes. Ready arrays.
 pub fn equal(x: &Array, y: &Array, ct: f64) -> bool {
@@ -112,10 +113,28 @@ pub fn differs(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<
 /// Cells of one array in a table by value.
 pub struct Table<'a> {
     cells: &'a [Key],
-    buckets: HashMap<u64, Vec<u32>>,
+    buckets: HashMap<u64, SmallVec<[u32; 2]>, BuildHasherDefault<Mixed>>,
     ct: f64,
     /// Some key in it is.
     complex: bool,
+}
+
+/// A hash of a number that is none yet: keys that are near have numbers that are.
+#[derive(Default)]
+struct Mixed(u64);
+
+impl Hasher for Mixed {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|b| self.write_u64(self.0.rotate_left(8) ^ u64::from(*b)));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        self.0 = mixed(number as i64);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
 }
 
 impl Key {
@@ -240,7 +259,7 @@ impl<'a> Table<'a> {
 
     /// A table of these cells in which none is yet.
     pub fn empty(cells: &'a [Key], ct: f64) -> Self {
-        Table { cells, buckets: HashMap::new(), ct, complex: false }
+        Table { cells, buckets: HashMap::default(), ct, complex: false }
     }
 
     /// Puts the k-th cell into it.
@@ -354,11 +373,11 @@ fn places_in(have: &Array, want: &Array, ct: f64) -> Option<Vec<usize>> {
     }
     let have: Vec<f64> = (0..have.len()).map(|k| have.number_at(k)).collect::<Option<_>>()?;
     let exact = if want.is_char() { 0.0 } else { ct };
-    let place = |k: usize| {
-        let x = want.number_at(k)?;
-        Some(have.iter().position(|h| same(*h, x, exact)).map_or(have.len(), |at| at))
-    };
-    (0..want.len()).map(place).collect()
+    let place = |x: f64| have.iter().position(|h| same(*h, x, exact)).map_or(have.len(), |at| at);
+    match want.view_there() {
+        Some(view) => Some(view.each().map(place).collect()),
+        None => (0..want.len()).map(|k| want.number_at(k).map(place)).collect(),
+    }
 }
 
 /// The place in a list of arrays of each of a few, or the list's length: by the list's index, or
@@ -443,6 +462,12 @@ pub fn places_at_once(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Ve
         return Ok(Some(places));
     }
     if let Some(places) = places_of_runs(cx, &x, &y, x.rank() - 1)? {
+        return Ok(Some(places));
+    }
+    // A table is worth it from a list of items on.
+    if y.len() > LIST
+        && let Some(places) = places_of_exact(&x, &y, cx.budget())?
+    {
         return Ok(Some(places));
     }
     match places_in(&x, &y, ct) {

@@ -83,15 +83,21 @@ impl Changing {
         }
     }
 
-    /// The items of a vector, or the one that there is, at places, one after the other. False, and
+    /// The items of an array from one on, or the one that there is, at places, one after the other.
+    /// False, and
     /// nothing changed: they are not all numbers, or all characters, as those that are there.
     /// Errors: WS FULL, with nothing changed.
-    pub fn put_all(&mut self, places: &[usize], v: &Array, budget: &Budget) -> Result<bool> {
+    pub fn put_all(
+        &mut self,
+        places: &[usize],
+        (v, first): (&Array, usize),
+        budget: &Budget,
+    ) -> Result<bool> {
         let Kept::Typed(buf) = &mut self.items else { return Ok(false) };
         match &v.data {
-            Data::Num(x) => buf.put_all(places, View::F64(&[*x]), budget),
-            Data::Char(c) => buf.put_all(places, View::Char(&[*c]), budget),
-            Data::Dense(held) => buf.put_all(places, held.view(), budget),
+            Data::Num(x) => buf.put_all(places, (View::F64(&[*x]), 0), budget),
+            Data::Char(c) => buf.put_all(places, (View::Char(&[*c]), 0), budget),
+            Data::Dense(held) => buf.put_all(places, (held.view(), first), budget),
             _ => Ok(false),
         }
     }

@@ -653,7 +653,7 @@ impl Buf {
     pub fn put_all(
         &mut self,
         places: &[usize],
-        items: View<'_>,
+        (items, first): (View<'_>, usize),
         budget: &Budget,
     ) -> aplomb_ground::error::Result<bool> {
         fn put<T: Copy>(own: &mut [T], places: &[usize], n: usize, item: impl Fn(usize) -> T) {
@@ -667,13 +667,13 @@ impl Buf {
         }
         let n = items.len();
         if let (Vecs::Char(own), View::Char(new)) = (&mut self.items, items) {
-            put(own, places, n, |k| new[k]);
+            put(own, places, n, |k| new[if n == 1 { 0 } else { first + k }]);
             return Ok(true);
         }
         if !self.holds(items, budget)? {
             return Ok(false);
         }
-        let new = |k| items.number(k);
+        let new = |k| items.number(if n == 1 { 0 } else { first + k });
         match &mut self.items {
             Vecs::Bool(v) => put(v, places, n, |k| new(k) as u8),
             Vecs::I8(v) => put(v, places, n, |k| new(k) as i8),

@@ -168,6 +168,9 @@ impl Move {
         if let Some(made) = self.stretch(&a, n, budget)? {
             return Ok(made);
         }
+        if let Some(made) = self.laid_out(&a, n, budget)? {
+            return Ok(made);
+        }
         // The places come first, and a bomb is a bomb before they are laid out.
         let mut places: Vec<Result<usize, f64>> = budget.room(n)?;
         let _held = budget.charge_elements(n, size_of::<Result<usize, f64>>())?;
@@ -186,6 +189,87 @@ impl Move {
             });
         }
         gather(&a, &self.shape, &places, budget)
+    }
+}
+
+impl Move {
+    /// Items of one type, each put where it belongs. None: they are of another kind, or a fill is
+    /// none of their type. Errors: WS FULL, INTERRUPT.
+    fn laid_out(&self, a: &Array, n: usize, budget: &Budget) -> Result<Option<Array>> {
+        if self.shape.is_empty() || a.is_empty() {
+            return Ok(None);
+        }
+        let offset = linear(&self.read.ix, a.shape(), &self.shape);
+        let plain = self.read.tests.iter().all(|t| t.fill == 0.0);
+        let shape = self.shape.clone();
+        let blank = |f: f64| char::from_u32(f as u32).filter(|_| f != 0.0).map_or(' ', |c| c);
+        let made: Buf = match a.data() {
+            Data::Num(x) => {
+                let all = self.items(&offset, &[*x], |f| f, n, budget)?;
+                return Array::numbers(shape, all, budget).map(Some);
+            }
+            Data::Char(c) => Buf::chars(self.items(&offset, &[*c], blank, n, budget)?, budget)?,
+            Data::Dense(held) => match held.view() {
+                View::Char(v) => Buf::chars(self.items(&offset, v, blank, n, budget)?, budget)?,
+                View::F64(v) => Buf::f64(self.items(&offset, v, |f| f, n, budget)?, budget)?,
+                View::F32(v) => Buf::f32(self.items(&offset, v, |f| f as f32, n, budget)?, budget)?,
+                View::Bool(v) if plain => {
+                    Buf::bools(self.items(&offset, v, |_| 0, n, budget)?, budget)?
+                }
+                View::I8(v) if plain => Buf::i8(self.items(&offset, v, |_| 0, n, budget)?, budget)?,
+                View::I16(v) if plain => {
+                    Buf::i16(self.items(&offset, v, |_| 0, n, budget)?, budget)?
+                }
+                View::I32(v) if plain => {
+                    Buf::i32(self.items(&offset, v, |_| 0, n, budget)?, budget)?
+                }
+                _ => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        Ok(Some(Array::dense(shape, Arc::new(made))))
+    }
+
+    /// The items that a read takes from a vector, in the order of the result.
+    fn items<T: Copy>(
+        &self,
+        offset: &Ix,
+        from: &[T],
+        fill: impl Fn(f64) -> T,
+        n: usize,
+        budget: &Budget,
+    ) -> Result<Vec<T>> {
+        let (mut out, mut ticks) = (budget.room(n)?, budget.ticks());
+        if let (Some((&row, around)), true, true) =
+            (self.shape.split_last(), self.read.tests.is_empty(), offset.is_affine())
+        {
+            let step = offset.coefficient(around.len());
+            let mut place = Shape::from_elem(0, around.len());
+            for _ in 0..n / row.max(1) {
+                ticks.spend(row)?;
+                let of = |(k, at): (usize, &usize)| offset.coefficient(k) * *at as i64;
+                let at = offset.c + place.iter().enumerate().map(of).sum::<i64>();
+                match step {
+                    1 => out.extend_from_slice(&from[at as usize..at as usize + row]),
+                    _ => out.extend((0..row as i64).map(|k| from[(at + k * step) as usize])),
+                }
+                advance(&mut place, around);
+            }
+            return Ok(out);
+        }
+        let pieces = Pieces { offset, tests: &self.read.tests };
+        let mut place = Vec::new();
+        for first in (0..n).step_by(AT_ONCE) {
+            let some = first..(first + AT_ONCE).min(n);
+            ticks.spend(some.len())?;
+            pieces.each(&self.shape, some, &mut place, &mut |_, piece| match piece {
+                Piece::Fill { with, len } => out.extend(std::iter::repeat_n(fill(with), len)),
+                Piece::From { at, step, len } => {
+                    out.extend((0..len as i64).map(|k| from[(at + k * step) as usize]));
+                }
+            });
+        }
+        Ok(out)
     }
 }
 

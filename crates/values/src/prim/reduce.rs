@@ -363,7 +363,42 @@ pub fn along(
     axis: usize,
     dtype: DType,
 ) -> Result<Vec<f64>, (usize, Fail)> {
+    let inner: usize = shape[axis + 1..].iter().product();
+    if inner > 1
+        && (1..=ROWS).contains(&shape[axis])
+        && !is_single(op, dtype)
+        && let Some(out) = rows_folded(op, items, shape[axis] * inner, inner)
+    {
+        return Ok(out);
+    }
     lines(items, shape, axis, |line, last| fold(op, ct, line, last, dtype))
+}
+
+/// The rows of each `size` items, of `inner` items each, folded first to last: the order of as many
+/// as a block has (`tree`). None: the operation is another, or its failure may show in a result.
+fn rows_folded(op: Op, items: &[f64], size: usize, inner: usize) -> Option<Vec<f64>> {
+    fn all(
+        (items, size, inner): (&[f64], usize, usize),
+        op: impl Fn(f64, f64) -> f64,
+    ) -> Option<Vec<f64>> {
+        let mut out = Vec::new();
+        for rows in items.chunks_exact(size) {
+            let from = out.len();
+            out.extend_from_slice(&rows[..inner]);
+            for row in rows[inner..].chunks_exact(inner) {
+                out[from..].iter_mut().zip(row).for_each(|(sum, x)| *sum = op(*sum, *x));
+            }
+        }
+        out.iter().fold(true, |all, x| all & x.is_finite()).then_some(out)
+    }
+    let of = (items, size, inner);
+    match op {
+        Op::Add => all(of, |x, y| x + y),
+        Op::Mul => all(of, |x, y| x * y),
+        Op::Max => all(of, |x, y| if x > y { x } else { y }),
+        Op::Min => all(of, |x, y| if x < y { x } else { y }),
+        _ => None,
+    }
 }
 
 /// `along` of complex items.

@@ -14,7 +14,7 @@ use super::Fault;
 use super::ahead::Ahead;
 use super::convert::{Converts, Sink, Source, converts};
 use super::emit::{Aside, Partials, Parts};
-use super::gather::{Axis, BLOCK, Gathers, gathers};
+use super::gather::{Axis, BLOCK, Gathers, gathers, is_one};
 use super::isa::Isa;
 use super::loops::{Plain, plain};
 use super::program::{Arg, Do, Inst, Program, Run};
@@ -462,8 +462,29 @@ impl Frame {
         let loops = env.gathers;
         let together = |at: usize, piece: Piece, first: usize| {
             let Piece::From { at: from, step: line, len } = piece else { return 0 };
+            let len = BLOCK.min(len - first);
+            // SAFETY: operands hold n, a number its one element.
+            let one = |(values, each): &(*const f64, usize)| unsafe {
+                is_one(values.wrapping_add((at + first) * each), if *each == 0 { 1 } else { len })
+            };
+            if by.iter().all(one) {
+                // One place for all of them: what the source has from there on.
+                let mut from = from + line * first as i64;
+                for (p, (values, each)) in places.iter().zip(&by) {
+                    // SAFETY: the same.
+                    let x = unsafe { *values.add((at + first) * each) };
+                    let Ok(place) = place(x, *origin, p.extent as usize, 0.0) else { return 0 };
+                    from += place as i64 * p.stride;
+                }
+                if !inside(input.source, from, line, len) {
+                    return 0;
+                }
+                // SAFETY: inside; the values were read before this overwrites them.
+                unsafe { (env.converts.load)(input.source, from, line, len, out.add(at + first)) };
+                return len;
+            }
             let mut room = [0; BLOCK];
-            let block = &mut room[..BLOCK.min(len - first)];
+            let block = &mut room[..len];
             for (j, to) in block.iter_mut().enumerate() {
                 *to = from + line * (first + j) as i64;
             }

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | places of a block | whole numbers within the axis, tested together | 0.5 ns each |
 //! | items at them | asked of the memory before they are used | 5 million of 40 MB in any order: 35 ms, 110 one by one |
+//! | a block of one place, as a row of a matrix | what the source has from there on, as any read of it | 100 of 1000 rows of 8 kB: 0.24 ms element by element, 0.05 so |
 //! | a block where some place is none | element by element (`chunk`), for the failure's own words | |
 
 use super::convert::{Source, with_type};
@@ -64,6 +65,15 @@ unsafe fn fetch(source: Source, places: &[i64], out: *mut f64) {
             unsafe { *out.add(k) = f64::from(*from.offset(place as isize)) };
         }
     });
+}
+
+/// Whether n values are all the same. Safety: there are so many.
+#[inline]
+pub unsafe fn is_one(values: *const f64, n: usize) -> bool {
+    // SAFETY: the function's contract.
+    let values = unsafe { std::slice::from_raw_parts(values, n) };
+    let same = |x: &f64| x.to_bits() == values[0].to_bits();
+    n < 2 || same(&values[1]) && values.iter().fold(true, |all, x| all & same(x))
 }
 
 /// Tells the memory that an item is read soon.

@@ -435,7 +435,8 @@ mod tests {
                     // What a key hides is another's work.
                     items.iter_mut().for_each(|x| *x += 0.0);
                 }
-                let mut cpu = Cpu::with(Isa::available().nth(dice.roll(9) % 3).unwrap(), 2);
+                let isa = dice.roll(9) % Isa::available().count();
+                let mut cpu = Cpu::with(Isa::available().nth(isa).unwrap(), 2);
                 let mut source = cpu.pool.buffer(dtype, n, &budget).unwrap();
                 with_type!(dtype, T => {
                     let to = source.as_mut_ptr().cast::<T>();

@@ -21,6 +21,8 @@ mod estimate;
 mod fold;
 mod gather;
 mod grouped;
+#[cfg(target_arch = "x86_64")]
+mod halves;
 mod isa;
 mod kept;
 mod lanes;

@@ -29,7 +29,7 @@ const SHORT: usize = 32;
 /// Shorter runs are as quick one by one.
 const LEAST_RUN: usize = 4;
 /// A smaller domain is not worth a block.
-const LEAST: usize = 4096;
+const LEAST: usize = 512;
 /// The place of what a test fills.
 const FILL: i64 = i64::MIN;
 

@@ -10,6 +10,8 @@
 //! in their order, and they come in the order of their places, so those of one key end in that
 //! order too.
 
+#[cfg(target_arch = "x86_64")]
+use super::halves::Halved;
 use super::isa::Work;
 #[cfg(target_arch = "x86_64")]
 use super::partition;
@@ -105,7 +107,15 @@ macro_rules! keyed {
                     // SAFETY: it is the machine's instruction set.
                     #[cfg(target_arch = "x86_64")]
                     Isa::Avx512 => unsafe {
-                        partition::by_partitions(run, spare, stops, by_digits)
+                        partition::avx512::by_partitions(run, spare, stops, by_digits)
+                    },
+                    // SAFETY: the same.
+                    #[cfg(target_arch = "x86_64")]
+                    Isa::Avx2 => unsafe {
+                        let (run, spare) = (Halved::all(run), Halved::all(spare));
+                        partition::avx2::by_partitions(run, spare, stops, |run, spare, stops| {
+                            by_digits(Halved::keys(run), Halved::keys(spare), stops)
+                        })
                     },
                     _ => by_digits(run, spare, stops),
                 }
@@ -116,7 +126,13 @@ macro_rules! keyed {
                 match isa {
                     // SAFETY: it is the machine's instruction set, and both are as long.
                     #[cfg(target_arch = "x86_64")]
-                    Isa::Avx512 => unsafe { partition::part(from, to, pivot) },
+                    Isa::Avx512 => unsafe { partition::avx512::part(from, to, pivot) },
+                    // SAFETY: the same.
+                    #[cfg(target_arch = "x86_64")]
+                    Isa::Avx2 => unsafe {
+                        let (from, to) = (Halved::each(from), Halved::all(to));
+                        partition::avx2::part(from, to, Halved(pivot))
+                    },
                     _ => part(from, to, pivot),
                 }
             }

@@ -35,8 +35,8 @@ impl Eval<'_> {
             let items = flat.given(items)?;
             let frame = flat.ev.frame_to_read(f, &closure, dyadic);
             let (alpha, omega) = match dyadic {
-                true => (Some(items), Cells::Same(Array::num(0.0))),
-                false => (None, items),
+                true => (Some(items), Some(Cells::Same(Array::num(0.0)))),
+                false => (None, Some(items)),
             };
             let (alpha, names) = (RefCell::new(alpha), RefCell::default());
             let call = Rc::new(Call { frame, alpha, omega, names });

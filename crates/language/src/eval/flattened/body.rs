@@ -19,8 +19,8 @@ pub(super) struct Call {
     pub frame: Rc<Frame>,
     /// The left argument.
     pub alpha: RefCell<Option<Cells>>,
-    /// The right argument.
-    pub omega: Cells,
+    /// The right argument; None where it is groups that nobody has put together.
+    pub omega: Option<Cells>,
     /// The arrays that it gave names.
     pub names: RefCell<Vec<(Sym, Cells)>>,
 }
@@ -219,6 +219,10 @@ impl Flat<'_, '_> {
                 None => self.masked(call, one, &mut stack, behind)?,
                 several => several,
             };
+            let several = match several {
+                None => self.aggregated(call, one, &mut stack, behind)?,
+                several => several,
+            };
             if let Some((z, steps)) = several {
                 stack.push(z);
                 done = k + 1 + steps;
@@ -275,7 +279,8 @@ impl Flat<'_, '_> {
         match what {
             Do::Const(a) => stack.push(Cells::Same(a.clone())),
             Do::Omega => {
-                let v = self.here(&call.omega)?;
+                let Some(v) = &call.omega else { return refuse("⍵ itself is needed") };
+                let v = self.here(v)?;
                 stack.push(v);
             }
             Do::Alpha => {

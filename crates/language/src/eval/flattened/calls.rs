@@ -218,6 +218,10 @@ impl Flat<'_, '_> {
                 false => refuse("a step is no pass over flat data"),
             };
         }
+        // It would be taken apart here again.
+        if has_steps(f) {
+            return refuse("its arguments are not those of its steps");
+        }
         let each = table::find('¨').ok_or_else(|| syntax("there is no ¨"))?;
         let f = Rc::new(Func::Op1(Oper::Prim(each), Operand::F(f.clone())));
         let z = self.ev.apply(&f, x.as_ref(), &y)?;
@@ -325,8 +329,12 @@ impl Flat<'_, '_> {
         };
         // The values of its names are the call's.
         let frame = self.ev.frame_to_read(f, &closure, x.is_some());
-        let call =
-            Rc::new(Call { frame, alpha: RefCell::new(x), omega: y, names: RefCell::default() });
+        let call = Rc::new(Call {
+            frame,
+            alpha: RefCell::new(x),
+            omega: Some(y),
+            names: RefCell::default(),
+        });
         self.calls.push(call.clone());
         let mut ends = Vec::new();
         let ran = self.run(&call, &mut ends);
@@ -353,6 +361,17 @@ impl Flat<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// The values that cells of the first level ended with, for all of them. Errors: refused, where
+    /// some end with another call.
+    pub(super) fn ended_together(&mut self, n: usize, ends: Vec<End>) -> Result<Cells> {
+        let value = |end: End| match end.what {
+            Ends::Value(v) => Ok((end.cells, v)),
+            Ends::Again(..) => refuse("a group makes a call at its end"),
+        };
+        let done = ends.into_iter().map(value).collect::<Result<Vec<_>>>()?;
+        self.together(n, done)
     }
 
     /// Two rounds of one function as one.

@@ -26,12 +26,14 @@ mod one_by_one;
 mod orders;
 mod parts;
 mod running;
+mod scattered;
 mod sent;
 mod turn_plans;
 mod turns;
 mod verified;
 
 pub use running::always_changes;
+pub use scattered::Scattered;
 
 use super::operators::reduce::stretch;
 use super::run::Eval;
@@ -79,6 +81,8 @@ struct Flat<'e, 'h> {
     later: bool,
     /// The cells are turns of a loop.
     turns: Option<turns::Turns>,
+    /// The cells are groups, of which the first call sees what it folds.
+    groups: Option<Rc<scattered::Groups>>,
 }
 
 /// The steps that a run may take.
@@ -255,6 +259,7 @@ impl<'e, 'h> Flat<'e, 'h> {
             changes: Vec::new(),
             later: false,
             turns: None,
+            groups: None,
         }
     }
 }

@@ -175,7 +175,7 @@ impl Eval<'_> {
                 frame.set(*sym, Value::Array(Array::num(0.0)));
             });
             let (alpha, names) = (RefCell::new(None), RefCell::default());
-            let omega = Cells::Same(Array::num(0.0));
+            let omega = Some(Cells::Same(Array::num(0.0)));
             let call = Rc::new(Call { frame, alpha, omega, names });
             flat.calls.push(call.clone());
             let mut items = Vec::new();

@@ -6,7 +6,7 @@
 use super::function;
 use super::stencil::mixed_results;
 use crate::eval::cx::Cx;
-use crate::eval::flattened::Steps;
+use crate::eval::flattened::{Scattered, Steps};
 use crate::eval::run::Eval;
 use crate::eval::value::{Func, Operand};
 use crate::eval::work::why;
@@ -24,6 +24,11 @@ use std::sync::Arc;
 /// The least number of values of a group, on average, that are worth a pass over all groups however
 /// few these are.
 const MANY: usize = 64;
+
+/// The least number of values of a group, on average, that are worth the partials of a fold, where
+/// groups are more than few.
+const FOLDED: usize = 8;
+const FEW: usize = 16;
 
 /// Values between two looks at the interrupt.
 const LOOK: usize = 1 << 14;
@@ -56,17 +61,6 @@ fn short_text(f: &Func) -> Option<String> {
 fn known(f: &Func) -> Option<Counts> {
     let text = short_text(f)?;
     KNOWN.iter().find(|(t, _)| *t == text).map(|(_, counts)| *counts)
-}
-
-/// `{+/⍵}` and, with the key beside it, `{⍺,+/⍵}`: the operation that folds each group.
-fn folded(f: &Func) -> Option<(Op, bool)> {
-    let text = short_text(f)?;
-    let body = text.strip_prefix('{')?.strip_suffix("/⍵}")?;
-    let (body, keyed) = body.strip_prefix("⍺,").map_or((body, false), |rest| (rest, true));
-    let mut glyphs = body.chars();
-    let (glyph, None) = (glyphs.next()?, glyphs.next()) else { return None };
-    let op = crate::table::find(glyph)?.scalar(true)?;
-    (op.is_associative() && op.identity().is_some()).then_some((op, keyed))
 }
 
 /// `f⌸Y`: f gets each distinct major cell of Y and its places; `X f⌸Y`: each distinct major cell of
@@ -108,24 +102,17 @@ pub fn key(
     }
     let Groups { firsts, of } = groups(&mut ev.cx, &keys)?;
     let n = firsts.len();
-    let fold = x
-        .and_then(|_| folded(&func))
-        .filter(|f| n > 0 && values.rank() == 1 && (!f.1 || keys.rank() == 1))
-        .filter(|f| !f.1 || keys.is_uniform() && keys.is_char() == values.is_char());
-    if let Some((op, keyed)) = fold
-        && let Some(sums) = folds(&mut ev.cx, op, &values, &of, n)?
-    {
-        if !keyed {
-            told(ev, &sums);
-            return Ok(sums);
+    let of = Rc::new(of);
+    if x.is_some() && (keys.is_uniform() || keys.rank() == 1) && n > 0 {
+        let heads = heads(&mut ev.cx, &keys, &firsts)?;
+        let groups = Scattered { values: &values, of: &of, firsts: &firsts };
+        if let Some(made) = ev.folded_groups(&func, &heads, &groups)?
+            && is_mixed_at_once(&made)
+        {
+            let z = cells::mix(&mut ev.cx, &made, None)?;
+            told(ev, &z);
+            return Ok(z);
         }
-        let picks: Vec<_> = firsts.iter().map(|&k| Some(k)).collect();
-        let keys = cells::along(&mut ev.cx, &keys, 0, &picks)?;
-        let columns =
-            [reshaped(&mut ev.cx, &keys, &[n, 1])?, reshaped(&mut ev.cx, &sums, &[n, 1])?];
-        let z = cells::join(&mut ev.cx, &columns, 1)?;
-        told(ev, &z);
-        return Ok(z);
     }
     // The members of all groups in one vector, group after group.
     let _held = ev.cx.budget().charge_elements(of.len().saturating_add(n), 24)?;
@@ -281,7 +268,7 @@ impl Grouped<'_> {
 }
 
 /// The end of each group, once its members stand side by side.
-fn ends_of(cx: &Cx<'_>, of: &[u32], n: usize) -> Result<Vec<u32>> {
+pub(in crate::eval) fn ends_of(cx: &Cx<'_>, of: &[u32], n: usize) -> Result<Vec<u32>> {
     let mut ends = cx.budget().filled(0u32, n)?;
     for some in of.chunks(LOOK) {
         cx.budget().check()?;
@@ -366,9 +353,17 @@ fn stacked(cx: &mut Cx<'_>, values: &Array, of: &[u32], ends: &[u32]) -> Result<
 
 /// The fold of each group's values as the vector that it is. None: these are no real numbers of 64
 /// bits, or one fold fails.
-fn folds(cx: &mut Cx<'_>, op: Op, values: &Array, of: &[u32], n: usize) -> Result<Option<Array>> {
+pub(in crate::eval) fn folds(
+    cx: &mut Cx<'_>,
+    op: Op,
+    values: &Array,
+    of: &[u32],
+    n: usize,
+) -> Result<Option<Array>> {
     let plain = values.dtype().is_number() && values.dtype() != DType::F32;
-    let walks = plain && cx.host.is_on("groups");
+    // Partials of a group are as many as a fold has, however few its items are.
+    let pays = n <= FEW || of.len() >= FOLDED * n;
+    let walks = plain && pays && cx.host.is_on("groups");
     let mixed = if walks { in_one_walk(cx, op, values, of, n)? } else { None };
     if mixed.is_some() {
         cx.work_because(of.len(), why::WALK);

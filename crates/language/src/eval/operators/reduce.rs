@@ -150,7 +150,7 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
                 [n * rows.cell()[0]].into_iter().chain(rows.cell()[1..].iter().copied()).collect();
             return crate::functions::shape::reshaped(&mut ev.cx, &all, &shape)?.enclosed();
         }
-        (_, Some(pieces)) if glyph == Some(',') && y.rank() == 1 => {
+        (_, Some(pieces)) if matches!(glyph, Some(',' | '⍪')) && y.rank() == 1 => {
             return pieces.flat().clone().enclosed();
         }
         _ => {}
@@ -212,30 +212,11 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
         return made.enclosed();
     }
     let y = ev.cx.ready_outer(y)?;
-    if glyph == Some(',')
+    if let Some(glyph @ (',' | '⍪')) = glyph
         && y.rank() == 1
-        && let Data::Items(items) = y.data()
-        && let Some(all) = items.listed()
+        && let Some(made) = all_joined(ev, glyph, &y)?
     {
-        let all = ev.cx.budget().each(all.iter())?;
-        if let Some(made) = Array::lists_joined(&all, ev.cx.budget())? {
-            return made.enclosed();
-        }
-    }
-    if glyph == Some(',') && y.rank() == 1 {
-        let _items = ev.cx.budget().charge_elements(n, 2 * size_of::<Array>())?;
-        let (mut parts, mut ticks) = (ev.cx.budget().room(n)?, ev.cx.budget().ticks());
-        for a in y.in_turn() {
-            ticks.tick()?;
-            if a.rank() > 1 {
-                parts.clear();
-                break;
-            }
-            parts.push(crate::functions::shape::reshaped(&mut ev.cx, &a, &[a.len()])?);
-        }
-        if !parts.is_empty() {
-            return cells::join(&mut ev.cx, &parts, 0)?.enclosed();
-        }
+        return made.enclosed();
     }
     if glyph == Some('∪')
         && y.rank() == 1
@@ -329,6 +310,35 @@ fn joined_by(ev: &mut Eval<'_>, put: &Array, y: &Array) -> Result<Option<Array>>
         }
     }
     cells::join(&mut ev.cx, &parts, 0)?.enclosed().map(Some)
+}
+
+/// Items one behind the other: scalars and vectors, or arrays that differ along the axis alone on
+/// which `,` or `⍪` puts them. None: they are others.
+fn all_joined(ev: &mut Eval<'_>, glyph: char, y: &Array) -> Result<Option<Array>> {
+    let n = y.len();
+    if let Data::Items(items) = y.data()
+        && let Some(all) = items.listed()
+    {
+        let all = ev.cx.budget().each(all.iter())?;
+        if let Some(made) = Array::lists_joined(&all, ev.cx.budget())? {
+            return Ok(Some(made));
+        }
+    }
+    let _items = ev.cx.budget().charge_elements(n, 2 * size_of::<Array>())?;
+    let first = y.item(0);
+    let axis = if glyph == ',' { first.rank().saturating_sub(1) } else { 0 };
+    let along =
+        |a: &Array| a.shape().iter().enumerate().all(|(k, d)| k == axis || *d == first.shape()[k]);
+    let (mut parts, mut ticks) = (ev.cx.budget().room(n)?, ev.cx.budget().ticks());
+    for a in y.in_turn() {
+        ticks.tick()?;
+        parts.push(match (first.rank(), a.rank()) {
+            (0 | 1, 0 | 1) => crate::functions::shape::reshaped(&mut ev.cx, &a, &[a.len()])?,
+            (own, rank) if own == rank && along(&a) => a,
+            _ => return Ok(None),
+        });
+    }
+    cells::join(&mut ev.cx, &parts, axis).map(Some)
 }
 
 fn items_are(y: &Array, is: impl Fn(&Array) -> bool) -> bool {
