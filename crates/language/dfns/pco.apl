@@ -36,7 +36,7 @@ pco←{
     }
     step←{
         by←⍺
-        {prime ⍵:⍵ ⋄ ⍵<2:⎕SIGNAL 11 ⋄ ∇ ⍵+by}¨⍵
+        {prime ⍵:⍵ ⋄ (by<0)∧⍵<2:⎕SIGNAL 11 ⋄ ∇ ⍵+by}¨⍵
     }
     ⍺≡⍬:(upto⌈15⌈{⍵×(⍟⍵)+⍟⍟3⌈⍵}⌈/1,,ranks)[ranks]
     ⍺=0:~prime ⍵

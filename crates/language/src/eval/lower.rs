@@ -17,6 +17,7 @@ use aplomb_values::prim::scalar::single::{has_own, has_room};
 use std::sync::Arc;
 
 mod ahead;
+mod asked;
 mod at_hand;
 mod body;
 mod cells;
@@ -205,6 +206,9 @@ impl Cx<'_> {
         if let Some(done) = self.at_hand(op, x, Some(y))? {
             return Ok(done);
         }
+        if let Some(done) = self.answers(op, x, y)? {
+            return Ok(done);
+        }
         let (shape, x, y) = self.conform(op, x, y)?;
         if x.frame().is_some() || y.frame().is_some() {
             return self.framed2(op, &shape, &x, &y);
@@ -295,6 +299,11 @@ impl Cx<'_> {
         if let Some(split) = y.frame() {
             let (node, at) = (split.node.clone(), split.at);
             return self.framed1(op, y, &node, at);
+        }
+        if op == Op::Not
+            && let Some(done) = self.answers(op, y, y)?
+        {
+            return Ok(done);
         }
         if let Some(done) = self.at_hand(op, y, None)? {
             return Ok(done);

@@ -17,6 +17,9 @@ pub fn empty(cx: &Cx<'_>, shape: &[usize], proto: Array) -> Result<Array> {
     Array::collect(shape, vec![], Some(proto), cx.budget())
 }
 
+/// Parts of a catenation that are worth a launch, at most.
+const MANY: usize = 16;
+
 /// Arrays of one rank joined along an axis; the other lengths agree.
 pub fn join(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
     let Some(first) = parts.first() else { return cx.vector(vec![]) };
@@ -25,6 +28,11 @@ pub fn join(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
     let n = checked_elements(&shape)?;
     if n == 0 {
         return empty(cx, &shape, first.prototype());
+    }
+    // A launch asks of each element whose it is: many parts that are there are copied.
+    let copied = parts.len() > MANY && parts.iter().all(Array::is_plain) && !cx.sys.records_all();
+    if copied {
+        return joined(cx, parts, axis);
     }
     if let Some(made) = cx.record_cat(parts, axis, &shape)? {
         return Ok(made);

@@ -2,20 +2,22 @@
 //! the host.
 
 use super::cells;
+use super::of_its_type;
 use super::shape::{Axis, reshaped};
 use super::straight::{Plane, are_scattered, line, plane};
-use crate::eval::cx::Cx;
+use crate::eval::cx::{Cx, SMALL};
 use crate::eval::lower::places::Chosen;
 use crate::functions::amend::picked;
 use aplomb_ground::error::{Result, domain, index, length, rank};
 use aplomb_ground::limits::{Budget, Ticks};
 use aplomb_values::array::{
-    Array, DType, Data, Ragged, Shape, advance, checked_elements, elements, storage,
+    Array, DType, Data, Ragged, Shape, View, advance, checked_elements, elements, storage,
 };
 use aplomb_values::dag::Read;
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::prim::moves::{Move, gather};
 use aplomb_values::prim::scalar::{Fail, near_integer, place};
+use std::sync::Arc;
 
 /// One axis' index: all, or places with the shape they were given in.
 pub enum Sel {
@@ -107,6 +109,11 @@ pub fn indexed(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<
     {
         return Ok(made);
     }
+    if let [Some(i)] = indices
+        && let Some(made) = few_of_list(cx, a, i)?
+    {
+        return Ok(made);
+    }
     let (sels, some) = choices(cx, a.shape(), indices)?;
     if let Some(m) = lines_of(a, &some).filter(|m| elements(&m.shape) > 0) {
         return cx.apply_move(a, m);
@@ -125,6 +132,35 @@ pub fn indexed(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<
         });
     }
     at_sels(cx, a, &all)
+}
+
+/// A few items of a list that are there, at places that are stored as whole numbers. None: they are
+/// others, or some place is none.
+fn few_of_list(cx: &Cx<'_>, a: &Array, i: &Array) -> Result<Option<Array>> {
+    let few = i.len() <= SMALL && !i.is_empty() && !cx.sys.records_all();
+    let (Some(held), Some(view)) = (storage(a).filter(|_| few && a.rank() == 1), i.view_there())
+    else {
+        return Ok(None);
+    };
+    let io = cx.sys.settings.io as i64;
+    macro_rules! places {
+        ($v:expr) => {
+            cx.budget().each($v.iter().map(|&x| (i64::from(x) - io) as usize))?
+        };
+    }
+    let places: Vec<usize> = match view {
+        View::Bool(v) => places!(v),
+        View::I8(v) => places!(v),
+        View::I16(v) => places!(v),
+        View::I32(v) => places!(v),
+        _ => return Ok(None),
+    };
+    if places.iter().any(|&place| place >= a.len()) {
+        return Ok(None);
+    }
+    let budget = cx.budget();
+    let made = of_its_type!(held, budget, |v, _fill| budget.each(places.iter().map(|&k| v[k])));
+    Ok(Some(Array::dense(i.shape(), Arc::new(made))))
 }
 
 /// Some rows of some columns of a table. None: it is one row, or what is chosen is no table.

@@ -120,11 +120,13 @@ fn fixed(v: f64, d: i64) -> String {
         return text;
     }
     let unknown = if v == 0.0 { '0' } else { '_' };
-    let text = format!("{:.*e}", DIGITS - 1, v.abs());
-    let (digits, exponent) = text
-        .split_once('e')
-        .map_or((text.as_str(), 0), |(digits, e)| (digits, e.parse::<i64>().map_or(0, |e| e)));
-    let digits: String = digits.chars().filter(char::is_ascii_digit).collect();
+    // Rounded once: of a number with more digits than are told all are looked at where fewer are
+    // wanted.
+    let (mut digits, mut exponent) = digits_of(&format!("{:e}", v.abs()));
+    let wanted = if d < 0 { -d } else { exponent + 1 + d };
+    if digits.len() > DIGITS && wanted >= DIGITS as i64 {
+        (digits, exponent) = digits_of(&format!("{:.*e}", DIGITS - 1, v.abs()));
+    }
     let text = if d < 0 {
         let wanted = -d as usize;
         let (mut kept, carried) = cut(digits, wanted, unknown);
@@ -150,6 +152,14 @@ fn fixed(v: f64, d: i64) -> String {
     let is_zero = text.chars().all(|c| matches!(c, '0' | '.' | '_'));
     let sign = if v < 0.0 && !is_zero { "¯" } else { "" };
     format!("{sign}{}", text.replace('-', "¯"))
+}
+
+/// The digits of a number that is written with an exponent, and that.
+fn digits_of(text: &str) -> (String, i64) {
+    let (digits, exponent) = text
+        .split_once('e')
+        .map_or((text, 0), |(digits, e)| (digits, e.parse::<i64>().map_or(0, |e| e)));
+    (digits.chars().filter(char::is_ascii_digit).collect(), exponent)
 }
 
 /// The same of a number with few digits, whose decimals are far from a tie: no rounding of what is
@@ -209,6 +219,10 @@ mod tests {
             (9.99, -2, "1.0E1"),
             (0.00125, -2, "1.3E¯3"),
             (5.0, -1, "5E0"),
+            (-481663066966.85846, 3, "¯481663066966.858"),
+            (105744261228.03746, 3, "105744261228.037"),
+            (0.12345678901234566, 15, "0.123456789012346"),
+            (9.999999999999998, 15, "9.999999999999998"),
         ];
         for (v, d, text) in cases {
             assert_eq!(fixed(v, d), text, "{d}⍕{v}");

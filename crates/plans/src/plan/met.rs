@@ -8,7 +8,8 @@
 
 use super::product;
 use aplomb_values::dag::Read;
-use aplomb_values::dag::ix::{Atom, Ix};
+use aplomb_values::dag::ix::{Atom, Ix, linear};
+use aplomb_values::dag::pieces::{Piece, Pieces};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
 
@@ -38,17 +39,25 @@ pub(super) type Points = SmallVec<[(usize, usize); 4]>;
 pub type Asking<'a> = (&'a Read, &'a [usize]);
 
 /// The number of elements of an array of this shape that some reads meet: exactly where runs tell
-/// the places of all, else no fewer. Of one by values it is as many as its points, and not those of
-/// another.
+/// the places of all, or few points have them, else no fewer. Of one by values it is as many as its
+/// points, and not those of another.
 pub fn met(shape: &[usize], reads: &[Asking<'_>]) -> u64 {
+    elements(shape, reads).0
+}
+
+/// The same where it is exact. None: it is not.
+pub fn met_exactly(shape: &[usize], reads: &[Asking<'_>]) -> Option<u64> {
+    let (met, exact) = elements(shape, reads);
+    exact.then_some(met)
+}
+
+/// The number, and whether it is exact.
+fn elements(shape: &[usize], reads: &[Asking<'_>]) -> (u64, bool) {
     let whole = product(shape);
     let mut different: SmallVec<[Asking<'_>; 4]> = SmallVec::new();
     let (mut sum, mut by_values) = (0u64, 0u64);
     for &(read, extents) in reads {
         let own = read.distinct(shape, extents);
-        if own >= whole {
-            return whole;
-        }
         if read.is_anywhere() {
             by_values = by_values.saturating_add(own);
         } else if !different.contains(&(read, extents)) {
@@ -56,11 +65,39 @@ pub fn met(shape: &[usize], reads: &[Asking<'_>]) -> u64 {
             different.push((read, extents));
         }
     }
-    let told = match counted(&different) {
-        Some(exact) => exact.min(sum),
-        None => sum,
+    let (told, exact) = match counted(&different).or_else(|| marked(shape, &different)) {
+        Some(exact) => (exact.min(sum), true),
+        None => (sum, false),
     };
-    told.saturating_add(by_values).min(whole)
+    (told.saturating_add(by_values).min(whole), exact && by_values == 0)
+}
+
+/// The elements that the points of some reads meet, marked one by one. None: the loops have many
+/// points, or the array many elements.
+fn marked(shape: &[usize], reads: &[Asking<'_>]) -> Option<u64> {
+    /// The points of all loops, and the elements of the array, at most.
+    const MOST: (u64, u64) = (1 << 15, 1 << 20);
+    let (whole, points) = (product(shape), reads.iter().map(|(_, extents)| product(extents)));
+    if whole > MOST.1 || points.fold(0, u64::saturating_add) > MOST.0 {
+        return None;
+    }
+    let (mut seen, mut place, mut inside) = (Vec::new(), Vec::new(), true);
+    seen.resize(whole as usize, false);
+    for (read, extents) in reads {
+        let offset = linear(&read.ix, shape, extents);
+        let pieces = Pieces { offset: &offset, tests: &read.tests };
+        let all = product(extents) as usize;
+        pieces.each(extents, 0..all, &mut place, &mut |_, piece| {
+            let Piece::From { at, step, len } = piece else { return };
+            for k in 0..len as i64 {
+                match usize::try_from(at + k * step).ok().and_then(|at| seen.get_mut(at)) {
+                    Some(seen) => *seen = true,
+                    None => inside = false,
+                }
+            }
+        });
+    }
+    inside.then(|| seen.iter().filter(|seen| **seen).count() as u64)
 }
 
 fn counted(reads: &[Asking<'_>]) -> Option<u64> {
@@ -368,6 +405,14 @@ mod tests {
             if let Some(told) = counted(&asks) {
                 known += 1;
                 assert_eq!(told, elements.len() as u64, "seed {seed}: {extents:?} {:?}", says());
+            }
+            // As a matrix or a vector that holds all of its places.
+            let shape: Vec<usize> = (0..rank).map(|_| 100).collect();
+            let lies = elements.iter().flatten().all(|at| (0..100).contains(at));
+            if lies {
+                let told = met_exactly(&shape, &asks);
+                let wanted = Some(elements.len() as u64);
+                assert_eq!(told, wanted, "seed {seed}: {extents:?} {:?}", says());
             }
             for read in &reads {
                 let points = walk(read, &extents).len() as u64;

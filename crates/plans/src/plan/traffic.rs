@@ -6,8 +6,10 @@
 //! points, or as the buffer has. Every figure of bytes that a finished launch is told with comes
 //! from here.
 
-use super::met::{Asking, met};
+use super::met::{Asking, met, met_exactly};
 use super::{BufId, Launch, Load, Plan, What};
+use aplomb_values::dag::ix::Ix;
+use aplomb_values::dag::pieces::{Piece, Pieces};
 use aplomb_values::dag::{Read, Test};
 use std::collections::BTreeMap;
 
@@ -79,7 +81,7 @@ impl Plan {
     }
 
     /// The elements that all points of a launch ask for by one of its loads, and how many of them
-    /// are different; None where only values tell.
+    /// are different; None where only values tell, or nobody counts them.
     pub fn asked(&self, l: &Launch, load: usize) -> (u64, Option<u64>) {
         let steps = l.body.iter().map(|s| (s, false)).chain(l.after.iter().map(|s| (s, true)));
         let mut own = steps.filter(|(s, _)| s.what.load() == Some(load as u32));
@@ -90,7 +92,7 @@ impl Plan {
         let points = asking(&of.read, extents);
         match step.what {
             What::Gather { .. } => (points, None),
-            _ => (points, Some(met(shape, &[(&of.read, extents)]))),
+            _ => (points, met_exactly(shape, &[(&of.read, extents)])),
         }
     }
 
@@ -103,6 +105,8 @@ impl Plan {
 
 /// Points of loops that are walked where no box holds those that pass a read's tests.
 const WALKED: u64 = 1 << 14;
+/// The same, piece by piece.
+const POINTS: u64 = 1 << 16;
 
 /// The points of a loop that ask for an element: those that pass the tests, exactly where these are
 /// linear or the loop is short; one where it is the same number for all.
@@ -117,18 +121,17 @@ pub fn asking(read: &Read, extents: &[usize]) -> u64 {
         return points;
     }
     let all = product(extents);
-    if all > WALKED {
+    if all > POINTS {
         return read.points(extents);
     }
-    let passes = |n: &u64| {
-        let mut rest = *n as usize;
-        let mut place = extents.to_vec();
-        for (at, extent) in place.iter_mut().zip(extents).rev() {
-            (*at, rest) = (rest % extent, rest / extent);
+    let (offset, mut place, mut passed) = (Ix::constant(0), Vec::new(), 0);
+    let pieces = Pieces { offset: &offset, tests: &read.tests };
+    pieces.each(extents, 0..all as usize, &mut place, &mut |_, piece| {
+        if let Piece::From { len, .. } = piece {
+            passed += len as u64;
         }
-        read.tests.iter().all(|t| (t.lo..t.hi).contains(&t.ix.at(&place)))
-    };
-    (0..all).filter(passes).count() as u64
+    });
+    passed
 }
 
 /// The uses of an element of an array of this shape by some reads, on average.

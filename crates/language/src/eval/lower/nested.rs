@@ -2,7 +2,7 @@
 //! array, its cells or its pieces.
 
 use crate::eval::cx::Cx;
-use crate::eval::scope::TOGETHER;
+use crate::eval::scope::{TOGETHER, is_final};
 use aplomb_ground::error::Result;
 use aplomb_values::array::{Array, DType, Data, Ragged, Shape, elements};
 use aplomb_values::prim::op::Op;
@@ -69,7 +69,12 @@ impl Cx<'_> {
         };
         let (x, y) = (ready(self, &x)?, ready(self, &y)?);
         if n == 0 {
-            return Array::numbers(shape, vec![], self.budget());
+            let proto = match self.map2(op, &x.prototype(), &y.prototype()) {
+                Ok(made) => self.prototype_of(&made)?,
+                Err(e) if is_final(&e) => return Err(e),
+                Err(_) => Array::num(0.0),
+            };
+            return crate::functions::cells::empty(self, &shape, proto);
         }
         let mut out = self.budget().room(n)?;
         let mut ticks = self.budget().ticks();
@@ -82,6 +87,12 @@ impl Cx<'_> {
             return out.swap_remove(0).enclosed();
         }
         self.collect(&shape, out, None)
+    }
+
+    /// An item as the prototype of items like it: its numbers 0, its characters blanks.
+    pub fn prototype_of(&mut self, made: &Array) -> Result<Array> {
+        let made = self.ready(made, "a prototype")?;
+        Ok(Array::items([1].as_slice(), vec![made], None).prototype())
     }
 
     /// Items as the cells of a frame of that shape: of a rows value, or of a simple array, with a

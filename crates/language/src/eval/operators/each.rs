@@ -237,6 +237,30 @@ pub fn taken_apart(ev: &mut Eval<'_>, a: &Array) -> Result<Array> {
     }
 }
 
+/// The result of a function of each item where there is none: as many items, whose prototype is
+/// what a primitive makes of those of its arguments.
+pub fn of_nothing(
+    ev: &mut Eval<'_>,
+    func: &Rc<Func>,
+    x: Option<&Array>,
+    y: &Array,
+    shape: &[usize],
+) -> Result<Array> {
+    let proto = y.prototype();
+    let tried = match (x.map(Array::prototype), matches!(**func, Func::Prim(_))) {
+        (x, true) => match ev.apply(func, x.as_ref(), &proto) {
+            Err(e) if is_final(&e) => return Err(e),
+            tried => tried.ok(),
+        },
+        _ => None,
+    };
+    let proto = match tried {
+        Some(made) => ev.cx.prototype_of(&made)?,
+        None => Array::num(0.0),
+    };
+    crate::functions::cells::empty(&ev.cx, shape, proto)
+}
+
 /// Calls the function on item after item.
 pub fn each_item(
     ev: &mut Eval<'_>,
@@ -249,19 +273,7 @@ pub fn each_item(
     let x = x.map(|x| taken_apart(ev, x)).transpose()?;
     let n = elements(&shape);
     if n == 0 {
-        let proto = y.prototype();
-        let tried = match (x.as_ref().map(Array::prototype), matches!(**func, Func::Prim(_))) {
-            (x, true) => match ev.apply(func, x.as_ref(), &proto) {
-                Err(e) if is_final(&e) => return Err(e),
-                tried => tried.ok(),
-            },
-            _ => None,
-        };
-        let proto = tried
-            .map(|a| ev.cx.ready(&a, "each"))
-            .transpose()?
-            .map(|a| Array::items([1].as_slice(), vec![a], None).prototype());
-        return crate::functions::cells::empty(&ev.cx, &shape, proto.unwrap_or(Array::num(0.0)));
+        return of_nothing(ev, func, x.as_ref(), &y, &shape);
     }
     let mut out = ev.cx.budget().room(n)?;
     let _held = ev.cx.budget().charge_elements(n, size_of::<Array>())?;

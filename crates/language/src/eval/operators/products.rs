@@ -22,7 +22,7 @@ pub fn outer(ev: &mut Eval<'_>, f: &Operand, x: Option<&Array>, y: &Array) -> Re
     let shape: Shape = x.shape().iter().chain(y.shape()).copied().collect();
     let n = checked_elements(&shape)?;
     if n == 0 {
-        return crate::functions::cells::empty(&ev.cx, &shape, Array::num(0.0));
+        return super::each::of_nothing(ev, func, Some(x), y, &shape);
     }
     if let (Some(op), true) = (scalar_op(f), x.is_uniform() && y.is_uniform()) {
         let (r, s) = (x.rank(), shape.len());

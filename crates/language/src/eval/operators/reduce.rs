@@ -643,7 +643,9 @@ fn scanned(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<Arr
     if let Some(op) = op.filter(|op| y.is_complex() && matches!(op, Op::Add | Op::Sub | Op::Mul)) {
         return ev.cx.scan_complex(op, &y, (outer, n, inner));
     }
-    if let Some(op) = op.filter(|_| y.is_uniform() && !y.is_char()) {
+    // A common multiple of complex numbers is one but for a unit: which, the order says.
+    let by_folds = op.filter(|op| *op == Op::Lcm && y.is_complex());
+    if let Some(op) = op.filter(|_| y.is_uniform() && !y.is_char() && by_folds.is_none()) {
         if scan::runs(op, y.dtype() == DType::Bool) {
             return ev.cx.scan_host(op, &y, axis);
         }
@@ -673,6 +675,12 @@ fn scanned(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<Arr
             for k in 0..n {
                 ev.cx.host.interrupt().check()?;
                 let mut sum = y.item(at(k));
+                if let Some(op) = by_folds {
+                    let prefix = ev.cx.budget().each((0..=k).map(|j| y.item(at(j))))?;
+                    let prefix = ev.cx.collect(&[k + 1], prefix, None)?;
+                    out[at(k)] = ev.cx.reduce(op, &prefix, 0)?.settled();
+                    continue;
+                }
                 if running && k > 0 {
                     let before = out[at(k - 1)].clone();
                     out[at(k)] = ev.apply(func, Some(&before), &sum)?.settled();
