@@ -221,7 +221,16 @@ impl<'a> Final<'a> {
                 time(chosen.ns / 1e3)
             ),
             Says::Epilogue => {
-                format!("{name} follows its reduction in the same launch, as an epilogue")
+                let home = self.homes.get(&at);
+                let ends = |n: &NodeId| *n != at && dag.node(*n).consumes().is_some();
+                let first = dag.ids().find(|n| self.homes.get(n) == home && ends(n));
+                match first {
+                    Some(first) => format!(
+                        "{name} follows {} in the same launch, as an epilogue",
+                        label(dag, first)
+                    ),
+                    None => format!("{name} ends the launch of what it reads, as an epilogue"),
+                }
             }
             Says::SamePass => {
                 let (of, _) =

@@ -137,6 +137,8 @@ pub struct Session {
     /// The comments above definitions, by name.
     comments: HashMap<String, String>,
     spent: Spent,
+    /// The line that ran last had no story: `last` is an earlier one.
+    idle: bool,
     exit: Option<i32>,
     /// Scripts that run inside each other.
     loading: usize,
@@ -164,6 +166,7 @@ impl Session {
             older: VecDeque::new(),
             comments: HashMap::new(),
             spent,
+            idle: false,
             exit: None,
             loading: 0,
             running: Vec::new(),
@@ -402,6 +405,7 @@ impl Session {
         let mut world = World::new(&mut self.core, Some(sink), silent);
         let done = run(&mut self.interp, &source, &mut world);
         let has_story = world.has_story();
+        self.idle = !has_story;
         // Whatever ran last is what took the time, also what failed.
         let wall_ms = begun.elapsed().as_secs_f64() * 1e3;
         self.spent = Spent { wall_ms, ..self.core.sum.and(&self.core.spent) };
@@ -479,8 +483,18 @@ impl Session {
                 .hint("]dag 2×⍳5 (a name that waits for its value is told by ]why name)")),
             Some(last) => {
                 let trace = self.trace_line(&last);
+                let text = last.text.own().0.trim().to_string();
                 self.last = Some(last);
-                trace
+                let idle = self.idle;
+                trace.map(|mut trace| {
+                    if idle {
+                        let text =
+                            format!("the line after it had nothing to tell: this is of {text}");
+                        let code = "W-earlier".into();
+                        trace.diagnostics.push(Diagnostic { code, text, ..Diagnostic::default() });
+                    }
+                    trace
+                })
             }
         }
     }
