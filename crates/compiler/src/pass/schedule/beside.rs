@@ -17,15 +17,14 @@ use super::draft::{fits, merge};
 use super::flips::Way;
 use super::policy::{Policies, Policy};
 use super::{Group, Keep, Why, is_small, legal, together};
+use crate::pass::alike::Operation;
 use crate::pass::fault::Fault;
-use crate::pass::hash::Mix;
 use crate::pass::need;
 use aplomb_ground::error::Result;
 use aplomb_plans::plan::Kind;
-use aplomb_values::array::{DType, Shape};
+use aplomb_values::array::Shape;
 use aplomb_values::dag::{Dag, NodeId};
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::Hasher;
 use std::mem::take;
 
 /// Launches that share nothing with another and gain nothing by it, after which no more are asked.
@@ -37,26 +36,7 @@ struct Parts {
     inputs: BTreeSet<NodeId>,
     terms: BTreeSet<NodeId>,
     /// The nodes that tell it from others but for the arrays that it reads.
-    own: Vec<Own>,
-}
-
-/// A node of a launch but for its operands.
-#[derive(PartialEq)]
-struct Own {
-    name: &'static str,
-    /// The hash of what tells it from others of its kind.
-    hash: u64,
-    shape: Shape,
-    dtype: DType,
-}
-
-impl Own {
-    fn of(dag: &Dag, at: NodeId) -> Own {
-        let (facts, mut hash) = (dag.node(at).facts(), Mix::default());
-        facts.hash(&mut hash);
-        let (name, hash, shape) = (facts.name(), hash.finish(), dag.shape(at).into());
-        Own { name, hash, shape, dtype: dag.dtype(at) }
-    }
+    own: Vec<Operation>,
 }
 
 impl Parts {
@@ -64,7 +44,7 @@ impl Parts {
         let (need, inside) = need::whole(dag, keep, &g.nodes());
         let nodes = g.nodes();
         let all = nodes.iter().chain(&inside).filter(|at| !dag.node(**at).is_given());
-        let own = all.map(|at| Own::of(dag, *at)).collect();
+        let own = all.map(|at| Operation::of(dag, *at)).collect();
         let computed =
             inside.into_iter().filter(|at| dag.node(*at).computes() && !dag.shape(*at).is_empty());
         Parts { inputs: need.inputs, terms: computed.collect(), own }
@@ -74,7 +54,7 @@ impl Parts {
 /// The likeness of a launch beside a first: launches of one likeness are answered alike.
 #[derive(PartialEq)]
 struct Likeness<'a> {
-    own: &'a [Own],
+    own: &'a [Operation],
     axis: Option<usize>,
     /// The numbers of nodes that it has in common with the first.
     inputs: usize,
