@@ -23,7 +23,7 @@ use crate::pass::need;
 use aplomb_ground::error::Result;
 use aplomb_plans::plan::Kind;
 use aplomb_values::array::Shape;
-use aplomb_values::dag::{Dag, NodeId};
+use aplomb_values::dag::{Dag, NodeId, Role};
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem::take;
 
@@ -35,6 +35,8 @@ const REFUSED: usize = 4;
 struct Parts {
     inputs: BTreeSet<NodeId>,
     terms: BTreeSet<NodeId>,
+    /// The nodes that take nothing to compute again: places as numbers, and moves of them.
+    free: BTreeSet<NodeId>,
     /// The nodes that tell it from others but for the arrays that it reads.
     own: Vec<Operation>,
 }
@@ -45,9 +47,15 @@ impl Parts {
         let nodes = g.nodes();
         let all = nodes.iter().chain(&inside).filter(|at| !dag.node(**at).is_given());
         let own = all.map(|at| Operation::of(dag, *at)).collect();
-        let computed =
-            inside.into_iter().filter(|at| dag.node(*at).computes() && !dag.shape(*at).is_empty());
-        Parts { inputs: need.inputs, terms: computed.collect(), own }
+        let (mut terms, mut free) = (BTreeSet::new(), BTreeSet::new());
+        for at in inside.into_iter().filter(|at| !dag.shape(*at).is_empty()) {
+            match dag.node(at).role() {
+                Role::Elementwise | Role::AtPlaces => terms.insert(at),
+                Role::Index | Role::Move if !need::is_read(dag, keep, at) => free.insert(at),
+                _ => false,
+            };
+        }
+        Parts { inputs: need.inputs, terms, free, own }
     }
 }
 
@@ -59,6 +67,7 @@ struct Likeness<'a> {
     /// The numbers of nodes that it has in common with the first.
     inputs: usize,
     terms: usize,
+    free: usize,
     shares: bool,
     /// A flip asks for it, so nothing is lost.
     asked: bool,
@@ -166,19 +175,20 @@ impl Merging<'_> {
         let (x, y) = (&self.parts[a], &self.parts[b]);
         let inputs = x.inputs.intersection(&y.inputs).count();
         let terms = x.terms.intersection(&y.terms).count();
+        let free = x.free.intersection(&y.free).count();
         let (mut shares, mut asked, mut axis) = (false, false, None);
         if let (Some(first), Some(own)) = (&self.groups[a], &self.groups[b]) {
             shares = match self.policies.asks(Policy::Domains) {
                 true => {
                     let small = is_small(&first.domain) && is_small(&own.domain);
-                    small || inputs + terms > 0
+                    small || inputs + terms > 0 || free > 0 && leave_little(first, own)
                 }
                 false => terms > 0 && is_tuple(self.dag, self.keep, first, own),
             };
             asked = self.is_flipped(first, own, Way::Together);
             axis = own.axis;
         }
-        Likeness { own: &y.own, axis, inputs, terms, shares, asked }
+        Likeness { own: &y.own, axis, inputs, terms, free, shares, asked }
     }
 
     fn is_flipped(&self, a: &Group, b: &Group, way: Way) -> bool {
@@ -206,10 +216,17 @@ impl Merging<'_> {
 
     fn merge(&mut self, a: usize, b: usize) {
         merge(self.groups, self.of, a, b);
-        let Parts { inputs, terms, .. } = take(&mut self.parts[b]);
+        let Parts { inputs, terms, free, .. } = take(&mut self.parts[b]);
         self.parts[a].inputs.extend(inputs);
         self.parts[a].terms.extend(terms);
+        self.parts[a].free.extend(free);
     }
+}
+
+/// True of two folds that leave little behind. What takes nothing to compute again is reason enough
+/// for one of both then: no array waits in memory for it.
+fn leave_little(x: &Group, y: &Group) -> bool {
+    [x, y].iter().all(|g| g.kind == Kind::Reduce && g.body.is_empty() && is_small(&g.outer))
 }
 
 /// True of two launches that are parts of one array of tuples: both fold, or both are maps to
