@@ -217,3 +217,23 @@ fn what_is_told_of_a_node_is_so_in_its_pass() {
         }
     }
 }
+
+/// Axes are counted from 1 wherever they are told: in the sentences and in the code of the CPU.
+#[test]
+fn axes_are_counted_from_one() {
+    for (line, says, code) in [
+        ("+⌿M", "folds axis 1 ", "folding axis 1"),
+        ("+/M", "folds axis 2 ", "folding axis 2"),
+        ("+⍀M", "scans axis 1 ", "scanning axis 1"),
+        ("M[;I]", "maps ", "axis 2 by 1×"),
+        ("M[I;]", "maps ", "axis 1 by 1×"),
+    ] {
+        let data = "M←300 400⍴0.5×⍳120000 ⋄ I←2000⍴7 1 30";
+        let t = told(&[], &[data, "M I", line]);
+        let summary = aplomb_viz::why::summary(&t, 999);
+        assert!(summary.contains(says), "{line}: {summary}");
+        let last = t.kernels.last().expect("a launch");
+        let listing = last.cpu.as_deref().expect("its code");
+        assert!(listing.contains(code), "{line}: {listing}");
+    }
+}

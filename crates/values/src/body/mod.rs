@@ -282,7 +282,7 @@ impl What {
                 let by = along
                     .iter()
                     .zip(places)
-                    .map(|(a, v)| format!("axis {} by {}×{}", a.axis, a.times, arg(v)));
+                    .map(|(a, v)| format!("axis {} by {}×{}", a.axis + 1, a.times, arg(v)));
                 format!("{}, {}", load(*k), by.collect::<Vec<_>>().join(", "))
             }
         }
