@@ -237,3 +237,18 @@ fn axes_are_counted_from_one() {
         assert!(listing.contains(code), "{line}: {listing}");
     }
 }
+
+/// A function of each of many items that runs for all of them at once says so.
+#[test]
+fn items_that_go_together_are_told_so() {
+    let data = "B←100000⍴1,9⍴0 ⋄ x←0.001×⍳100000 ⋄ W←B⊂x ⋄ G←(0=3|⍳10000)/W";
+    for (line, why) in [
+        ("(+/÷≢)¨B⊂x", "its items are taken together, a step of the function at a time"),
+        ("{(+/⍵)÷≢⍵}¨W", "its items are taken together"),
+    ] {
+        let t = told(&[], &[data, "B x W G", line]);
+        let says: Vec<&str> = t.diagnostics.iter().map(|d| d.text.as_str()).collect();
+        assert!(says.iter().any(|text| text.contains(why)), "{line}: {says:?}");
+        assert!(says.iter().all(|text| !text.contains("one by one")), "{line}: {says:?}");
+    }
+}
