@@ -252,3 +252,25 @@ fn items_that_go_together_are_told_so() {
         assert!(says.iter().all(|text| !text.contains("one by one")), "{line}: {says:?}");
     }
 }
+
+/// A power by a number that is known is estimated as what it runs as: a square as a product, in a
+/// loop too.
+#[test]
+fn a_power_by_a_known_number_is_estimated_as_its_products() {
+    let data = "x←100000⍴0.5÷1+⍳997";
+    let us = |line: &str| {
+        let t = told(&[], &[data, "x", line]);
+        t.kernels.iter().map(|k| k.est.cpu_us).sum::<f64>()
+    };
+    for (power, products, most) in [
+        ("{⍵-⍵*2}⍣40⊢x", "{⍵-⍵×⍵}⍣40⊢x", 1.01),
+        ("{⍵-⍵*3}⍣40⊢x", "{⍵-⍵×⍵×⍵}⍣40⊢x", 1.01),
+        ("1-x*2", "1-x×x", 1.01),
+        ("1-x*3", "1-x×x×x", 1.3),
+        ("1-x*¯1", "1-÷x", 1.5),
+    ] {
+        let (own, other) = (us(power), us(products));
+        assert!(own <= most * other && own >= other / most, "{power} {own} µs, {other}");
+    }
+    assert!(us("{⍵-⍵*2.5}⍣40⊢x") > 4.0 * us("{⍵-⍵*2}⍣40⊢x"));
+}
