@@ -217,3 +217,60 @@ fn what_is_told_of_a_node_is_so_in_its_pass() {
         }
     }
 }
+
+/// Axes are counted from 1 wherever they are told: in the sentences and in the code of the CPU.
+#[test]
+fn axes_are_counted_from_one() {
+    for (line, says, code) in [
+        ("+⌿M", "folds axis 1 ", "folding axis 1"),
+        ("+/M", "folds axis 2 ", "folding axis 2"),
+        ("+⍀M", "scans axis 1 ", "scanning axis 1"),
+        ("M[;I]", "maps ", "axis 2 by 1×"),
+        ("M[I;]", "maps ", "axis 1 by 1×"),
+    ] {
+        let data = "M←300 400⍴0.5×⍳120000 ⋄ I←2000⍴7 1 30";
+        let t = told(&[], &[data, "M I", line]);
+        let summary = aplomb_viz::why::summary(&t, 999);
+        assert!(summary.contains(says), "{line}: {summary}");
+        let last = t.kernels.last().expect("a launch");
+        let listing = last.cpu.as_deref().expect("its code");
+        assert!(listing.contains(code), "{line}: {listing}");
+    }
+}
+
+/// A function of each of many items that runs for all of them at once says so.
+#[test]
+fn items_that_go_together_are_told_so() {
+    let data = "B←100000⍴1,9⍴0 ⋄ x←0.001×⍳100000 ⋄ W←B⊂x ⋄ G←(0=3|⍳10000)/W";
+    for (line, why) in [
+        ("(+/÷≢)¨B⊂x", "its items are taken together, a step of the function at a time"),
+        ("{(+/⍵)÷≢⍵}¨W", "its items are taken together"),
+    ] {
+        let t = told(&[], &[data, "B x W G", line]);
+        let says: Vec<&str> = t.diagnostics.iter().map(|d| d.text.as_str()).collect();
+        assert!(says.iter().any(|text| text.contains(why)), "{line}: {says:?}");
+        assert!(says.iter().all(|text| !text.contains("one by one")), "{line}: {says:?}");
+    }
+}
+
+/// A power by a number that is known is estimated as what it runs as: a square as a product, in a
+/// loop too.
+#[test]
+fn a_power_by_a_known_number_is_estimated_as_its_products() {
+    let data = "x←100000⍴0.5÷1+⍳997";
+    let us = |line: &str| {
+        let t = told(&[], &[data, "x", line]);
+        t.kernels.iter().map(|k| k.est.cpu_us).sum::<f64>()
+    };
+    for (power, products, most) in [
+        ("{⍵-⍵*2}⍣40⊢x", "{⍵-⍵×⍵}⍣40⊢x", 1.01),
+        ("{⍵-⍵*3}⍣40⊢x", "{⍵-⍵×⍵×⍵}⍣40⊢x", 1.01),
+        ("1-x*2", "1-x×x", 1.01),
+        ("1-x*3", "1-x×x×x", 1.3),
+        ("1-x*¯1", "1-÷x", 1.5),
+    ] {
+        let (own, other) = (us(power), us(products));
+        assert!(own <= most * other && own >= other / most, "{power} {own} µs, {other}");
+    }
+    assert!(us("{⍵-⍵*2.5}⍣40⊢x") > 4.0 * us("{⍵-⍵*2}⍣40⊢x"));
+}

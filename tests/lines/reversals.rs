@@ -186,3 +186,19 @@ fn alternatives_are_priced_by_whole_plans() {
     }
     assert!(priced > 12, "{priced} priced, {cheaper} cheaper");
 }
+
+/// Launches that a GPU saves one by one are not paid for by the CPU: the plan that is settled on is
+/// no dearer there than the first was.
+#[test]
+fn a_settled_plan_is_held_against_all_before_it() {
+    let mut s = session();
+    let recorded = s.graph_of("result←{⍵⌈1⌽⍵}⍣5⊢0.5×⍳1000000", &["result"]).expect("a graph");
+    let planned = |settles: bool| {
+        let mut options = Options::default();
+        options.switch("settle", settles).expect("a switch");
+        price(&compile(&recorded, &options, &mut NoClock).expect("a plan").plan)
+    };
+    let (own, without) = (planned(true), planned(false));
+    assert!(own.launches < without.launches, "{own:?} {without:?}");
+    assert!(own.us < 0.9 * without.us && own.gpu_us < 0.5 * without.gpu_us, "{own:?} {without:?}");
+}

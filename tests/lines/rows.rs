@@ -467,6 +467,29 @@ fn acl_18_products_keep_their_blocks() {
     assert_eq!((outer.kernels.len(), outer.kernels[0].form.as_str()), (1, "map"));
 }
 
+/// ACL-35: folds of what takes nothing to compute again are one launch with several results, as
+/// those of an array are; scans of it leave arrays that would wait for each other, and stay apart.
+#[test]
+fn acl_35_folds_of_places_share_a_launch() {
+    let setup = "n←100000 ⋄ x←⍳n ⋄ y←⌽⍳n ⋄ z←300 400⍴⍳n ⋄ w←0.5×⍳n";
+    let lines = [
+        ("(+/x)(⌈/x)", 1),
+        ("(+/y)(⌈/y)", 1),
+        ("(+/z)(⌈/z)", 1),
+        ("(+⌿z)(⌈⌿z)", 1),
+        ("(+/x)(⌈/x)(⌊/x)", 1),
+        ("(+/x)(⌈/w)", 1),
+        ("(+/⌽+\\2.5×x)(+/⌽+\\3.5×x)", 4),
+    ];
+    for (line, wanted) in lines {
+        let t = told(&[], &[&format!("{setup} ⋄ {line}")]);
+        assert_eq!(t.kernels.len(), wanted, "{line}");
+        assert_eq!(sha(&t), sha(&told(&["off=fusion"], &[&format!("{setup} ⋄ {line}")])), "{line}");
+    }
+    let apart = told(&["off=horizontal"], &[&format!("{setup} ⋄ (+/x)(⌈/x)")]);
+    assert_eq!(apart.kernels.len(), 2);
+}
+
 /// ACL-18, ACC-30: launches of one domain that read one array stay two where one of their folds
 /// would lose its form; where both have the same, they are one. `mvt` of 2008 reads its matrix once
 /// a product: side by side by its columns, by warps along its rows.

@@ -364,7 +364,7 @@ pub fn listing(l: &Launch) -> String {
             Kind::Compact => "selecting along",
             Kind::Whole => "then all along",
         };
-        out += &format!(", {does} axis {axis}");
+        out += &format!(", {does} axis {}", axis + 1);
     }
     let line = |k: usize, s: &Step, prefix: char| {
         let arg = |a: &ValueId| format!("{prefix}{a}");

@@ -6,6 +6,7 @@
 //! `Observer` owns the clock.
 
 mod again;
+mod alike;
 mod break_random;
 mod cache;
 mod contexts;

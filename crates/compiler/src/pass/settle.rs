@@ -3,20 +3,23 @@
 //!
 //! Rows: ACC-17, ACL-40. Each pass before decides node by node, by what it knows then. Here plans
 //! are whole: a choice is made the other way, all launches are written, and both plans are asked
-//! the one cost (`price`). What is at least `GAIN` cheaper is taken. So many plans are tried as are
-//! worth their time: what trying takes is a part of what the plan itself takes, by the model, never
-//! by a clock. Pipelines whose rules say what is stored keep to them; how arrays lie is no rule of
-//! any. In: the schedule. Out: one whose plan is no dearer, and `Layouts`.
+//! the one cost (`price`). What is at least `GAIN` cheaper than each plan that was taken is taken.
+//! Choices that do not pay singly may pay at once: about nodes that are alike, or to store what
+//! another computes again. So many plans are tried as are worth their time: what trying takes is a
+//! part of what the plan itself takes, by the model, never by a clock. Pipelines whose rules say
+//! what is stored keep to them; how arrays lie is no rule of any. In: the schedule. Out: one whose
+//! plan is no dearer, and `Layouts`.
 //!
 //! Layouts: `⍉A` is a read, so what is made of it can be written across and read across ever after,
 //! though the source turned it. A map that writes arrays which later loops read across writes them
 //! in the order of those loops.
 
+use super::alike::Operation;
 use super::cost::{Cost, LAUNCH_NS};
 use super::decide::{About, Choice, Decision, WhyNot};
 use super::fault::Fault;
 use super::reversal::Reversal;
-use super::schedule::flips::{Flip, Way};
+use super::schedule::flips::{Flip, Flips, Way};
 use super::schedule::{Group, Schedule, Why, legal};
 use super::sentences::Says;
 use super::work::Work;
@@ -30,6 +33,7 @@ use aplomb_plans::plan::{Plan, product};
 use aplomb_values::array::Shape;
 use aplomb_values::dag::{Dag, NodeId, Read};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// A plan is taken for another if its time falls by such a part.
 const GAIN: f64 = 0.02;
@@ -169,11 +173,71 @@ pub(super) fn is_cheaper(new: &PlanCost, own: &PlanCost) -> bool {
         && bearable(gpu, new.gpu_us - own.gpu_us, LAUNCH_US)
 }
 
+/// The plans that were taken, each for the one before, and what may still be tried.
+struct Taken<'a, 'w> {
+    work: &'a mut Work<'w>,
+    room: usize,
+    /// The costs of the first plan and of all that were taken. The last is the least.
+    costs: Vec<PlanCost>,
+    flips: Flips,
+    schedule: Rc<Schedule>,
+    /// Choices that did not pay by themselves: they are not tried again but with others.
+    refused: Vec<Flip>,
+}
+
+impl Taken<'_, '_> {
+    /// Tries choices, and takes their plan if it is cheaper than each that was taken: what is not
+    /// much dearer on one device, again and again, would be so in the end. False: it is not taken.
+    fn tries(&mut self, flips: Flips) -> Result<bool> {
+        (self.room, self.work.tried) = (self.room - 1, self.work.tried + 1);
+        self.work.stop.check()?;
+        self.work.flip(flips);
+        let schedule = self.work.schedule()?;
+        let new = cost(self.work, &schedule)?;
+        let is_least = self.costs.iter().all(|own| is_cheaper(&new, own));
+        let takes = is_least != self.work.options.has(Fault::Dearer);
+        if takes {
+            self.costs.push(new);
+            (self.flips, self.schedule) = (flips, schedule);
+        }
+        Ok(takes)
+    }
+
+    /// Tries choices the other way, one after the other; then at once those about nodes that are
+    /// alike, and two that may go together, of which none paid by itself. True: some were taken,
+    /// and there is room for more.
+    fn round(&mut self, all: Vec<Flip>) -> Result<bool> {
+        let first = self.flips;
+        let (before, mut left) = (self.costs.len(), Vec::new());
+        for flip in all.into_iter().filter(|flip| !first.has(flip.at, flip.way)) {
+            let Some(flips) = self.flips.with(flip).filter(|_| self.room > 0) else { break };
+            if self.refused.contains(&flip) || !self.tries(flips)? {
+                left.push(flip);
+            }
+        }
+        self.refused.extend(&left);
+        let dag = &self.work.dag;
+        let several: Vec<Vec<Flip>> =
+            classes(dag, &left).into_iter().chain(pairs(dag, &left)).collect();
+        for together in several {
+            let mut flips = self.flips;
+            let is_new = |flip: &&Flip| !self.flips.has(flip.at, flip.way);
+            let fitting = together.iter().filter(is_new).map_while(|flip| {
+                flips = flips.with(*flip)?;
+                Some(())
+            });
+            if fitting.count() > 1 && self.room > 0 {
+                self.tries(flips)?;
+            }
+        }
+        Ok(self.costs.len() > before && self.room > 0)
+    }
+}
+
 /// Tries choices the other way, those that may save most first.
 fn choices(work: &mut Work) -> Result<()> {
     let schedule = work.schedule()?;
-    let mut all = candidates(work, &schedule);
-    all.retain(|(_, saved)| *saved > 0.0);
+    let all = worth(work, &schedule);
     let groups = schedule.groups.len();
     // What no launch computes twice, and no launch alone writes, has no other way.
     if all.is_empty() || groups == 0 {
@@ -181,54 +245,75 @@ fn choices(work: &mut Work) -> Result<()> {
     }
     let (bytes, flops) = (schedule.facts.bytes as f64, schedule.facts.flops as f64);
     let about = (bytes / CACHED).max(flops * INSTRUCTION) + groups as f64 * LAUNCH_NS;
-    let plan = NODE_NS * (work.dag.len() + PLAN_NODES) as f64;
-    let mut room = ((about * SHARE / plan) as usize).min(MOST);
-    if room < 2 {
+    let live = work.dag.live(&work.roots).iter().filter(|live| **live).count();
+    let plan = NODE_NS * (live + PLAN_NODES) as f64;
+    let room = |ns: f64| ((ns * SHARE / plan) as usize).min(MOST);
+    if room(about) < 2 {
         return Ok(());
     }
-    let mut own = cost(work, &schedule)?;
-    let (mut flips, mut best) = (work.policies.flips, schedule);
-    let mut taken: Vec<Flip> = Vec::new();
-    for (flip, _) in all {
-        if room == 0 {
-            break;
-        }
-        (room, work.tried) = (room - 1, work.tried + 1);
-        work.stop.check()?;
-        let Some(other) = flips.and(flip) else { break };
-        work.flip(other);
-        let changed = work.schedule()?;
-        let new = cost(work, &changed)?;
-        if is_cheaper(&new, &own) != work.options.has(Fault::Dearer) {
-            taken.push(flip);
-            (own, flips, best) = (new, other, changed);
-        }
+    let (own, first) = (cost(work, &schedule)?, work.policies.flips);
+    let (room, costs) = (room(about.max(own.us * 1e3)), vec![own]);
+    let refused = Vec::new();
+    let mut taken = Taken { room, costs, flips: first, schedule, refused, work };
+    if taken.round(all)? {
+        // What was taken gives others a reason: what is computed again more often may be stored.
+        let all = worth(taken.work, &taken.schedule);
+        taken.round(all)?;
     }
+    let made = |flips: &Flips| -> Vec<Flip> {
+        flips.iter().filter(|flip| !first.has(flip.at, flip.way)).collect()
+    };
     // One that paid may no longer pay where others followed.
-    let mut k = taken.len().saturating_sub(1);
-    while k > 0 && room > 0 && !work.options.has(Fault::Dearer) {
-        (k, room, work.tried) = (k - 1, room - 1, work.tried + 1);
-        work.stop.check()?;
-        let other = flips.without(taken[k]);
-        work.flip(other);
-        let changed = work.schedule()?;
-        let new = cost(work, &changed)?;
-        if is_cheaper(&new, &own) {
-            taken.remove(k);
-            (own, flips, best) = (new, other, changed);
+    for flip in made(&taken.flips).into_iter().rev().skip(1) {
+        if taken.room > 0 && !taken.work.options.has(Fault::Dearer) {
+            taken.tries(taken.flips.without(flip))?;
         }
     }
-    if work.options.trace {
-        for flip in taken {
+    let Taken { work, costs, flips, schedule, .. } = taken;
+    if let (true, Some(own)) = (work.options.trace, costs.last()) {
+        for flip in made(&flips) {
             work.flip(flips.without(flip));
             let changed = work.schedule()?;
             let other = cost(work, &changed)?;
-            let decision = chosen(flip, &own, &other);
+            let decision = chosen(flip, own, &other);
             work.decide(decision);
         }
     }
-    work.flip_to(flips, best);
+    work.flip_to(flips, schedule);
     Ok(())
+}
+
+/// Choices of one way about nodes that are alike, in the order in which they stand. Launches that
+/// become one save the start of one each, together no more than singly.
+fn classes(dag: &Dag, flips: &[Flip]) -> Vec<Vec<Flip>> {
+    let mut classes: Vec<((Way, Operation), Vec<Flip>)> = Vec::new();
+    for flip in flips.iter().filter(|f| matches!(f.way, Way::Store | Way::Inline)) {
+        let class = (flip.way, Operation::of(dag, flip.at));
+        match classes.iter_mut().find(|(own, _)| *own == class) {
+            Some((_, members)) => members.push(*flip),
+            None => classes.push((class, vec![*flip])),
+        }
+    }
+    classes.into_iter().map(|(_, members)| members).collect()
+}
+
+/// The choices to compute something again, each with one to store what that is made of: it would be
+/// computed again, too, at more places then.
+fn pairs(dag: &Dag, flips: &[Flip]) -> Vec<Vec<Flip>> {
+    let of = |way: Way| flips.iter().filter(move |flip| flip.way == way);
+    let mut pairs = Vec::new();
+    for inline in of(Way::Inline) {
+        let below = dag.live(&[inline.at]);
+        let stored = of(Way::Store).filter(|store| below[store.at.index()]);
+        pairs.extend(stored.map(|store| vec![*store, *inline]));
+    }
+    pairs
+}
+
+/// The choices of which the other way may save something, the most first.
+fn worth(work: &Work, schedule: &Schedule) -> Vec<Flip> {
+    let all = candidates(work, schedule).into_iter();
+    all.filter(|(_, saved)| *saved > 0.0).map(|(flip, _)| flip).collect()
 }
 
 /// The choices that have another way, with nanoseconds that it may save at most, the most first.

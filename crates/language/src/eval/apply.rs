@@ -182,7 +182,11 @@ impl Eval<'_> {
                 false
             }
         };
-        self.cx.tell_work(work.filter(|_| !recorded));
+        match recorded {
+            // Nobody is told why that was no launch.
+            true => self.cx.sys.reason = None,
+            false => self.cx.tell_work(work),
+        }
     }
 
     /// `v+[k]M`: the argument of lower rank spread over the axes that k leaves out.

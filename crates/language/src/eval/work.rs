@@ -49,6 +49,10 @@ pub mod why {
     pub const TURNS: &str = "each waits for the one before";
     /// The reason of turns of a loop that run together.
     pub const TOGETHER: &str = "turns of a loop ran together, a step at a time";
+    /// The reason of a function of many items that differ, whose steps go over all of them.
+    pub const STEPS: &str = "its items are taken together, a step of the function at a time";
+    /// The reason of a function of many items that has those of one shape together.
+    pub const SHAPES: &str = "its items are taken together, those of one shape at a time";
     /// The reason of folds of few groups (`prim::keyed`).
     pub const WALK: &str = "its groups are few and folded where they are met, in one walk; a \
                             launch would move all items first (]off groups)";

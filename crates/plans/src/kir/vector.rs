@@ -176,7 +176,7 @@ fn chosen(launch: &Launch, by: By, widest: Option<u32>, folds: u32) -> u32 {
     let ns = |what: &What| match what {
         // What calls a library keeps little in registers.
         What::Loop { .. } | What::Gather { .. } | What::Op { op: Op::Circle(_), .. } => HEAVY,
-        What::Op { .. } => what.cost().ns,
+        What::Op { .. } => what.cost_among(&launch.body).ns,
         _ => 0.0,
     };
     if launch.domain.is_empty() || launch.body.iter().map(|s| ns(&s.what)).sum::<f64>() >= HEAVY {

@@ -262,7 +262,11 @@ impl Model<'_> {
                     Some(&n) if launch.axis == Some(domain.len() - 1) => ROW / n.max(1) as f64,
                     _ => 0.0,
                 };
-                launch.reductions.iter().map(|r| rows + self.operation(r.op, part)).sum()
+                launch
+                    .reductions
+                    .iter()
+                    .map(|r| rows + self.operation(Effort::of(r.op).ns, part))
+                    .sum()
             }
             Kind::Scan => SCANNED * launch.reductions.len() as f64,
             Kind::Compact => SELECTED,
@@ -272,8 +276,8 @@ impl Model<'_> {
         all + beside
     }
 
-    fn operation(&self, op: Op, part: f64) -> f64 {
-        let ns = Effort::of(op).ns;
+    /// An operation that takes so long by its row.
+    fn operation(&self, ns: f64, part: f64) -> f64 {
         match self.machine.registers {
             Some(_) if ns <= ONE => INSTRUCTION * part,
             Some(_) => SEQUENCE * ns * part,
@@ -289,14 +293,14 @@ impl Model<'_> {
         (domain, part): (&[usize], f64),
         met: &mut BTreeSet<u32>,
     ) -> f64 {
-        let own = step.what.cost().ns;
+        let own = step.what.cost_among(steps).ns;
         match &step.what {
             What::Op { op: Op::Gcd | Op::Lcm, args, .. }
                 if args.iter().any(|a| steps[*a as usize].dtype != DType::Bool) =>
             {
                 EUCLID
             }
-            What::Op { op, .. } => self.operation(*op, part),
+            What::Op { .. } => self.operation(own, part),
             What::Load(k) => self.read(launch, &launch.loads[*k as usize], (domain, part), met),
             What::Gather { load, .. } => self.jump(&launch.loads[*load as usize]),
             What::Loop { .. } => ROUNDS * own,

@@ -12,7 +12,7 @@ fn over(
     stores: usize,
     beside: impl Iterator<Item = Effort>,
 ) -> Effort {
-    let one: Effort = steps.iter().map(|s| s.what.cost()).chain(beside).sum();
+    let one: Effort = steps.iter().map(|s| s.what.cost_among(steps)).chain(beside).sum();
     Effort {
         ns: points as f64 * (one.ns + WRITE_NS * stores as f64),
         flops: points.saturating_mul(one.flops),

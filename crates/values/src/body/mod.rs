@@ -25,7 +25,7 @@ use crate::array::DType;
 use crate::dag::Along;
 use crate::dag::ix::Ix;
 use crate::prim::op::Op;
-use crate::prim::scalar::{Fail, eval};
+use crate::prim::scalar::{Fail, eval, small_exponent};
 use smallvec::SmallVec;
 use std::iter::Sum;
 use std::sync::Arc;
@@ -69,6 +69,23 @@ impl Effort {
     /// A scalar operation's.
     pub fn of(op: Op) -> Effort {
         Effort { ns: op.row().ns, flops: 1 }
+    }
+
+    /// The work of a power by a number that is known: that of the root or the products as which it
+    /// runs (`small_power`).
+    fn of_power(exponent: f64) -> Effort {
+        let ns = |op: Op| op.row().ns;
+        let flops = Effort::of(Op::Pow).flops;
+        match small_exponent(exponent).map(|n| (n.unsigned_abs(), n < 0)) {
+            Some((n, below)) => {
+                // By squares, with a product for each bit.
+                let products = n.checked_ilog2().map_or(0, |squares| squares + n.count_ones() - 1);
+                let whole = f64::from(products.max(1)) * ns(Op::Mul);
+                Effort { ns: whole + if below { ns(Op::Recip) } else { 0.0 }, flops }
+            }
+            None if exponent == 0.5 => Effort::of(Op::Sqrt),
+            None => Effort::of(Op::Pow),
+        }
     }
 
     /// The work for `n` values.
@@ -282,7 +299,7 @@ impl What {
                 let by = along
                     .iter()
                     .zip(places)
-                    .map(|(a, v)| format!("axis {} by {}×{}", a.axis, a.times, arg(v)));
+                    .map(|(a, v)| format!("axis {} by {}×{}", a.axis + 1, a.times, arg(v)));
                 format!("{}, {}", load(*k), by.collect::<Vec<_>>().join(", "))
             }
         }
@@ -304,6 +321,30 @@ impl What {
             What::Gather { .. } => GATHER,
             What::Index { .. } => INDEX,
             What::Guard { .. } | What::Part { .. } => PART,
+        }
+    }
+
+    /// The work for one value that is made of these steps. What is known of numbers says more than
+    /// the operation: a power by 2 runs as a product.
+    pub fn cost_among<F>(&self, steps: &[Step<F>]) -> Effort {
+        self.cost_given(steps, &|_| None)
+    }
+
+    /// The same where some arguments are numbers that are known.
+    fn cost_given<F>(&self, steps: &[Step<F>], given: &dyn Fn(u32) -> Option<f64>) -> Effort {
+        let number = |v: &ValueId| match &steps.get(*v as usize)?.what {
+            What::Const(x) => Some(*x),
+            What::Arg(k) => given(*k),
+            _ => None,
+        };
+        match self {
+            What::Op { op: Op::Pow, args, .. } => {
+                args.get(1).and_then(number).map_or(self.cost(), Effort::of_power)
+            }
+            What::Loop { args, body, .. } => {
+                body.cost_given(&|k| args.get(k as usize).and_then(number))
+            }
+            _ => self.cost(),
         }
     }
 

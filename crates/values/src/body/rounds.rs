@@ -122,7 +122,15 @@ impl Rounds {
 
     /// The work for one element through all expected rounds.
     pub fn cost(&self) -> Effort {
-        self.work().map(What::cost).sum::<Effort>().times(self.expected())
+        self.cost_given(&|_| None)
+    }
+
+    /// The same where some arguments are numbers that are known: those that are the same in every
+    /// round.
+    pub(super) fn cost_given(&self, given: &dyn Fn(u32) -> Option<f64>) -> Effort {
+        let same = |k: u32| if (k as usize) < self.next.len() { None } else { given(k) };
+        let round = self.work().map(|what| what.cost_given(&self.steps, &same));
+        round.sum::<Effort>().times(self.expected())
     }
 
     /// When it can fail: as the worst of its steps does, and where its own end may not come.

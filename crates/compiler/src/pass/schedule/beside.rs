@@ -17,15 +17,14 @@ use super::draft::{fits, merge};
 use super::flips::Way;
 use super::policy::{Policies, Policy};
 use super::{Group, Keep, Why, is_small, legal, together};
+use crate::pass::alike::Operation;
 use crate::pass::fault::Fault;
-use crate::pass::hash::Mix;
 use crate::pass::need;
 use aplomb_ground::error::Result;
 use aplomb_plans::plan::Kind;
-use aplomb_values::array::{DType, Shape};
-use aplomb_values::dag::{Dag, NodeId};
+use aplomb_values::array::Shape;
+use aplomb_values::dag::{Dag, NodeId, Role};
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::Hasher;
 use std::mem::take;
 
 /// Launches that share nothing with another and gain nothing by it, after which no more are asked.
@@ -36,27 +35,10 @@ const REFUSED: usize = 4;
 struct Parts {
     inputs: BTreeSet<NodeId>,
     terms: BTreeSet<NodeId>,
+    /// The nodes that take nothing to compute again: places as numbers, and moves of them.
+    free: BTreeSet<NodeId>,
     /// The nodes that tell it from others but for the arrays that it reads.
-    own: Vec<Own>,
-}
-
-/// A node of a launch but for its operands.
-#[derive(PartialEq)]
-struct Own {
-    name: &'static str,
-    /// The hash of what tells it from others of its kind.
-    hash: u64,
-    shape: Shape,
-    dtype: DType,
-}
-
-impl Own {
-    fn of(dag: &Dag, at: NodeId) -> Own {
-        let (facts, mut hash) = (dag.node(at).facts(), Mix::default());
-        facts.hash(&mut hash);
-        let (name, hash, shape) = (facts.name(), hash.finish(), dag.shape(at).into());
-        Own { name, hash, shape, dtype: dag.dtype(at) }
-    }
+    own: Vec<Operation>,
 }
 
 impl Parts {
@@ -64,21 +46,28 @@ impl Parts {
         let (need, inside) = need::whole(dag, keep, &g.nodes());
         let nodes = g.nodes();
         let all = nodes.iter().chain(&inside).filter(|at| !dag.node(**at).is_given());
-        let own = all.map(|at| Own::of(dag, *at)).collect();
-        let computed =
-            inside.into_iter().filter(|at| dag.node(*at).computes() && !dag.shape(*at).is_empty());
-        Parts { inputs: need.inputs, terms: computed.collect(), own }
+        let own = all.map(|at| Operation::of(dag, *at)).collect();
+        let (mut terms, mut free) = (BTreeSet::new(), BTreeSet::new());
+        for at in inside.into_iter().filter(|at| !dag.shape(*at).is_empty()) {
+            match dag.node(at).role() {
+                Role::Elementwise | Role::AtPlaces => terms.insert(at),
+                Role::Index | Role::Move if !need::is_read(dag, keep, at) => free.insert(at),
+                _ => false,
+            };
+        }
+        Parts { inputs: need.inputs, terms, free, own }
     }
 }
 
 /// The likeness of a launch beside a first: launches of one likeness are answered alike.
 #[derive(PartialEq)]
 struct Likeness<'a> {
-    own: &'a [Own],
+    own: &'a [Operation],
     axis: Option<usize>,
     /// The numbers of nodes that it has in common with the first.
     inputs: usize,
     terms: usize,
+    free: usize,
     shares: bool,
     /// A flip asks for it, so nothing is lost.
     asked: bool,
@@ -186,19 +175,20 @@ impl Merging<'_> {
         let (x, y) = (&self.parts[a], &self.parts[b]);
         let inputs = x.inputs.intersection(&y.inputs).count();
         let terms = x.terms.intersection(&y.terms).count();
+        let free = x.free.intersection(&y.free).count();
         let (mut shares, mut asked, mut axis) = (false, false, None);
         if let (Some(first), Some(own)) = (&self.groups[a], &self.groups[b]) {
             shares = match self.policies.asks(Policy::Domains) {
                 true => {
                     let small = is_small(&first.domain) && is_small(&own.domain);
-                    small || inputs + terms > 0
+                    small || inputs + terms > 0 || free > 0 && leave_little(first, own)
                 }
                 false => terms > 0 && is_tuple(self.dag, self.keep, first, own),
             };
             asked = self.is_flipped(first, own, Way::Together);
             axis = own.axis;
         }
-        Likeness { own: &y.own, axis, inputs, terms, shares, asked }
+        Likeness { own: &y.own, axis, inputs, terms, free, shares, asked }
     }
 
     fn is_flipped(&self, a: &Group, b: &Group, way: Way) -> bool {
@@ -226,10 +216,17 @@ impl Merging<'_> {
 
     fn merge(&mut self, a: usize, b: usize) {
         merge(self.groups, self.of, a, b);
-        let Parts { inputs, terms, .. } = take(&mut self.parts[b]);
+        let Parts { inputs, terms, free, .. } = take(&mut self.parts[b]);
         self.parts[a].inputs.extend(inputs);
         self.parts[a].terms.extend(terms);
+        self.parts[a].free.extend(free);
     }
+}
+
+/// True of two folds that leave little behind. What takes nothing to compute again is reason enough
+/// for one of both then: no array waits in memory for it.
+fn leave_little(x: &Group, y: &Group) -> bool {
+    [x, y].iter().all(|g| g.kind == Kind::Reduce && g.body.is_empty() && is_small(&g.outer))
 }
 
 /// True of two launches that are parts of one array of tuples: both fold, or both are maps to

@@ -87,8 +87,12 @@ impl Flips {
         self.0[0].is_none()
     }
 
+    pub fn iter(&self) -> impl Iterator<Item = Flip> + '_ {
+        self.0.iter().flatten().copied()
+    }
+
     /// The nodes that are stored for it.
     pub fn stored(&self) -> impl Iterator<Item = NodeId> + '_ {
-        self.0.iter().flatten().filter(|f| f.way == Way::Store).map(|f| f.at)
+        self.iter().filter(|f| f.way == Way::Store).map(|f| f.at)
     }
 }

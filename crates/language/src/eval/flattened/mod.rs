@@ -39,6 +39,7 @@ use super::operators::reduce::stretch;
 use super::run::Eval;
 use super::scope::TOGETHER;
 use super::value::{Func, Oper, Operand};
+use super::work::why;
 use crate::functions::groups::gathered;
 use aplomb_ground::error::{Kind, Result, bug, untraced};
 use aplomb_values::array::{Array, Shape, elements};
@@ -187,6 +188,7 @@ impl Eval<'_> {
         match made? {
             Ok(made) => {
                 self.make_changes(changes)?;
+                self.cx.work_because(n, why::STEPS);
                 crate::functions::shape::reshaped(&mut self.cx, &made, shape).map(Some)
             }
             Err(e) if e.kind() == Kind::WsFull && halves => {

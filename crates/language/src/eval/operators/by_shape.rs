@@ -8,6 +8,7 @@
 use crate::eval::run::Eval;
 use crate::eval::scope::{Inside, TOGETHER};
 use crate::eval::value::Func;
+use crate::eval::work::why;
 use aplomb_ground::error::{Result, untraced};
 use aplomb_values::array::{
     Array, Buf, DType, Data, Ragged, Shape, Split, Storage, elements, storage,
@@ -220,6 +221,9 @@ impl Eval<'_> {
             let made = made.into_iter().map(|m| ready(m, ev)).collect::<Result<Vec<_>>>()?;
             ev.put_together(shape, &made, &places)
         })?;
+        if made.is_ok() {
+            self.cx.work_because(n, why::SHAPES);
+        }
         Ok(made.ok())
     }
 
