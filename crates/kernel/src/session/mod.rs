@@ -477,28 +477,6 @@ impl Session {
         done
     }
 
-    fn trace_last(&mut self) -> Result<Trace, Error> {
-        match self.last.take() {
-            None => Err(aplomb_ground::error::value("no line has done any work yet")
-                .hint("]dag 2×⍳5 (a name that waits for its value is told by ]why name)")),
-            Some(last) => {
-                let trace = self.trace_line(&last);
-                let text = last.text.own().0.trim().to_string();
-                self.last = Some(last);
-                let idle = self.idle;
-                trace.map(|mut trace| {
-                    if idle {
-                        let text =
-                            format!("the line after it had nothing to tell: this is of {text}");
-                        let code = "W-earlier".into();
-                        trace.diagnostics.push(Diagnostic { code, text, ..Diagnostic::default() });
-                    }
-                    trace
-                })
-            }
-        }
-    }
-
     /// The story of a line under the switches of now.
     fn trace_line(&mut self, line: &Last) -> Result<Trace, Error> {
         // Work that the evaluator told of is a story without launches.

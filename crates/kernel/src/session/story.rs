@@ -7,7 +7,7 @@ use super::{Last, OLDER, Older, Session, failure};
 use aplomb_compiler::pass::Options;
 use aplomb_ground::error::{Result, domain, value};
 use aplomb_ground::protocol::{Event, Sink, Switches};
-use aplomb_ground::trace::{ResultRecord, Trace};
+use aplomb_ground::trace::{Diagnostic, ResultRecord, Trace};
 
 impl Session {
     /// The last text that gave a value.
@@ -28,6 +28,30 @@ impl Session {
         let told = self.telling(|session| session.tell_again(&mut last, switches));
         self.last = Some(last);
         told
+    }
+
+    /// The story of the last line that worked; it says whose it is where the last line of all had
+    /// none. Errors: VALUE, where no line has.
+    pub(super) fn trace_last(&mut self) -> Result<Trace> {
+        match self.last.take() {
+            None => Err(value("no line has done any work yet")
+                .hint("]dag 2×⍳5 (a name that waits for its value is told by ]why name)")),
+            Some(last) => {
+                let trace = self.trace_line(&last);
+                let text = last.text.own().0.trim().to_string();
+                self.last = Some(last);
+                let idle = self.idle;
+                trace.map(|mut trace| {
+                    if idle {
+                        let text =
+                            format!("the line after it had nothing to tell: this is of {text}");
+                        let code = "W-earlier".into();
+                        trace.diagnostics.push(Diagnostic { code, text, ..Diagnostic::default() });
+                    }
+                    trace
+                })
+            }
+        }
     }
 
     /// Keeps a line that another has displaced, where there is room for what it stood on.
