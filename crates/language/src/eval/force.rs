@@ -13,7 +13,7 @@ use super::tape::Mark;
 use aplomb_ground::error::{Kind, Result, bug, untraced};
 use aplomb_ground::limits::Budget;
 use aplomb_ground::span::Place;
-use aplomb_values::array::{Array, Data};
+use aplomb_values::array::{Array, DType, Data};
 use aplomb_values::dag::Recorded;
 use aplomb_values::dag::{Cell, Dag, Info, Meta, Node, NodeId, kinds};
 use std::collections::{HashMap, HashSet};
@@ -345,7 +345,14 @@ fn record(
         let node =
             cell.node().ok_or_else(|| bug!("a cell that is recorded has its value already"))?;
         let node = node.try_map_inputs(|a| made.operand(a))?;
-        let (meta, name, asked) = (cell.meta().clone(), cell.name(), cell.was_asked());
+        let (mut meta, name, asked) = (cell.meta().clone(), cell.name(), cell.was_asked());
+        // Whole numbers that were computed since may have turned out to be beyond 32 bits.
+        if let ([src], Some((_, []))) = (&node.inputs()[..], node.facts().place())
+            && meta.dtype.is_integer()
+            && made.dag.dtype(*src) == DType::F64
+        {
+            (meta.dtype, meta.range) = (DType::F64, None);
+        }
         let info = Info { meta, site: site as u32, name, asked, from: Vec::new(), born: 0 };
         let id = made.dag.add(node, info);
         made.ids.insert(Rc::as_ptr(cell), id);
