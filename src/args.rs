@@ -1,6 +1,7 @@
 //! The command line's words as types: forms, flags, options. Who acts on them stands in `cli`; who
 //! is called by it gets these, so that nobody imports the one that calls.
 
+use crate::told::Line;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -110,9 +111,10 @@ pub struct Input {
 pub struct About {
     #[command(flatten)]
     pub input: Input,
-    /// Tells the statement on that line; without it the one whose launches had most to do
-    #[arg(long, value_name = "N", value_parser = count)]
-    pub line: Option<usize>,
+    /// Tells the statement on that line, 9.2 the second that ran on it; without it the one whose
+    /// launches had most to do
+    #[arg(long, value_name = "N")]
+    pub line: Option<Line>,
     /// Writes here instead
     #[arg(short = 'o', value_name = "OUT")]
     pub out: Option<PathBuf>,
@@ -196,6 +198,10 @@ pub struct DiffArgs {
     /// Exit code 1 if one of these grew: launches, bytes, flops, kept, nodes, evaluations
     #[arg(long, value_name = "FIGURE", value_delimiter = ',')]
     pub fail_on: Vec<String>,
+    /// Compares the statement on that line, 9.2 the second that ran on it; without it the one whose
+    /// launches had most to do, under --off the same of both
+    #[arg(long, value_name = "N")]
+    pub line: Option<Line>,
 }
 
 #[derive(Args, Clone)]

@@ -29,6 +29,7 @@ fn pairs(settings: Settings, args: &DiffArgs) -> Result<Sides, i32> {
     let files = args.sides.iter().map(|f| Input { file: Some(f.clone()), expr: None });
     let exprs = args.exprs.iter().map(|e| Input { file: None, expr: Some(e.clone()) });
     let sides: Vec<Input> = files.chain(exprs).collect();
+    let sides_are_one = sides.len() == 1;
     let plain = Settings { off: Vec::new(), ..settings.clone() };
     let sides = match sides.as_slice() {
         [a, b] => [(settings.clone(), a), (settings, b)],
@@ -41,9 +42,10 @@ fn pairs(settings: Settings, args: &DiffArgs) -> Result<Sides, i32> {
     };
     if sides.iter().any(|(_, input)| trace_file(input).is_some()) {
         let [a, b] = sides;
-        return Ok((side(a.0, a.1)?, side(b.0, b.1)?, figures));
+        let which = Which::of(args.line);
+        return Ok((side(a.0, a.1, which)?, side(b.0, b.1, which)?, figures));
     }
-    let [a, b] = in_turn(sides)?;
+    let [a, b] = in_turn(sides, Which::of(args.line), sides_are_one)?;
     Ok((vec![a], vec![b], figures))
 }
 
@@ -57,37 +59,44 @@ fn trace_file(input: &Input) -> Option<&Path> {
     input.file.as_deref().filter(is_trace)
 }
 
-fn side(settings: Settings, input: &Input) -> Result<Vec<Trace>, i32> {
+fn side(settings: Settings, input: &Input, which: Which) -> Result<Vec<Trace>, i32> {
     match trace_file(input) {
         Some(path) => read(path).map_err(usage),
-        None => {
-            recorded(settings, input.clone(), Which::Most, Depth::default()).map(|told| told.traces)
-        }
+        None => recorded(settings, input.clone(), which, Depth::default()).map(|told| told.traces),
     }
 }
 
 /// Two programs in one session, each from an empty workspace, and then the evaluations of both in
-/// turn: what is cold for the first is so for the second. Errors: the exit code, all said.
-fn in_turn(sides: [(Settings, &Input); 2]) -> Result<[Trace; 2], i32> {
+/// turn: what is cold for the first is so for the second. Of one program, twice, it is the same
+/// statement. Errors: the exit code, all said.
+fn in_turn(
+    sides: [(Settings, &Input); 2],
+    which: Which,
+    one_program: bool,
+) -> Result<[Trace; 2], i32> {
     let [(settings, a), (other, b)] = sides;
     let runs = [
         (settings.clone(), views::request(a.clone(), true)?),
         (other, views::request(b.clone(), true)?),
     ];
     views::told(settings, move |session| {
-        let mut held = Vec::new();
+        let (mut held, mut spot) = (Vec::new(), None);
         for (settings, request) in runs {
             session.restart();
             *session.options() = Default::default();
             settings.prepare(session);
             session.core().set_told(false);
+            let sought = spot.is_some();
+            session.core().seek(spot.take());
             let mut printer = Printer::aside();
             session.handle(request, &mut printer);
             if printer.code() != 0 {
                 return Err(printer.code());
             }
-            let side = told::side(session, &Asked::of(&settings));
-            held.push(side.map_err(|says| views::failed(&says))?);
+            let side = told::side(session, &Asked::of(&settings), which, sought);
+            let (side, own) = side.map_err(|says| views::failed(&says))?;
+            spot = own.filter(|_| one_program);
+            held.push(side);
         }
         let sides = held.try_into().map_err(|_| FAILED)?;
         Ok(session.compared(sides))

@@ -37,10 +37,15 @@ pub fn text(path: &Path, bytes: Vec<u8>) -> Result<String, String> {
 }
 
 fn decoded(path: &Path, bytes: Vec<u8>) -> Result<String, String> {
-    String::from_utf8(bytes).map_err(|e| {
+    let mut text = String::from_utf8(bytes).map_err(|e| {
         let line = e.as_bytes()[..e.utf8_error().valid_up_to()].split(|b| *b == b'\n').count();
         format!("{}: line {line} is not UTF-8", path.display())
-    })
+    })?;
+    // The mark of an encoding is none of the program.
+    if text.starts_with('\u{FEFF}') {
+        text.drain(..'\u{FEFF}'.len_utf8());
+    }
+    Ok(text)
 }
 
 fn as_comment(text: &str) -> String {

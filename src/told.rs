@@ -7,8 +7,10 @@
 use crate::front::Settings;
 use aplomb_ground::span::first_line;
 use aplomb_ground::trace::Trace;
-use aplomb_kernel::session::{Session, Side, Story};
+use aplomb_kernel::session::{Session, Side, Spot, Story};
 use aplomb_viz::why::count;
+use std::collections::HashMap;
+use std::str::FromStr;
 
 /// The statements that are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,14 +18,35 @@ pub enum Which {
     /// The one whose launches had most to do.
     Most,
     /// The one on this line.
-    Line(usize),
+    Line(Line),
     /// Every one.
     All,
 }
 
+/// A line, and of what ran on it the n-th, counted from 1; None: the one with most to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// From 1.
+    pub line: usize,
+    /// From 1.
+    pub nth: Option<usize>,
+}
+
+impl FromStr for Line {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Line, String> {
+        let number = |text: &str| text.parse().ok().filter(|n| *n > 0);
+        let (line, nth) = text.split_once('.').map_or((text, None), |(l, n)| (l, Some(n)));
+        let read = number(line).zip(nth.map_or(Some(None), |nth| number(nth).map(Some)));
+        let read = read.map(|(line, nth)| Line { line, nth });
+        read.ok_or_else(|| "a line is 9, or 9.2 for the second statement that ran on it".into())
+    }
+}
+
 impl Which {
     /// The one on a line, if one is named.
-    pub fn of(line: Option<usize>) -> Which {
+    pub fn of(line: Option<Line>) -> Which {
         line.map_or(Which::Most, Which::Line)
     }
 }
@@ -58,59 +81,93 @@ impl Asked {
 
 const NOTHING: &str = "no statement gave a value or had work done, so there is nothing to tell";
 
-/// The statement with most to do, of those that ran, as a side of a comparison. Errors: a sentence.
-pub fn side(session: &mut Session, asked: &Asked) -> Result<Side, String> {
+/// A statement that ran as a side of a comparison, and the statement itself: the one that the
+/// session seeks, or else the one that is asked for. Errors: a sentence.
+pub fn side(
+    session: &mut Session,
+    asked: &Asked,
+    which: Which,
+    sought: bool,
+) -> Result<(Side, Option<Spot>), String> {
     let stories = session.core().stories();
-    let all: Vec<usize> = (0..stories.len()).collect();
-    most(&stories, asked, &all).and_then(|at| session.core().side(at)).ok_or_else(|| NOTHING.into())
+    let at = match sought {
+        true => session.core().sought().ok_or("under the switches that statement tells nothing")?,
+        false => one(&stories, asked, which)?,
+    };
+    let side = session.core().side(at).ok_or(NOTHING)?;
+    Ok((side, session.core().spot(at)))
 }
 
 /// Tells the statements that are asked for, of those that ran. Errors: a sentence.
 pub fn chosen(session: &mut Session, asked: &Asked, which: Which) -> Result<Told, String> {
     let stories = session.core().stories();
-    let all: Vec<usize> = (0..stories.len()).collect();
-    let on = |line: usize| {
-        let here = |k: &usize| (stories[*k].lines[0]..=stories[*k].lines[1]).contains(&line);
-        all.iter().copied().filter(here).collect::<Vec<_>>()
-    };
-    // What a line names is computed where it is used.
-    let used = |line: usize| {
-        let computes = |k: &usize| stories[*k].computes.contains(&line);
-        all.iter().copied().filter(computes).collect::<Vec<_>>()
-    };
-    let told: Vec<usize> = match which {
-        Which::All => all.clone(),
-        Which::Most => most(&stories, asked, &all).into_iter().collect(),
-        Which::Line(line) => {
-            let own = most(&stories, asked, &on(line));
-            own.or_else(|| most(&stories, asked, &used(line))).into_iter().collect()
-        }
-    };
-    let [at] = told.as_slice() else {
-        let traces: Vec<Trace> = told.iter().filter_map(|k| session.core().story(*k)).collect();
-        return match which {
-            Which::Line(line) if !stories.is_empty() => Err(format!(
-                "line {line} gave no value, and no launch has anything that is written there; \
-                 there are {}",
-                others(&stories, None)
-            )),
-            _ if traces.is_empty() => Err(NOTHING.into()),
-            _ => Ok(Told { traces, says: None }),
+    if which == Which::All {
+        let traces: Vec<Trace> =
+            (0..stories.len()).filter_map(|k| session.core().story(k)).collect();
+        return match traces.is_empty() {
+            true => Err(NOTHING.into()),
+            false => Ok(Told { traces, says: None }),
         };
-    };
-    let traces = session.core().story(*at).into_iter().collect();
-    let story = &stories[*at];
-    let says = stories.iter().any(|s| s.lines != story.lines).then(|| {
+    }
+    let at = one(&stories, asked, which)?;
+    let story = &stories[at];
+    let says = (stories.len() > 1).then(|| {
         let rule = match which {
             Which::Most => ", whose launches had most to do".into(),
-            Which::Line(line) if !(story.lines[0]..=story.lines[1]).contains(&line) => {
+            Which::Line(Line { line, .. }) if !stands_on(story, line) => {
                 format!(", where line {line} was computed")
             }
             _ => String::new(),
         };
-        format!("line {}{rule}; --line N tells {}", story.lines[0], others(&stories, Some(*at)))
+        let others = others(&stories, Some(at));
+        format!("line {}{rule}; --line N tells {others}", named(&stories, at))
     });
-    Ok(Told { traces, says })
+    Ok(Told { traces: session.core().story(at).into_iter().collect(), says })
+}
+
+fn stands_on(story: &Story, line: usize) -> bool {
+    (story.lines[0]..=story.lines[1]).contains(&line)
+}
+
+/// Those that ran on a line, in that order.
+fn on(stories: &[Story], line: usize) -> Vec<usize> {
+    (0..stories.len()).filter(|k| stands_on(&stories[*k], line)).collect()
+}
+
+/// The statement that is asked for. Errors: a sentence.
+fn one(stories: &[Story], asked: &Asked, which: Which) -> Result<usize, String> {
+    let all: Vec<usize> = (0..stories.len()).collect();
+    let Which::Line(Line { line, nth }) = which else {
+        return most(stories, asked, &all).ok_or_else(|| NOTHING.into());
+    };
+    let own = on(stories, line);
+    if let Some(nth) = nth.filter(|_| !own.is_empty()) {
+        let ran = count(own.len(), "statement");
+        let says = || format!("{ran} that can be told ran on line {line}, and {nth} is asked for");
+        return own.get(nth - 1).copied().ok_or_else(says);
+    }
+    // What a line names is computed where it is used.
+    let computes = |k: &usize| stories[*k].computes.contains(&line);
+    let used: Vec<usize> = all.into_iter().filter(computes).collect();
+    let found = most(stories, asked, &own).or_else(|| most(stories, asked, &used));
+    found.ok_or_else(|| match stories.is_empty() {
+        true => NOTHING.into(),
+        false => format!(
+            "line {line} gave no value, and no launch has anything that is written there; there \
+             are {}",
+            others(stories, None)
+        ),
+    })
+}
+
+/// The name of a story for `--line`: its line, and its order where others ran on it.
+fn named(stories: &[Story], at: usize) -> String {
+    let line = stories[at].lines[0];
+    let own = on(stories, line);
+    match own.iter().position(|k| *k == at).filter(|_| own.len() > 1) {
+        Some(nth) => format!("{line}.{}", nth + 1),
+        None => line.to_string(),
+    }
 }
 
 /// The statement that had most to do under the switches of the command line; where a program
@@ -125,16 +182,25 @@ fn most(stories: &[Story], asked: &Asked, of: &[usize]) -> Option<usize> {
 /// So many statements are named.
 const NAMED: usize = 6;
 
-/// The lines that can be told, those with most to do first: `12 (2 launches: t←…)`.
+/// The statements that can be told, those with most to do first, one that ran several times named
+/// by that of its rounds: `12 (2 launches: t←…)`.
 fn others(stories: &[Story], told: Option<usize>) -> String {
-    let mut rest: Vec<usize> = (0..stories.len())
-        .filter(|k| told.is_none_or(|at| stories[*k].lines != stories[at].lines))
-        .collect();
+    let mut rest: Vec<usize> = (0..stories.len()).filter(|k| told != Some(*k)).collect();
     rest.sort_by(|a, b| stories[*b].work_ns.total_cmp(&stories[*a].work_ns));
+    let mut rounds: HashMap<([usize; 2], &str), usize> = HashMap::new();
+    rest.retain(|k| {
+        let times = rounds.entry((stories[*k].lines, &stories[*k].text)).or_insert(0);
+        *times += 1;
+        *times == 1
+    });
     let one = |k: &usize| {
         let s = &stories[*k];
         let text: String = first_line(&s.text).chars().take(24).collect();
-        format!("{} ({}: {text})", s.lines[0], count(s.launches, "launch"))
+        let times = match rounds.get(&(s.lines, s.text.as_str())) {
+            Some(n) if *n > 1 => format!(", and {}", count(n - 1, "round") + " more"),
+            _ => String::new(),
+        };
+        format!("{} ({}{times}: {text})", named(stories, *k), count(s.launches, "launch"))
     };
     let named: Vec<String> = rest.iter().take(NAMED).map(one).collect();
     let more = rest.len().saturating_sub(NAMED);

@@ -6,6 +6,7 @@
 //! without effects, for two seconds at most, and what its statements gave is known to hover.
 
 mod text;
+mod wire;
 
 use crate::front::{FAILED, Settings, on_session};
 use aplomb_ground::protocol::{Completion, Event, Request, Sink};
@@ -28,12 +29,12 @@ const UNKNOWN: i32 = -32_601;
 /// Serves until the editor leaves; the exit code.
 pub fn run(settings: Settings, runs: bool) -> i32 {
     on_session(settings, move |session| {
-        let (connection, threads) = Connection::stdio();
+        let (connection, writer) = wire::connect();
         let mut server = Server { session, open: HashMap::new(), runs };
         match server.serve(&connection) {
             Ok(()) => {
                 drop(connection);
-                threads.join().map_or(FAILED, |()| 0)
+                writer.join().map_or(FAILED, |()| 0)
             }
             Err(says) => {
                 eprintln!("aplomb lsp: {says}");
@@ -182,10 +183,12 @@ impl Server<'_> {
         let limits = &mut self.session.core().limits;
         let before = std::mem::replace(&mut limits.seconds, SECONDS);
         let name = "text".to_string();
-        let told = self.ask(Request::Trace { code, name, switches: None, effects: false });
+        let mut heard = Heard::default();
+        let arrays = self.session.names_after(&code, &name, &mut heard);
         self.session.core().limits.seconds = before;
+        // Names inside of functions are known to their nodes alone.
         let mut shapes = HashMap::new();
-        for event in told {
+        for event in heard.0 {
             let nodes = match &event {
                 Event::Trace(trace) => trace.nodes.as_slice(),
                 _ => &[],
@@ -196,6 +199,8 @@ impl Server<'_> {
                 shapes.insert(name.clone(), format!("{shape} {}", node.dtype));
             }
         }
+        let bare = |says: String| says.trim_end_matches(", pending").to_string();
+        shapes.extend(arrays.into_iter().map(|(name, says)| (name, bare(says))));
         if let Some(open) = self.open.get_mut(uri) {
             open.shapes = shapes;
         }

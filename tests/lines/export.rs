@@ -58,17 +58,18 @@ pub fn programs() -> Vec<(String, Row)> {
 /// The rows of the table: a declaration, a function, and what stands in the way if something does.
 pub fn rows() -> Vec<Row> {
     let lines = ROWS.lines().filter(|l| !l.is_empty() && !l.starts_with('#'));
-    let row = |line: &str| {
-        let cells: Vec<&str> = line.split(" | ").map(str::trim).collect();
-        let why_not = cells.get(2).filter(|c| **c != "-").map(|cell| cell.to_string());
-        // C has what Python's array API lacks.
-        let why_not_c = why_not.clone().filter(|why| !why.starts_with("the array API"));
-        let cuda = cells.get(3).map(|cell| cell.to_string());
-        let why_not_cuda = why_not_c.clone().or(cuda);
-        let code = cells[1].replace(" ⋄⋄ ", "\n");
-        Row { code, name: "f".into(), takes: cells[0].into(), why_not, why_not_c, why_not_cuda }
-    };
     lines.map(row).collect()
+}
+
+fn row(line: &str) -> Row {
+    let cells: Vec<&str> = line.split(" | ").map(str::trim).collect();
+    let why_not = cells.get(2).filter(|c| **c != "-").map(|cell| cell.to_string());
+    // C has what Python's array API lacks.
+    let why_not_c = why_not.clone().filter(|why| !why.starts_with("the array API"));
+    let cuda = cells.get(3).map(|cell| cell.to_string());
+    let why_not_cuda = why_not_c.clone().or(cuda);
+    let code = cells[1].replace(" ⋄⋄ ", "\n");
+    Row { code, name: "f".into(), takes: cells[0].into(), why_not, why_not_c, why_not_cuda }
 }
 
 fn of(session: &mut Session, name: &str, takes: &str) -> Result<Function, Error> {
@@ -89,23 +90,27 @@ pub fn run(session: &mut Session, code: &str) {
 
 /// An argument as APL, and its arrays as numbers: above 0, or whole, or bits.
 fn argument(
-    of: &Declaration,
+    (of, sizes): (&Declaration, &[usize]),
     argument: &Argument,
     seed: &mut usize,
     all: &mut Vec<Value>,
 ) -> String {
     match argument {
-        Argument::One(leaf) => one(of, leaf, seed, all),
+        Argument::One(leaf) => one((of, sizes), leaf, seed, all),
         Argument::Several(more) => {
-            let items: Vec<String> =
-                more.iter().map(|a| format!("(⊂{})", self::argument(of, a, seed, all))).collect();
+            let item = |a| format!("(⊂{})", self::argument((of, sizes), a, seed, all));
+            let items: Vec<String> = more.iter().map(item).collect();
             format!("({})", items.join(","))
         }
     }
 }
 
-fn one(of: &Declaration, leaf: &Leaf, seed: &mut usize, all: &mut Vec<Value>) -> String {
-    let sizes = [24, 32, 20];
+fn one(
+    (of, sizes): (&Declaration, &[usize]),
+    leaf: &Leaf,
+    seed: &mut usize,
+    all: &mut Vec<Value>,
+) -> String {
     let shape = of.shape(leaf, &sizes[..of.free().len()]);
     let n: usize = shape.iter().product();
     *seed += 1;
@@ -142,33 +147,43 @@ fn numbers(a: &Array) -> Value {
     json!({ "shape": a.shape(), "items": items })
 }
 
-/// A case for Python: the arguments, and what the interpreter gives.
-fn case(session: &mut Session, function: &Function, to: &Path, row: &Row) -> Value {
+/// The extents of most cases.
+const SIZES: [usize; 3] = [24, 32, 20];
+
+/// A case for Python: the arguments at some extents, and what the interpreter gives, if it gives
+/// something.
+fn case(
+    session: &mut Session,
+    function: &Function,
+    to: &Path,
+    (row, sizes): (&Row, &[usize]),
+) -> Option<Value> {
     let (mut arguments, mut seed) = (Vec::new(), 0);
     let words: Vec<String> = function
         .takes
         .arguments
         .iter()
-        .map(|a| argument(&function.takes, a, &mut seed, &mut arguments))
+        .map(|a| argument((&function.takes, sizes), a, &mut seed, &mut arguments))
         .collect();
     let line = match &words[..] {
         [right] => format!("{} {right}", function.name),
         [left, right] => format!("{left} {} {right}", function.name),
         _ => unreachable!("one or two"),
     };
-    let value = session.value_of(&line).unwrap_or_else(|e| panic!("{}: {e}", row.code));
-    let value = value.expect("a value");
+    let value = session.value_of(&line).ok()??;
     let results = match value.data() {
         Data::Items(items) => match function.samples[0].several {
             true => items.iter().map(|a| numbers(&a)).collect(),
-            false => vec![numbers(&session.value_of(&format!("↑{line}")).unwrap().unwrap())],
+            false => vec![numbers(&session.value_of(&format!("↑{line}")).ok()??)],
         },
         _ => vec![numbers(&value)],
     };
-    json!({
+    let small = sizes.first().is_some_and(|n| *n < SIZES[0]);
+    Some(json!({
         "module": to.display().to_string(), "function": defined(&fs::read_to_string(to).unwrap()),
-        "arguments": arguments, "results": results,
-    })
+        "arguments": arguments, "results": results, "small": small,
+        "what": format!("{} {} at {sizes:?}", row.code, row.takes),
+    }))
 }
 
 /// The name of the last function of a module.
@@ -196,7 +211,9 @@ fn held(rows: &[Row], folder: &Path) {
             (Ok((function, text)), None) => {
                 let to = folder.join(format!("m{k}.py"));
                 fs::write(&to, text).unwrap();
-                cases.push(case(&mut session, &function, &to, row));
+                let free = function.takes.free().len();
+                let own = case(&mut session, &function, &to, (row, &SIZES[..free]));
+                cases.push(own.unwrap_or_else(|| panic!("{} gives nothing", row.code)));
             }
             (Err(error), Some(why)) if refuses(&error, why) => {}
             (Err(error), _) => wrong.push(format!("{}: {error}", row.code)),
@@ -204,6 +221,11 @@ fn held(rows: &[Row], folder: &Path) {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    told(cases, folder);
+}
+
+/// Runs the cases under every namespace.
+fn told(cases: Vec<Value>, folder: &Path) {
     let Some(python) = extras("numpy, array-api-strict, jax, dask, array-api-compat") else {
         return;
     };
@@ -225,6 +247,61 @@ fn held(rows: &[Row], folder: &Path) {
 fn every_kind_of_node_gives_what_the_interpreter_gives() {
     let folder = tempfile::tempdir().expect("a folder");
     held(&rows(), folder.path());
+}
+
+/// Slices by bounds that follow from extents: each is of the interpreter's items or refused, as C
+/// refuses it.
+const BOUNDS: &[&str] = &[
+    "f64[n] | f←{+/¯3↓¯3↓⍵}",
+    "f64[n] | f←{¯3↓¯3↓⍵}",
+    "f64[n] | f←{5↑2+/⍵}",
+    "f64[n] | f←{⌈/¯3↓3↓⍵}",
+    "f64[n] | f←{⌽¯2↓¯1↓⍵}",
+    "f64[n] | f←{(¯2+≢⍵)↑3⌽⍵}",
+    "f64[n] | f←{(3↓⍵)-¯3↓⍵}",
+    "f64[n] | f←{-/¯2↓⍵}",
+    "f64[n] | f←{(¯1+2×≢⍵)↑⍵}",
+    "f64[n,m] | f←{¯1↓2↓[1]⍵}",
+    "f64[n,m] | f←{¯1 ¯2↓¯1 ¯2↓⍵}",
+    "f64[n,m] | f←{⍵[2;]+⍵[3;]}",
+    "f64[n,m] | f←{(¯2+≢⍵)⌷⍵}",
+    "f64[n] f64[m] | f←{(≢⍺)↑⍵,⍺}",
+    "f64[n] f64[m] | f←{(1↓¯1↓⍺)∘.-¯2↓⍵}",
+    "f64[5] f64[n] | f←{⍵+(≢⍵)↑⍺}",
+    "f64[n,2] | f←{(,⍵)[2×⍳≢⍵]}",
+    "f64[n] | f←{¯2↓⍵[⌽⍳≢⍵]}",
+];
+
+#[test]
+fn extents_that_are_too_small_are_refused_and_all_others_give_what_the_interpreter_gives() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut cases = Vec::new();
+    let own = BOUNDS.iter().map(|line| row(line));
+    for (k, row) in own.chain(rows()).enumerate().filter(|(_, row)| row.why_not.is_none()) {
+        let mut session = session();
+        run(&mut session, &row.code);
+        let function = of(&mut session, &row.name, &row.takes);
+        let function = function.unwrap_or_else(|e| panic!("{}: {e}", row.code));
+        let to = folder.path().join(format!("m{k}.py"));
+        fs::write(&to, module(std::slice::from_ref(&function), "p.apl").unwrap()).unwrap();
+        let free = function.takes.free().len();
+        let small = (0..10).map(|n| [n, (7 * n + 2) % 5, (3 * n + 1) % 4]);
+        for sizes in small.take(if free == 0 { 0 } else { 10 }) {
+            cases.extend(case(&mut session, &function, &to, (&row, &sizes[..free])));
+        }
+    }
+    told(cases, folder.path());
+}
+
+/// The words of the refusal, and the extents from which on there is none, are C's.
+#[test]
+fn the_least_extent_is_told_in_words() {
+    let mut session = session();
+    run(&mut session, "f←{+/¯3↓¯3↓⍵}");
+    let text = module(&[of(&mut session, "f", "f64[n]").unwrap()], "p.apl").unwrap();
+    let wanted = "    if n < 6:\n        \
+                  raise ValueError(f\"n is {n}, and must be at least 6\")\n";
+    assert!(text.contains(wanted) && text.matches("raise").count() == 2, "{text}");
 }
 
 #[test]

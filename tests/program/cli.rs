@@ -227,6 +227,97 @@ fn any_statement_of_a_program_is_told() {
     }
 }
 
+/// Of several statements of one line each can be told, and each round of a loop.
+#[test]
+fn a_statement_is_named_by_its_line_and_its_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "x←÷⍳5000\n⎕←+/x ⋄ ⎕←⌈/x*2 ⋄ z←x×2\n:For i :In ⍳3\n⎕←+/x*i\n:EndFor\n";
+    let (_, path) = file(&folder, "p.apl", text);
+    let told = |line: &str| {
+        let (json, err, code) = ran(&["trace", "--line", line, &path], "");
+        let trace: serde_json::Value = serde_json::from_str(&json).unwrap_or_default();
+        (trace["statement"].as_str().map(String::from), err, code)
+    };
+    assert_eq!(told("2.1").0.as_deref(), Some("⎕←+/x"));
+    assert_eq!(told("2.2").0.as_deref(), Some("⎕←⌈/x*2"));
+    for round in ["4.1", "4.2", "4.3"] {
+        let (statement, err, _) = told(round);
+        assert_eq!(statement.as_deref(), Some("⎕←+/x*i"));
+        assert!(err.contains(&format!("line {round}; --line N tells")), "{err}");
+    }
+    let (_, err, code) = told("4.4");
+    assert!(code == 1 && err.contains("3 statements that can be told ran on line 4"), "{err}");
+    let (_, err, code) = ran(&["explain", "--line", "0.2", &path], "");
+    assert!(code == 2 && err.contains("9.2 for the second"), "{err}");
+}
+
+/// One program under two pipelines: each side had picked the statement with most to do of its own.
+#[test]
+fn both_sides_of_a_program_are_one_statement() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "x←÷⍳5000\n⎕←+/x[⍋x]\nA←50 50⍴x\n⎕←⌈/,A+.×⍉A\n";
+    let (_, path) = file(&folder, "two.apl", text);
+    for (words, statement) in [
+        (&[][..], None),
+        (&["--line", "2"], Some("⎕←+/x[⍋x]")),
+        (&["--line", "4"], Some("⎕←⌈/,A+.×⍉A")),
+    ] {
+        let all = [&["diff", path.as_str(), "--off", "fusion"][..], words].concat();
+        let (out, err, code) = ran(&all, "");
+        assert_eq!(code, 0, "{err}");
+        let side = |word: &str| {
+            let line = out.lines().find_map(|l| l.trim_start().strip_prefix(word));
+            let line = line.unwrap_or_else(|| panic!("{word}: {out}"));
+            line.split(" (off").next().unwrap_or_default().trim().to_string()
+        };
+        assert_eq!(side("before"), side("after"), "{out}");
+        assert!(statement.is_none_or(|s| side("before") == s), "{out}");
+    }
+}
+
+/// A program may begin with the mark of an encoding, which is no part of it.
+#[test]
+fn the_mark_of_utf_8_is_not_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, path) = file(&folder, "p.apl", "\u{FEFF}+/÷⍳5000\n÷0\n");
+    for words in [&["run"][..], &["check"], &["explain"], &["profile"], &["trace"]] {
+        let (out, err, _) = ran(&[words, &[path.as_str()][..]].concat(), "");
+        assert!(!format!("{out}{err}").contains('\u{FEFF}'), "{words:?}: {out}{err}");
+    }
+    let (_, path) = file(&folder, "q.apl", "\u{FEFF}#!/usr/bin/env aplomb\n2+2\n");
+    assert_eq!(ran(&[&path], ""), ("4\n".into(), "".into(), 0));
+}
+
+#[test]
+fn a_run_of_nothing_takes_no_time_below_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, path) = file(&folder, "p.apl", "");
+    let (out, err, code) = ran(&["profile", &path], "");
+    assert!(code == 0 && !out.contains("-0"), "{out}{err}");
+}
+
+/// Phrases that no values of their names can run are errors of `check`, in the words of the run.
+#[test]
+fn check_tells_what_can_never_run() {
+    let folder = tempfile::tempdir().unwrap();
+    for (text, says) in [
+        ("y←1÷\n", Some("÷ has no right argument")),
+        ("'abc',\n", Some(", has no right argument")),
+        ("f←{x←⍵ ⋄ ⍵+x×2-}\n", Some("- has no right argument")),
+        ("∇f\n2 3⍴\n∇\n", Some("⍴ has no right argument")),
+        ("z←1+(2×)5\n", Some("× has no right argument")),
+        ("mean←+/÷≢\ng←2∘×\nh←+⍤1÷\nk←{⍺←⊢ ⋄ ⍺ -}\n", None),
+    ] {
+        let (_, path) = file(&folder, "p.apl", text);
+        let (out, err, code) = ran(&["check", &path], "");
+        let told = format!("{out}{err}");
+        match says {
+            Some(says) => assert!(code == 1 && told.contains(says), "{text}: {told}"),
+            None => assert!(!told.contains("SYNTAX ERROR"), "{text}: {told}"),
+        }
+    }
+}
+
 /// Runs that take turns are compared; two single runs are not.
 #[test]
 fn a_cold_run_is_no_difference() {

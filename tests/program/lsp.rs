@@ -49,6 +49,12 @@ impl Editor {
         serde_json::from_slice(&body).expect("JSON")
     }
 
+    /// Bytes as they are.
+    fn raw(&mut self, bytes: &[u8]) {
+        self.to.write_all(bytes).expect("a pipe");
+        self.to.flush().expect("a pipe");
+    }
+
     fn tell(&mut self, method: &str, params: Value) {
         self.send(json!({ "jsonrpc": "2.0", "method": method, "params": params }));
     }
@@ -148,5 +154,81 @@ fn an_odd_editor_ends_nothing() {
         editor.tell("textDocument/didSave", odd);
     }
     assert_eq!(editor.ask("textDocument/rename", json!({}))["code"], -32_601);
+    editor.leave();
+}
+
+/// Bytes that are no message are answered as JSON-RPC says, and the next one is read.
+#[test]
+fn a_message_that_is_none_ends_nothing() {
+    let mut editor = Editor::start(&[]);
+    let framed = |body: &[u8]| {
+        let head = format!("Content-Length: {}\r\n\r\n", body.len());
+        [head.as_bytes(), body].concat()
+    };
+    let long = [framed(&[b' '; 1 << 26]), b" ".to_vec()].concat();
+    let long = String::from_utf8(long).unwrap().replacen("67108864", "67108865", 1);
+    let odd: [(Vec<u8>, i32, Value); 12] = [
+        (framed(b"{\"a\":"), -32_700, Value::Null),
+        (framed(b""), -32_700, Value::Null),
+        (framed(b"\xff\xfe"), -32_700, Value::Null),
+        (framed(b"5"), -32_600, Value::Null),
+        (framed(b"[{}]"), -32_600, Value::Null),
+        (framed(b"{\"jsonrpc\":\"2.0\",\"id\":5}"), -32_600, json!(5)),
+        (framed(b"{\"id\":0.5,\"method\":\"x\"}"), -32_600, json!(0.5)),
+        (framed(b"{\"id\":{},\"method\":\"x\"}"), -32_600, Value::Null),
+        (b"Foo: bar\r\n\r\n".to_vec(), -32_700, Value::Null),
+        (b"Content-Length: -5\r\n\r\n".to_vec(), -32_700, Value::Null),
+        (b"Content-Length: 99999999999999999999999\r\n\r\n".to_vec(), -32_700, Value::Null),
+        (long.into_bytes(), -32_700, Value::Null),
+    ];
+    for (bytes, code, id) in odd {
+        editor.raw(&bytes);
+        let said = editor.read();
+        let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).into_owned();
+        assert_eq!((&said["error"]["code"], &said["id"]), (&json!(code), &id), "{shown}: {said}");
+    }
+    // A length that is none: its message is passed over with it.
+    editor.raw(b"Content-Length: x\r\n\r\n{\"jsonrpc\":\"2.0\"}");
+    assert_eq!(editor.read()["error"]["code"], -32_700);
+    assert_eq!(editor.open("x←1"), json!([]));
+    editor.leave();
+}
+
+/// A length that nothing can have took the process with it.
+#[test]
+fn a_message_of_any_length_is_refused_at_once() {
+    let mut editor = Editor::start(&[]);
+    editor.raw(b"Content-Length: 9999999999999999999\r\n\r\n");
+    assert_eq!(editor.read()["error"]["code"], -32_700);
+    drop(editor.to);
+    assert!(editor.child.wait().expect("an end").code().is_some());
+}
+
+/// Names have their shapes whether or not a launch computed them, and those of before a text was
+/// stopped too.
+#[test]
+fn small_arrays_have_shapes_as_well() {
+    for (text, shapes) in [
+        ("x←2 3⍴⍳6\nz←x+1\nf←{+/⍵}\ny←f x\n", &[(0, "2 3 "), (1, "2 3 "), (3, "2 ")][..]),
+        ("x←2 3⍴⍳6\nz←÷0\n", &[(0, "2 3 ")]),
+        ("x←2 3⍴⍳6\ny←{∇⍵}1\n", &[(0, "2 3 ")]),
+    ] {
+        let mut editor = Editor::start(&["--run"]);
+        editor.open(text);
+        for (line, shape) in shapes {
+            let told = editor.at("hover", *line, 0)["contents"]["value"].to_string();
+            assert!(told.contains(&format!("⍝ {shape}")), "{text} line {line}: {told}");
+        }
+        editor.leave();
+    }
+}
+
+/// A phrase that can never run is wrong before it runs.
+#[test]
+fn a_phrase_without_its_right_argument_is_told() {
+    let mut editor = Editor::start(&[]);
+    let wrong = editor.open("x←3\ny←1÷\n");
+    assert_eq!(wrong[0]["range"]["start"], json!({ "line": 1, "character": 3 }), "{wrong}");
+    assert_eq!(wrong[0]["message"], "SYNTAX ERROR: ÷ has no right argument");
     editor.leave();
 }

@@ -12,8 +12,10 @@ mod c;
 mod cuda;
 mod declared;
 mod example;
+mod extents;
 mod fit;
 mod names;
+mod polynomial;
 mod python;
 
 pub use c::{Files, c};

@@ -431,7 +431,8 @@ pub fn bytes(n: u64) -> String {
 
 /// Microseconds for people: `12 µs`, `2.4 ms`.
 pub fn time(us: f64) -> String {
-    match us {
+    // A sum of nothing is -0.
+    match us + 0.0 {
         us if us < 1.0 => format!("{:.0} ns", us * 1e3),
         us if us < 1e3 => format!("{us:.0} µs"),
         us if us < 1e6 => format!("{:.1} ms", us / 1e3),

@@ -65,7 +65,8 @@ pub fn table(profile: &Profile, width: usize) -> String {
     };
     let mut out: String =
         grid(&rows, &[1 + columns().count()]).lines().map(|l| cut(l) + "\n").collect();
-    let sum = |of: fn(&Line) -> f64| profile.lines.iter().map(of).sum::<f64>();
+    // A sum of no lines is -0.
+    let sum = |of: fn(&Line) -> f64| profile.lines.iter().map(of).fold(0.0, |x, y| x + y);
     let rest = &profile.lines[told.min(LINES)..told];
     if !rest.is_empty() {
         let ms: f64 = rest.iter().map(Line::total_ms).sum();

@@ -4,13 +4,10 @@
 //! (`kir::in_order`), at each of the declaration's sizes; `fit` makes one of these, and `extents`
 //! tells for which sizes that one is. What may fail is a code and a sentence; nothing is allocated.
 
-mod extents;
 pub mod says;
 
-pub use extents::{all as all_conditions, conditions as marked_conditions, open as conditions};
-
 use crate::declared::Extent;
-use crate::{Function, Given, Leaf, Planned, fit, names};
+use crate::{Function, Given, Leaf, Planned, extents, fit, names};
 use aplomb_ground::error::{Result, bug};
 use aplomb_plans::kir::{self, Code, ParamKind, Scratch, Type};
 use aplomb_plans::plan::{BufId, From, Plan};
@@ -433,7 +430,7 @@ impl Written {
     fn of(planned: &Planned, head: &Head, leaves: &[&Leaf]) -> Result<Written> {
         let plan = &planned.plan;
         let mut w = Written {
-            conditions: extents::conditions(planned),
+            conditions: extents::of_plan(planned),
             memory: String::new(),
             body: String::new(),
             shapes: String::new(),

@@ -8,11 +8,11 @@
 mod texts;
 
 use crate::c::{
-    Head, all_conditions, conditions, extents_text, held, inputs_of, is_taken, scratch, shape_text,
-    type_of, unused, with_tables,
+    Head, extents_text, held, inputs_of, is_taken, scratch, shape_text, type_of, unused,
+    with_tables,
 };
 use crate::declared::Extent;
-use crate::{Function, Given, Planned, c::says, fit, names};
+use crate::{Function, Given, Planned, c::says, extents, fit, names};
 use aplomb_ground::error::{Result, bug};
 use aplomb_plans::kir::{self, Code, Kernel, ParamKind, Spread, Type};
 use aplomb_plans::plan::{BufId, From, Kind};
@@ -107,7 +107,7 @@ fn defined(
     let kernels = settled(&|w| w.kernels.clone())?;
     let failing: Vec<usize> = written.iter().flat_map(|w| w.failing.clone()).collect();
     let notes = says::Notes::new(function, first, from);
-    let conditions = conditions(&settled(&|w| w.conditions.clone())?);
+    let conditions = extents::open(&settled(&|w| w.conditions.clone())?);
     let body = notes.put(&with_tables(&settled(&|w| w.body.clone())?, &head.letters));
     let memory = settled(&|w| w.memory.clone())?;
     let shapes: Vec<String> = settled(&|w| w.shapes.clone())?.lines().map(String::from).collect();
@@ -174,7 +174,7 @@ fn defined(
             };
         }
     }
-    let fits = all_conditions(&conditions);
+    let fits = extents::all(&conditions);
     let mut told = String::new();
     for (k, (shape, d)) in shapes.iter().zip(&dtypes).enumerate() {
         let extents: Vec<&str> = shape.split(", ").filter(|e| !e.is_empty()).collect();
@@ -253,7 +253,7 @@ impl Written {
     fn of(planned: &Planned, name: &str, head: &Head) -> Result<Written> {
         let plan = &planned.plan;
         let mut w = Written {
-            conditions: crate::c::marked_conditions(planned),
+            conditions: extents::of_plan(planned),
             memory: String::new(),
             body: String::new(),
             shapes: String::new(),

@@ -14,6 +14,14 @@ pub struct Helper {
 
 const HELPERS: &[Helper] = &[
     Helper {
+        name: "_div_floor",
+        calls: &[],
+        text: r#"def _div_floor(x, by):
+    """The greatest whole number that is not above x / by, of extents."""
+    return x // by
+"#,
+    },
+    Helper {
         name: "_divide",
         calls: &[],
         text: r#"def _divide(xp, x, y):
@@ -143,6 +151,8 @@ const HELPERS: &[Helper] = &[
         first = {"maximum": -numpy.inf, "minimum": numpy.inf, "multiply": 1.0}[name]
         scan = dask.array.reductions.cumreduction
         return scan(one.accumulate, one, first, x, axis=axis, dtype=x.dtype)
+    if not x.shape[axis]:
+        return x
     parts = [_along(x, axis, 0)]
     for k in range(1, x.shape[axis]):
         parts.append(getattr(xp, name)(parts[-1], _along(x, axis, k)))

@@ -12,9 +12,11 @@ mod value;
 mod writer;
 
 use crate::declared::Extent;
+use crate::extents::{self, Condition};
 use crate::{Declaration, Function, Leaf, fit, names};
 use aplomb_ground::error::{Error, bug};
 use value::Kind;
+use writer::Written;
 
 /// The module of these functions; `from` names the file that they stand in.
 pub fn module(functions: &[Function], from: &str) -> Result<String, Error> {
@@ -121,21 +123,24 @@ fn definition(function: &Function) -> Result<String, Error> {
     let Some(home) = samples.first().map(|s| &s.home) else {
         return Err(bug!("a function without a graph"));
     };
-    let (mut texts, mut alone) = (Vec::new(), Vec::new());
+    let mut written: Vec<Written> = Vec::new();
     for sample in samples {
         let body = writer::body(sample, takes, &parameters, &letters);
-        let (text, own) = body.map_err(|r| {
+        written.push(body.map_err(|r| {
             let error = home.refused(&r.says);
             home.placed(match &r.place {
                 Some(place) => error.at(place),
                 None => error,
             })
-        })?;
-        texts.push(text);
-        alone = own;
+        })?);
     }
-    let body = fit::settled(&texts, &sizes, &letters, fit::Style::Python)
-        .map_err(|says| home.placed(home.refused(&says)))?;
+    let settled = |part: fn(&Written) -> &String| {
+        let texts: Vec<String> = written.iter().map(|w| part(w).clone()).collect();
+        fit::settled(&texts, &sizes, &letters, fit::Style::Python)
+            .map_err(|says| home.placed(home.refused(&says)))
+    };
+    let conditions = extents::open(&settled(|w| &w.conditions)?);
+    let body = settled(|w| &w.text)?;
     let source = home.text.replace('\\', "\\\\").replace("\"\"\"", "\\\"\"\"");
     let of = |(leaf, name): (&&Leaf, &String)| {
         format!("    {name}: {}, {}\n", Kind::of(leaf.dtype).name(), shape_for_people(leaf))
@@ -143,13 +148,31 @@ fn definition(function: &Function) -> Result<String, Error> {
     let told: String = takes.leaves().iter().zip(&parameters).map(of).collect();
     let apl: Vec<&str> = source.lines().collect();
     let apl = apl.join("\n    ");
-    let told = told + &whole(&alone);
+    let told = told + &whole(written.last().map_or(&[], |w| &w.alone[..]));
     let head = format!(
         "def {}(xp, {}):\n    \"\"\"{name}←{apl}\n\n{told}    \"\"\"\n",
         identifier(name),
         parameters.join(", ")
     );
-    Ok(head + &shapes(takes, &parameters) + &body)
+    Ok(head + &shapes(takes, &parameters) + &held(&conditions) + &body)
+}
+
+/// The lines that hold the extents to what the body reads.
+fn held(conditions: &[Condition]) -> String {
+    let line = |own: &Condition| match own.least() {
+        // No array has an axis that is shorter than nothing.
+        Some((_, ..=0)) => String::new(),
+        Some((letter, least)) => {
+            let says = format!("{letter} is {{{letter}}}, and must be at least {least}");
+            format!("    if {letter} < {least}:\n        raise ValueError(f\"{says}\")\n")
+        }
+        None => {
+            let text = own.text(fit::Style::Python);
+            let says = format!("these extents do not fit: {text}");
+            format!("    if not ({text}):\n        raise ValueError(\"{says}\")\n")
+        }
+    };
+    conditions.iter().map(line).collect()
 }
 
 /// The lines of a docstring about what does not split into blocks; none where all of it does.

@@ -84,7 +84,7 @@ pub fn value(w: &mut Writer, at: NodeId) -> Result<Value, Refused> {
             }
             w.needs_all("places that values tell");
             let x = w.value(args[0]);
-            reads::gathered(w, &x, dag.shape(args[0]), read, &moves, shape)
+            reads::gathered(w, &x, dag.shape(args[0]), read, (along, &moves), shape)
         }
         Node::Loop(Loop { args, body, result }) => {
             let key = (Arc::as_ptr(body) as usize, args.to_vec());
@@ -168,10 +168,14 @@ fn folded(
     }
     if let Some((_, name)) = FOLDS.iter().find(|f| f.0 == op) {
         let kind = if of == DType::F32 { Kind::F32 } else { Kind::F64 };
+        if matches!(op, Op::Max | Op::Min) {
+            w.folds_some(src, axis);
+        }
         let x = x.to(kind).text;
         return Ok(Value::atom(format!("xp.{name}({x}, axis={axis})"), kind));
     }
     // From the end, one after the other.
+    w.folds_some(src, axis);
     let n = w.dag.shape(src)[axis];
     in_order(w, &x, axis, n, |w, item, sum| {
         ops::value(w, op, 0.0, &[(item, of), (sum, dtype)], dtype)
@@ -282,6 +286,7 @@ fn whole(w: &mut Writer, what: &Whole, args: &[NodeId]) -> Result<Value, Refused
     match what {
         Whole::Fold { axis, body, given } => {
             let (src, axis) = (args[0], *axis as usize);
+            w.folds_some(src, axis);
             let n = w.dag.shape(src)[axis];
             let x = w.value(src);
             in_order(w, &x, axis, n, |w, item, sum| {

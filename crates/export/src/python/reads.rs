@@ -3,9 +3,9 @@
 
 use super::value::{Kind, Value};
 use super::writer::{Refused, Writer};
-use crate::fit;
-use aplomb_values::dag::Read;
+use crate::{extents, fit};
 use aplomb_values::dag::ix::{Atom, Ix, linear};
+use aplomb_values::dag::{Along, Read};
 
 /// Extents as a tuple.
 pub fn tuple(shape: &[usize]) -> String {
@@ -93,6 +93,7 @@ pub fn value(
     to: &[usize],
 ) -> Result<Value, Refused> {
     let src = src.as_array(src.kind);
+    w.conditions.extend(extents::of_read(read, from, &[], to));
     if read.tests.is_empty() {
         return Ok(plain(w, &src, from, read, to));
     }
@@ -132,7 +133,11 @@ fn padded(w: &mut Writer, src: &Value, from: &[usize], read: &Read, to: &[usize]
     let moved: Vec<Ix> =
         sides.iter().enumerate().map(|(k, (lo, _))| Ix::axis(k).offset(*lo)).collect();
     let inside = Read::new(read.ix.iter().map(|ix| ix.substitute(&moved, &inner)));
+    w.conditions.extend(extents::of_read(&inside, from, &[], &inner));
     let x = plain(w, src, from, &inside, &inner);
+    // The box and what is around it are no shorter than nothing.
+    let around = sides.iter().zip(to).flat_map(|((lo, hi), n)| [*lo, hi - lo, *n as i64 - hi]);
+    w.conditions.extend(around.map(|n| format!("{} >= 0", fit::whole(n))));
     let side = |(k, (lo, hi)): (usize, &(i64, i64))| {
         format!("({}, {})", fit::whole(*lo), fit::whole(to[k] as i64 - hi))
     };
@@ -198,7 +203,10 @@ fn by_axes(w: &mut Writer, src: &Value, from: &[usize], axes: &[Axis], to: &[usi
     let mut flips = Vec::new();
     for (a, n) in axes.iter().zip(from) {
         slices.push(match a {
-            Axis::At(c) => fit::whole(*c),
+            Axis::At(c) => {
+                w.stays_inside(&[*c, c + 1], *n as i64);
+                fit::whole(*c)
+            }
             Axis::Steps { of, from, step } => {
                 let last = from + step * (to[*of] as i64 - 1);
                 let (lo, hi) = (*from.min(&last), *from.max(&last));
@@ -209,6 +217,7 @@ fn by_axes(w: &mut Writer, src: &Value, from: &[usize], axes: &[Axis], to: &[usi
                     1 => String::new(),
                     k => format!(":{}", fit::whole(k)),
                 };
+                w.stays_inside(&[lo, hi + 1], *n as i64);
                 let low = if lo == 0 { String::new() } else { fit::whole(lo) };
                 let high = if hi + 1 == *n as i64 { String::new() } else { fit::whole(hi + 1) };
                 format!("{low}:{high}{every}")
@@ -280,12 +289,13 @@ pub fn gathered(
     src: &Value,
     from: &[usize],
     read: &Read,
-    moves: &[String],
+    (along, moves): (&[Along], &[String]),
     to: &[usize],
 ) -> Result<Value, Refused> {
     if !read.tests.is_empty() {
         return Err(Refused::new("it reads beyond an edge at places that values tell"));
     }
+    w.conditions.extend(extents::of_read(read, from, along, to));
     let names = w.places(to);
     let still = linear(&read.ix, from, to);
     let still = index(&still, &|k| names[k].clone());

@@ -3,7 +3,7 @@
 use super::nodes;
 use super::value::{Kind, Value};
 use super::{TAKEN, identifier, reads};
-use crate::{Applied, Declaration, fit};
+use crate::{Applied, Declaration, extents, fit};
 use aplomb_ground::span::{Place, Span};
 use aplomb_values::array::Array;
 use aplomb_values::dag::{Dag, Node, NodeId};
@@ -36,6 +36,8 @@ pub struct Writer<'a> {
     pub loops: HashMap<(usize, Vec<NodeId>), Vec<String>>,
     /// The nodes that do not split into blocks, each with the reason.
     pub alone: Vec<String>,
+    /// The conditions on extents, a line each.
+    pub conditions: Vec<String>,
     /// The node under way.
     at: Option<NodeId>,
     lines: Vec<String>,
@@ -124,19 +126,44 @@ impl Writer<'_> {
         }
     }
 
+    /// Notes that bounds of a slice stay on an axis, also where nothing is read: Python counts what
+    /// is below 0 from the end, and what is beyond the end means nothing.
+    pub fn stays_inside(&mut self, bounds: &[i64], n: i64) {
+        for bound in bounds {
+            self.conditions.push(format!("{} >= 0", fit::whole(*bound)));
+            self.conditions.push(format!("{} >= {}", fit::whole(n), fit::whole(*bound)));
+        }
+    }
+
+    /// Notes that an axis has an item: a fold begins with it.
+    pub fn folds_some(&mut self, at: NodeId, axis: usize) {
+        let n = self.dag.shape(at)[axis] as i64;
+        self.conditions.push(format!("{} > 0", fit::whole(n)));
+    }
+
     /// The value of a node before this one.
     pub fn value(&self, at: NodeId) -> Value {
         self.values[at.index()].clone()
     }
 }
 
-/// The body of a function, its numbers marked, and what in it does not split into blocks.
+/// The body of a function at one of its sizes, numbers marked.
+pub struct Written {
+    /// Its lines.
+    pub text: String,
+    /// The nodes that do not split into blocks.
+    pub alone: Vec<String>,
+    /// The extents for which it is.
+    pub conditions: String,
+}
+
+/// The body of a function.
 pub fn body(
     applied: &Applied,
     takes: &Declaration,
     parameters: &[String],
     letters: &[String],
-) -> Result<(String, Vec<String>), Refused> {
+) -> Result<Written, Refused> {
     let recorded = &*applied.recorded;
     let dag = &recorded.dag;
     let named = takes.leaves().into_iter().zip(parameters).zip(&applied.leaves);
@@ -153,6 +180,7 @@ pub fn body(
         leaves,
         loops: HashMap::new(),
         alone: Vec::new(),
+        conditions: Vec::new(),
         at: None,
         lines: Vec::new(),
         indent: 1,
@@ -171,6 +199,7 @@ pub fn body(
         }
         let info = dag.info(at);
         w.at = Some(at);
+        w.conditions.extend(extents::of_shape(dag.shape(at)));
         let made = nodes::value(&mut w, at)
             .map_err(|r| Refused { place: r.place.or_else(|| info.meta.place.clone()), ..r })?;
         let given = dag.node(at).is_given() || w.leaves.values().any(|l| l.text == made.text);
@@ -199,7 +228,8 @@ pub fn body(
         (all, _) => format!("({})", all.join(", ")),
     };
     w.line(&format!("return {given}"));
-    Ok((w.used().join("\n") + "\n", w.alone))
+    let text = w.used().join("\n") + "\n";
+    Ok(Written { text, alone: w.alone, conditions: w.conditions.join("\n") })
 }
 
 /// For each node the first one that is equal to it, with operands that are: a function that is

@@ -4,6 +4,7 @@ use super::kept::{Forced, Interpreted, Kept, Run, Warning};
 use super::mode::{Mode, Spent};
 use super::profile::Recorder;
 use super::registers::Registers;
+use super::stories::Sought;
 use super::watchdog::{Bounds, Fired, Watchdog};
 use crate::files::{Aside, Reach};
 use aplomb_compiler::pass::{Options, PlanCache};
@@ -51,6 +52,8 @@ pub struct Core {
     pub(super) kept: Vec<Kept>,
     /// The one of them whose arrays are there still.
     pub(super) held: usize,
+    /// The statement whose arrays stay though others have more to do.
+    pub(super) sought: Option<Sought>,
     /// The story of the statement under way.
     pub(super) current: Kept,
     /// The warnings of the evaluator since the last evaluation.
@@ -110,6 +113,7 @@ impl Core {
             shown: HashSet::new(),
             kept: Vec::new(),
             held: 0,
+            sought: None,
             current: Kept::default(),
             warnings: Vec::new(),
             interpreted: Vec::new(),

@@ -9,8 +9,8 @@ use aplomb_compiler::pass::{Log, Prices, let_go, tell_text, tell_times};
 use aplomb_devices::device::{Compiling, LaunchStats};
 use aplomb_ground::error::{Error, OnHost, count};
 use aplomb_ground::limits::Interrupt;
-use aplomb_ground::span::Place;
 use aplomb_ground::span::first_line;
+use aplomb_ground::span::{Place, Span};
 use aplomb_ground::trace::{Config, Diagnostic, ResultRecord, SourceText, Trace};
 use aplomb_language::eval::host::Much;
 use aplomb_language::eval::work::Reason;
@@ -250,6 +250,11 @@ impl Kept {
     pub fn is_some(&self) -> bool {
         self.text.as_ref().is_some_and(|text| !text.is_empty())
             || self.place.as_ref().is_some_and(|place| !place.span.is_empty())
+    }
+
+    /// The statement's place in its text.
+    pub fn span(&self) -> Option<Span> {
+        self.place.as_ref().map(|place| place.span)
     }
 
     /// The statement's text.

@@ -34,6 +34,7 @@ pub use kept::Story;
 pub use mode::{Mode, Spent};
 pub use record::result_of;
 pub use repro::Reproduction;
+pub use stories::Spot;
 
 use aplomb_compiler::pass::Options;
 use aplomb_devices::device::{Trial, Wanted};

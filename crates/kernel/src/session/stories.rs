@@ -4,9 +4,24 @@ use super::compare::Side;
 use super::core::Core;
 use super::kept::{self, Kept, Story};
 use aplomb_compiler::pass::Options;
+use aplomb_ground::span::Span;
 use aplomb_ground::trace::{ResultRecord, Trace};
 use aplomb_values::dag::Recorded;
 use std::rc::Rc;
+
+/// A statement of a text: its place, and how often it had run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spot {
+    span: Span,
+    round: usize,
+}
+
+/// A statement whose arrays stay, and where its story is.
+pub(super) struct Sought {
+    spot: Spot,
+    met: usize,
+    at: Option<usize>,
+}
 
 impl Core {
     /// The statement under way is over. A story that gave no value is one too, for those who look
@@ -25,17 +40,28 @@ impl Core {
             current.warnings.extend(self.interpreted.drain(..).map(|i| i.warning()));
         }
         if looks_on && !(current.parts.is_empty() && current.warnings.is_empty()) {
-            self.kept.push(current);
+            self.keep(current);
         }
         self.let_go();
     }
 
+    /// Keeps the story of a statement that is over.
+    pub(super) fn keep(&mut self, told: Kept) {
+        if let Some(sought) = self.sought.as_mut().filter(|s| told.span() == Some(s.spot.span)) {
+            sought.met += 1;
+            let here = sought.met == sought.spot.round;
+            sought.at = sought.at.or(here.then_some(self.kept.len()));
+        }
+        self.kept.push(told);
+    }
+
     /// Arrays that only stories would hold are let go; where each statement is told, those of the
-    /// one with most to do stay, so that it can be run again.
+    /// one that is sought stay, or else of the one with most to do, so that it can be run again.
     fn let_go(&mut self) {
         let Some(last) = self.kept.len().checked_sub(1) else { return };
         let held = self.held.min(last);
-        let (gone, stays) = match self.kept[last].work_ns() < self.kept[held].work_ns() {
+        let rank = |k: usize| (self.sought() == Some(k), self.kept[k].work_ns());
+        let (gone, stays) = match rank(last) < rank(held) {
             true => (last, held),
             false => (held, last),
         };
@@ -80,8 +106,25 @@ impl Core {
         self.kept.get(at).map(Kept::tell)
     }
 
-    /// The same, as a side of a comparison; arrays are there of one statement only, the one with
-    /// most to do.
+    /// The statement of a story, for another run of the same text.
+    pub fn spot(&self, at: usize) -> Option<Spot> {
+        let span = self.kept.get(at)?.span()?;
+        let round = self.kept[..=at].iter().filter(|k| k.span() == Some(span)).count();
+        Some(Spot { span, round })
+    }
+
+    /// From now on the arrays of that statement stay, whatever others have to do.
+    pub fn seek(&mut self, spot: Option<Spot>) {
+        self.sought = spot.map(|spot| Sought { spot, met: 0, at: None });
+    }
+
+    /// The story of the statement that is sought, once it ran.
+    pub fn sought(&self) -> Option<usize> {
+        self.sought.as_ref().and_then(|sought| sought.at)
+    }
+
+    /// The same, as a side of a comparison; arrays are there of one statement only, the one that is
+    /// sought or has most to do.
     pub fn side(&self, at: usize) -> Option<Side> {
         self.kept.get(at).map(Kept::side)
     }

@@ -3,7 +3,7 @@
 
 use super::mode::Mode;
 use super::world::World;
-use super::{Last, OLDER, Older, Session, failure};
+use super::{Class, Last, OLDER, Older, Session, failure};
 use aplomb_compiler::pass::Options;
 use aplomb_ground::error::{Result, domain, value};
 use aplomb_ground::protocol::{Event, Sink, Switches};
@@ -157,6 +157,27 @@ impl Session {
         sink: &mut dyn Sink,
     ) {
         self.aside(|session| session.tell_here(code, name, switches, sink));
+    }
+
+    /// Tells a text that runs aside and without effects, and gives the arrays that its names hold
+    /// behind it, however it ended: names, each with shape and type.
+    pub fn names_after(
+        &mut self,
+        code: &str,
+        name: &str,
+        sink: &mut dyn Sink,
+    ) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        self.protected(sink, |session, sink| {
+            let mode = Mode { holding: true, each: true, ..session.core.mode() };
+            let own = |session: &mut Session| {
+                session.tell_here(code, name, None, sink);
+                let arrays = session.interp.names().into_iter().filter(|n| n.class == Class::Array);
+                found.extend(arrays.map(|n| (n.name, n.says)));
+            };
+            session.looking(mode, |session| session.aside(own));
+        });
+        found
     }
 
     fn tell_here(

@@ -521,7 +521,7 @@ impl Host for World<'_> {
             let mut told = std::mem::take(&mut self.core.current);
             told.warnings.extend(self.core.warnings.iter().cloned());
             told.warnings.extend(self.core.interpreted.iter().map(Interpreted::warning));
-            self.core.kept.push(told);
+            self.core.keep(told);
         }
         if let (Some(sink), false) = (&mut self.sink, self.silent) {
             let page = sink.rich().then(|| format::page(value, style));

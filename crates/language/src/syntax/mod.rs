@@ -7,6 +7,7 @@ pub mod ast;
 mod check;
 pub mod guards;
 pub mod lint;
+mod never;
 mod parse;
 pub mod resolve;
 pub mod spent;
@@ -39,7 +40,10 @@ pub fn parse(
 pub fn check(source: &Arc<Source>, limits: &Limits) -> Vec<Error> {
     match tree(source, &mut Symbols::default(), limits, &Interrupt::default()) {
         Err(errors) => errors,
-        Ok(ast) => ast.tradfns.into_iter().filter_map(|f| f.steps.err()).collect(),
+        Ok(ast) => {
+            let never = never::bound(&ast);
+            ast.tradfns.into_iter().filter_map(|f| f.steps.err()).chain(never).collect()
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use super::look::Look;
 use super::menu::Menu;
 use super::run::{Row, Run, Start};
 use super::view::{Ask, Nodes, View, image};
-use super::{ALL, Pane, SCREENS};
+use super::{ALL, Pane, SCREENS, help};
 use aplomb_ground::limits::Interrupt;
 use aplomb_ground::protocol::{
     Client, Event, Failure, MimeBundle, Request, Status, Switches, TEXT,
@@ -491,6 +491,8 @@ impl<C: Client> App<C> {
             self.help = match key.code {
                 KeyCode::Down | KeyCode::Char('j') => Some(top + 1),
                 KeyCode::Up | KeyCode::Char('k') => Some(top.saturating_sub(1)),
+                KeyCode::PageDown | KeyCode::Char(' ') => Some(top + help::PAGE),
+                KeyCode::PageUp => Some(top.saturating_sub(help::PAGE)),
                 _ => None,
             };
         } else if let Some(words) = self.searching.take() {

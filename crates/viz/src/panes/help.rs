@@ -10,7 +10,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("1 2 3", "screens; t is the switches and back"),
     ("i, Enter", "write in the source; `r gives a glyph, Esc ends; it runs as you write"),
     ("[ ]", "the graph a pass earlier, later"),
-    ("< >", "the evaluation before, after; in a notebook also the cell"),
+    ("< >", "the statement that is told: the one before, after; in a notebook also the cell"),
     ("/ n N", "search in the pane, next, previous"),
     ("f", "fold repeats and chains of the graph"),
     ("u", "show passes that changed nothing"),
@@ -23,13 +23,41 @@ pub const KEYS: &[(&str, &str)] = &[
     ("q", "leave"),
 ];
 
-pub fn lines() -> Vec<Line<'static>> {
-    let mut out: Vec<Line> =
-        KEYS.iter().map(|(key, says)| Line::raw(format!("{key:15} {says}"))).collect();
-    out.push(Line::raw(""));
+/// Lines by which a page goes on.
+pub const PAGE: usize = 8;
+/// Columns of a key or a pane's name.
+const NAMES: usize = 15;
+
+/// The page in so many columns.
+pub fn lines(width: usize) -> Vec<Line<'static>> {
     let screens =
         SCREENS.iter().map(|s| format!("{} {}", s.key, s.name)).collect::<Vec<_>>().join(" · ");
-    out.push(Line::raw(format!("screens: {screens}")));
-    out.extend(ALL.iter().map(|k| Line::raw(format!("{:15} {}", k.name, k.says))));
+    let keys = KEYS.iter().flat_map(|(key, says)| row(key, says, width));
+    let panes = ALL.iter().flat_map(|k| row(k.name, k.says, width));
+    let between =
+        std::iter::once(String::new()).chain(folded(&format!("screens: {screens}"), width));
+    keys.chain(between).chain(panes).map(Line::raw).collect()
+}
+
+/// A name and what it stands for beside it, in as many lines as that takes.
+fn row(name: &str, says: &str, width: usize) -> Vec<String> {
+    let beside = folded(says, width.saturating_sub(NAMES + 1));
+    let names = std::iter::once(name).chain(std::iter::repeat(""));
+    names.zip(beside).map(|(name, says)| format!("{name:NAMES$} {says}")).collect()
+}
+
+/// A text in lines of so many columns, broken between words.
+fn folded(text: &str, width: usize) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let more = word.chars().count() + 1;
+        match out.last_mut().filter(|line| line.chars().count() + more <= width) {
+            Some(line) => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            None => out.push(word.into()),
+        }
+    }
     out
 }

@@ -155,9 +155,13 @@ impl<C: Client> App<C> {
 
 /// The page of help over the panes; the line it begins with.
 fn draw_help(top: usize, look: Look, area: Rect, buf: &mut Buffer) -> usize {
-    let lines = help::lines();
-    let height = area.height.min(lines.len() as u16 + 2);
     let width = area.width.min(84);
+    let lines = help::lines(usize::from(width.saturating_sub(2)));
+    let height = area.height.min(lines.len() as u16 + 2);
+    let title = match usize::from(height) < lines.len() + 2 {
+        true => " help · ↑ ↓ more · other keys close ",
+        false => " help · any key closes ",
+    };
     let place = Rect {
         x: area.x + (area.width - width) / 2,
         y: area.y + (area.height - height) / 2,
@@ -165,7 +169,7 @@ fn draw_help(top: usize, look: Look, area: Rect, buf: &mut Buffer) -> usize {
         height,
     };
     ratatui::widgets::Clear.render(place, buf);
-    let block = Block::bordered().border_set(look.frame(true)).title(" help · any key closes ");
+    let block = Block::bordered().border_set(look.frame(true)).title(title);
     let inner = block.inner(place);
     block.render(place, buf);
     let top = top.min(lines.len().saturating_sub(usize::from(inner.height)));
