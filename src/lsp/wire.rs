@@ -96,7 +96,8 @@ impl<R: BufRead> Reader<R> {
     /// The length that a head tells; empty lines before it are none of it.
     fn head(&mut self) -> Option<Result<u64, String>> {
         const NAME: &str = "content-length:";
-        let (mut length, mut begun) = (None, false);
+        let mut begun = false;
+        let mut length = Err("a message without a Content-Length".to_string());
         loop {
             let mut line = Vec::new();
             self.from.by_ref().take(HEAD).read_until(b'\n', &mut line).ok()?;
@@ -108,14 +109,14 @@ impl<R: BufRead> Reader<R> {
                 // Behind a message whose own length was not known.
                 Some(number) => {
                     let says = || format!("Content-Length: {number} is no number of bytes");
-                    length = Some(number.parse().map_err(|_| says()));
+                    length = number.parse().map_err(|_| says());
                 }
                 None if line.is_empty() && begun => break,
                 None => {}
             }
             begun |= !line.is_empty();
         }
-        Some(length.map_or_else(|| Err("a message without a Content-Length".into()), |own| own))
+        Some(length)
     }
 }
 

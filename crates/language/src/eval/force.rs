@@ -347,7 +347,7 @@ fn record(
         let node = node.try_map_inputs(|a| made.operand(a))?;
         let (mut meta, name, asked) = (cell.meta().clone(), cell.name(), cell.was_asked());
         // Whole numbers that were computed since may have turned out to be beyond 32 bits.
-        if let ([src], Some((_, []))) = (&node.inputs()[..], node.facts().place())
+        if let ([src], Some((_, []))) = (node.inputs(), node.facts().place())
             && meta.dtype.is_integer()
             && made.dag.dtype(*src) == DType::F64
         {
