@@ -84,7 +84,7 @@ fn it_starts_hears_keys_and_leaves() {
     session.exp_string("pipelines").unwrap();
     // What is drawn again is drawn whole, but for blanks.
     press(&mut session, "?\x0c");
-    session.exp_string("closes").unwrap();
+    session.exp_string("close").unwrap();
     press(&mut session, "xq");
     ends(session, &told, 0);
 }
