@@ -129,7 +129,7 @@ fn stands_on(story: &Story, line: usize) -> bool {
     (story.lines[0]..=story.lines[1]).contains(&line)
 }
 
-/// Those that ran on a line, in that order.
+/// The statements that ran on a line, in that order.
 fn on(stories: &[Story], line: usize) -> Vec<usize> {
     (0..stories.len()).filter(|k| stands_on(&stories[*k], line)).collect()
 }

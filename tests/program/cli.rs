@@ -235,8 +235,9 @@ fn a_statement_is_named_by_its_line_and_its_order() {
     let (_, path) = file(&folder, "p.apl", text);
     let told = |line: &str| {
         let (json, err, code) = ran(&["trace", "--line", line, &path], "");
-        let trace: serde_json::Value = serde_json::from_str(&json).unwrap_or_default();
-        (trace["statement"].as_str().map(String::from), err, code)
+        let trace = serde_json::from_str::<serde_json::Value>(&json).ok();
+        let statement = trace.and_then(|t| t["statement"].as_str().map(String::from));
+        (statement, err, code)
     };
     assert_eq!(told("2.1").0.as_deref(), Some("⎕←+/x"));
     assert_eq!(told("2.2").0.as_deref(), Some("⎕←⌈/x*2"));
@@ -268,7 +269,7 @@ fn both_sides_of_a_program_are_one_statement() {
         let side = |word: &str| {
             let line = out.lines().find_map(|l| l.trim_start().strip_prefix(word));
             let line = line.unwrap_or_else(|| panic!("{word}: {out}"));
-            line.split(" (off").next().unwrap_or_default().trim().to_string()
+            line.split_once(" (off").map_or(line, |(side, _)| side).trim().to_string()
         };
         assert_eq!(side("before"), side("after"), "{out}");
         assert!(statement.is_none_or(|s| side("before") == s), "{out}");

@@ -165,9 +165,7 @@ fn a_message_that_is_none_ends_nothing() {
         let head = format!("Content-Length: {}\r\n\r\n", body.len());
         [head.as_bytes(), body].concat()
     };
-    let long = [framed(&[b' '; 1 << 26]), b" ".to_vec()].concat();
-    let long = String::from_utf8(long).unwrap().replacen("67108864", "67108865", 1);
-    let odd: [(Vec<u8>, i32, Value); 12] = [
+    let odd: [(Vec<u8>, i32, Value); 11] = [
         (framed(b"{\"a\":"), -32_700, Value::Null),
         (framed(b""), -32_700, Value::Null),
         (framed(b"\xff\xfe"), -32_700, Value::Null),
@@ -179,7 +177,6 @@ fn a_message_that_is_none_ends_nothing() {
         (b"Foo: bar\r\n\r\n".to_vec(), -32_700, Value::Null),
         (b"Content-Length: -5\r\n\r\n".to_vec(), -32_700, Value::Null),
         (b"Content-Length: 99999999999999999999999\r\n\r\n".to_vec(), -32_700, Value::Null),
-        (long.into_bytes(), -32_700, Value::Null),
     ];
     for (bytes, code, id) in odd {
         editor.raw(&bytes);
@@ -187,6 +184,12 @@ fn a_message_that_is_none_ends_nothing() {
         let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(60)]).into_owned();
         assert_eq!((&said["error"]["code"], &said["id"]), (&json!(code), &id), "{shown}: {said}");
     }
+    // One of more than 64 MB is passed over; in parts, as the memory of all tests here is one.
+    editor.raw(b"Content-Length: 67108865\r\n\r\n ");
+    for _ in 0..64 {
+        editor.raw(&[b' '; 1 << 20]);
+    }
+    assert_eq!(editor.read()["error"]["code"], -32_700);
     // A length that is none: its message is passed over with it.
     editor.raw(b"Content-Length: x\r\n\r\n{\"jsonrpc\":\"2.0\"}");
     assert_eq!(editor.read()["error"]["code"], -32_700);

@@ -84,6 +84,8 @@ fn it_starts_hears_keys_and_leaves() {
     session.exp_string("pipelines").unwrap();
     // What is drawn again is drawn whole, but for blanks.
     press(&mut session, "?\x0c");
+    // A terminal of 30 lines has not all of it.
+    session.exp_string("more").unwrap();
     session.exp_string("close").unwrap();
     press(&mut session, "xq");
     ends(session, &told, 0);

@@ -31,12 +31,12 @@ pub fn of_plan(planned: &Planned) -> String {
     out.join("\n")
 }
 
-/// That no axis is shorter than nothing.
+/// The conditions that no axis is shorter than nothing.
 pub fn of_shape(shape: &[usize]) -> Vec<String> {
     shape.iter().map(|n| format!("{} >= 0", whole(*n as i64))).collect()
 }
 
-/// That a read of an array of a shape stays inside of it, or its loop has no points.
+/// The conditions that a read of an array of a shape stays inside of it, or its loop has no points.
 pub fn of_read(read: &Read, shape: &[usize], along: &[Along], extents: &[usize]) -> Vec<String> {
     let empty: Vec<String> = extents.iter().map(|n| format!("{} == 0", whole(*n as i64))).collect();
     let all = |own| empty.iter().cloned().chain([own]).collect::<Vec<_>>().join(OR);
@@ -58,7 +58,7 @@ impl Condition {
         }
     }
 
-    /// Whether it holds for all extents from these on.
+    /// The test whether it holds for all extents from these on.
     fn follows(&self, bounds: &BTreeMap<String, i64>) -> bool {
         let mut from = bounds.clone();
         let all: Vec<Comparison> = self.0.iter().filter_map(|p| comparison(p)).collect();
@@ -146,7 +146,7 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// Whether it holds for all extents from 0 on, or for none.
+    /// The test whether it holds for all extents from 0 on, or for none.
     fn told(&self) -> Option<bool> {
         let Comparison { difference, by } = self;
         let (low, high) = (difference.at_least(), difference.negated().at_least().map(|x| -x));
@@ -231,7 +231,7 @@ fn inside(read: &Read, shape: &[usize], along: &[Along], extents: &[usize]) -> V
     out
 }
 
-/// That nothing is divided by 0.
+/// The conditions that nothing is divided by 0.
 fn divisors(ix: &Ix, out: &mut Vec<String>) {
     for (_, atom) in &ix.terms {
         match atom {

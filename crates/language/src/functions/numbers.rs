@@ -462,17 +462,14 @@ pub fn encode(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arra
     }
     let (a, b) =
         (cx.numbers(x, "the left argument of ⊤")?, cx.numbers(y, "the right argument of ⊤")?);
-    if let Some(out) = whole_digits(&a, &b, counts, cx.sys.settings.ct, cx.budget())? {
-        return match shape.is_empty() {
-            true => Ok(Array::num(out[0])),
-            false => Array::numbers(shape, out, cx.budget()),
-        };
-    }
     let step = |radix: f64, rest: f64| {
         let digit = cx.scalar2(Op::Residue, radix, rest)?;
         Ok((digit, if radix == 0.0 { 0.0 } else { (rest - digit) / radix }))
     };
-    let out = encoded(&a, &b, counts, cx.budget(), step)?;
+    let out = match whole_digits(&a, &b, counts, cx.sys.settings.ct, cx.budget())? {
+        Some(out) => out,
+        None => encoded(&a, &b, counts, cx.budget(), step)?,
+    };
     if shape.is_empty() {
         return Ok(Array::num(out[0]));
     }

@@ -5,9 +5,7 @@ use super::{cells, of_its_type};
 use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, length, rank};
 use aplomb_ground::limits::Budget;
-use aplomb_values::array::{
-    Array, DType, Data, Shape, Storage, View, around, checked_elements, storage,
-};
+use aplomb_values::array::{Array, DType, Data, Shape, View, around, checked_elements, storage};
 use std::sync::Arc;
 
 /// `X/Y`: each cell along the last axis as often as X says.
@@ -166,29 +164,16 @@ fn repeats<T: Copy>(
 
 /// The items of a vector that a mask of booleans keeps, here and now. None: these are others.
 fn kept(cx: &Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array>> {
-    fn all<T: Copy>(budget: &Budget, mask: &[u8], items: &[T], any: T) -> Result<Vec<T>> {
-        let n = ones(mask);
-        // An item is written whether it is kept or not: no branch hangs on the mask.
-        let (mut out, mut next) = (budget.filled(any, n + 1)?, 0);
-        for (items, mask) in items.chunks(RUN).zip(mask.chunks(RUN)) {
-            budget.check()?;
-            for (item, &mask) in items.iter().zip(mask) {
-                out[next.min(n)] = *item;
-                next += usize::from(mask != 0);
-            }
-        }
-        out.truncate(n);
-        Ok(out)
-    }
     let (Some(View::Bool(mask)), Some(held)) = (x.view_there(), storage(y)) else {
         return Ok(None);
     };
-    if x.rank() != 1 || y.rank() != 1 || x.len() != y.len() || y.is_empty() || ones(mask) == 0 {
+    let n = ones(mask);
+    if x.rank() != 1 || y.rank() != 1 || x.len() != y.len() || n == 0 {
         return Ok(None);
     }
-    let budget = cx.budget();
-    let buffer = of_its_type!(held, budget, |v, any| all(budget, mask, v, any));
-    Ok(Some(Array::dense([buffer.len()].as_slice(), Arc::new(buffer))))
+    let (budget, runs) = (cx.budget(), || mask.iter().map(|&m| usize::from(m)).enumerate());
+    let buffer = of_its_type!(held, budget, |v, _| copies(budget, v, 1, runs(), n));
+    Ok(Some(Array::dense([n].as_slice(), Arc::new(buffer))))
 }
 
 /// The number of ones.

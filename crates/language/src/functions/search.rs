@@ -15,7 +15,7 @@ use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::complex;
 use smallvec::SmallVec;
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 
 /// Shape, items and, for empties, prototypes. Ready arrays.
 pub fn equal(x: &Array, y: &Array, ct: f64) -> bool {
@@ -113,28 +113,10 @@ pub fn differs(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: Axis<'_>) -> Result<
 /// Cells of one array in a table by value.
 pub struct Table<'a> {
     cells: &'a [Key],
-    buckets: HashMap<u64, SmallVec<[u32; 2]>, BuildHasherDefault<Mixed>>,
+    buckets: HashMap<u64, SmallVec<[u32; 2]>, BuildHasherDefault<Hashed>>,
     ct: f64,
     /// Some key in it is.
     complex: bool,
-}
-
-/// A hash of a number that is none yet: keys that are near have numbers that are.
-#[derive(Default)]
-struct Mixed(u64);
-
-impl Hasher for Mixed {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|b| self.write_u64(self.0.rotate_left(8) ^ u64::from(*b)));
-    }
-
-    fn write_u64(&mut self, number: u64) {
-        self.0 = mixed(number as i64);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
 }
 
 impl Key {
@@ -265,7 +247,7 @@ impl<'a> Table<'a> {
     /// Puts the k-th cell into it.
     pub fn insert(&mut self, k: usize) {
         self.complex |= matches!(self.cells[k], Key::Complex(_));
-        let bucket = self.buckets.entry(hash(&self.cells[k])).or_default();
+        let bucket = self.buckets.entry(mixed(hash(&self.cells[k]) as i64)).or_default();
         // A bucket keeps one of each value, the first.
         if bucket.iter().all(|&o| !key_equal(&self.cells[o as usize], &self.cells[k], 0.0)) {
             bucket.push(k as u32);
@@ -283,8 +265,9 @@ impl<'a> Table<'a> {
             Key::Num(x) if near > 0 && self.complex => coarse(x.abs()),
             _ => own,
         };
-        let around =
-            |h: u64| (h.saturating_sub(near)..=h + near).filter_map(|h| self.buckets.get(&h));
+        let around = |h: u64| {
+            (h.saturating_sub(near)..=h + near).filter_map(|h| self.buckets.get(&mixed(h as i64)))
+        };
         let buckets = around(own).chain(around(other).take(if other == own { 0 } else { 3 }));
         let found = buckets
             .flatten()

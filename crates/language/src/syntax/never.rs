@@ -9,7 +9,7 @@ use aplomb_ground::error::{Error, syntax};
 
 /// The classes that a name may have.
 const CLASSES: [Class; 4] = [Class::Array, Class::Func, Class::Monadic, Class::Dyadic];
-/// So many names of a phrase are tried.
+/// The names of a phrase that are tried, at most.
 const NAMES: u32 = 3;
 
 /// The errors of phrases that can never run, each place once.

@@ -67,7 +67,7 @@ unsafe fn fetch(source: Source, places: &[i64], out: *mut f64) {
     });
 }
 
-/// Whether n values are all the same. Safety: there are so many.
+/// The test whether n values are all the same. Safety: there are so many.
 #[inline]
 pub unsafe fn is_one(values: *const f64, n: usize) -> bool {
     // SAFETY: the function's contract.

@@ -1,9 +1,9 @@
 //! Keys in the registers of AVX2, two of them for one of AVX-512: the same partitions and networks
 //! (`partition`) on machines without that.
 //!
-//! What AVX2 lacks is made of what it has: lanes are put side by side by a permutation that a table
-//! gives for their mask, and unsigned keys of 8 bytes are compared as signed ones with the top bit
-//! turned.
+//! AVX2 lacks some steps, which are made of those that it has: lanes are put side by side by a
+//! permutation that a table gives for their mask, and unsigned keys of 8 bytes are compared as signed
+//! ones with the top bit turned.
 
 use super::partition::{APART, Lanes};
 use std::arch::x86_64::*;
@@ -102,6 +102,20 @@ unsafe fn less_of_4(x: __m256i, y: __m256i) -> __m256i {
     }
 }
 
+/// The bits of an answer in lanes of 8 bytes.
+#[inline(always)]
+unsafe fn bits_of_8(x: __m256i) -> u16 {
+    // SAFETY: `Lanes`.
+    unsafe { _mm256_movemask_pd(_mm256_castsi256_pd(x)) as u16 }
+}
+
+/// The same of 4 bytes.
+#[inline(always)]
+unsafe fn bits_of_4(x: __m256i) -> u16 {
+    // SAFETY: `Lanes`.
+    unsafe { _mm256_movemask_ps(_mm256_castsi256_ps(x)) as u16 }
+}
+
 /// The lanes of a mask as registers of all bits or none: lanes of 8 bytes from bit `first` on.
 #[inline(always)]
 unsafe fn lanes_of_8(mask: u16, first: u32) -> __m256i {
@@ -125,7 +139,19 @@ unsafe fn lanes_of_4(mask: u16, first: u32) -> __m256i {
 }
 
 macro_rules! in_halves {
-    ($half:literal: $signed:ty, $set:ident $load:ident $store:ident $mask:ident) => {
+    ($half:literal: $signed:ty, $set:ident $load:ident $store:ident $mask:ident
+        $less:ident $bits:ident) => {
+        #[inline(always)]
+        fn after(self) -> Self {
+            Halved(self.0 + 1)
+        }
+        #[inline(always)]
+        unsafe fn below(x: Two, y: Two) -> u16 {
+            // SAFETY: `Lanes`.
+            let less = x.each(y, |x, y| unsafe { $less(x, y) });
+            // SAFETY: the same.
+            unsafe { $bits(less.0) | $bits(less.1) << $half }
+        }
         #[inline(always)]
         unsafe fn splat(self) -> Two {
             // SAFETY: `Lanes`.
@@ -190,21 +216,9 @@ impl Lanes for Halved<u64> {
     const COUNT: usize = 8;
     const REGISTERS: usize = 4;
 
-    in_halves!(4: i64, _mm256_set1_epi64x _mm256_maskload_epi64 _mm256_maskstore_epi64 lanes_of_8);
+    in_halves!(4: i64, _mm256_set1_epi64x _mm256_maskload_epi64 _mm256_maskstore_epi64 lanes_of_8
+        less_of_8 bits_of_8);
 
-    #[inline(always)]
-    fn after(self) -> Self {
-        Halved(self.0 + 1)
-    }
-    #[inline(always)]
-    unsafe fn below(x: Two, y: Two) -> u16 {
-        // SAFETY: `Lanes`.
-        unsafe {
-            let less = x.each(y, |x, y| less_of_8(x, y));
-            let bits = |x| _mm256_movemask_pd(_mm256_castsi256_pd(x)) as u16;
-            bits(less.0) | bits(less.1) << 4
-        }
-    }
     #[inline(always)]
     unsafe fn eight(from: *const Self, pivot: Two, to: [*mut Self; 2]) -> usize {
         // SAFETY: `Lanes`. Of each half the keys below come first. To the front the second half is
@@ -213,8 +227,7 @@ impl Lanes for Halved<u64> {
         unsafe {
             let half = |k: usize| {
                 let x = _mm256_loadu_si256(from.add(k).cast());
-                let less = less_of_8(x, pivot.0);
-                let below = _mm256_movemask_pd(_mm256_castsi256_pd(less)) as usize;
+                let below = usize::from(bits_of_8(less_of_8(x, pivot.0)));
                 (permuted(x, &APART_OF_FOUR[below]), below.count_ones() as usize)
             };
             let ((a, few), (b, more)) = (half(0), half(4));
@@ -257,28 +270,15 @@ impl Lanes for Halved<u32> {
     const COUNT: usize = 16;
     const REGISTERS: usize = 4;
 
-    in_halves!(8: i32, _mm256_set1_epi32 _mm256_maskload_epi32 _mm256_maskstore_epi32 lanes_of_4);
+    in_halves!(8: i32, _mm256_set1_epi32 _mm256_maskload_epi32 _mm256_maskstore_epi32 lanes_of_4
+        less_of_4 bits_of_4);
 
-    #[inline(always)]
-    fn after(self) -> Self {
-        Halved(self.0 + 1)
-    }
-    #[inline(always)]
-    unsafe fn below(x: Two, y: Two) -> u16 {
-        // SAFETY: `Lanes`.
-        unsafe {
-            let less = x.each(y, |x, y| less_of_4(x, y));
-            let bits = |x| _mm256_movemask_ps(_mm256_castsi256_ps(x)) as u16;
-            bits(less.0) | bits(less.1) << 8
-        }
-    }
     #[inline(always)]
     unsafe fn eight(from: *const Self, pivot: Two, to: [*mut Self; 2]) -> usize {
         // SAFETY: `Lanes`.
         unsafe {
             let x = _mm256_loadu_si256(from.cast());
-            let less = less_of_4(x, pivot.0);
-            let below = _mm256_movemask_ps(_mm256_castsi256_ps(less)) as usize;
+            let below = usize::from(bits_of_4(less_of_4(x, pivot.0)));
             let x = permuted(x, &APART[below]);
             to.into_iter().for_each(|to| _mm256_storeu_si256(to.cast(), x));
             below.count_ones() as usize

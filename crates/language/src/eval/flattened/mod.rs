@@ -83,7 +83,7 @@ struct Flat<'e, 'h> {
     /// The cells are turns of a loop.
     turns: Option<turns::Turns>,
     /// The cells are groups, of which the first call sees what it folds.
-    groups: Option<Rc<scattered::Groups>>,
+    groups: Option<Rc<Scattered>>,
 }
 
 /// The steps that a run may take.

@@ -25,22 +25,22 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// The groups of a vector's items.
-pub struct Scattered<'a> {
-    /// The items.
-    pub values: &'a Array,
-    /// The group of each.
-    pub of: &'a Rc<Vec<u32>>,
+/// The groups of a vector's items, and what was folded of the items themselves.
+pub struct Scattered {
+    values: Array,
+    /// The group of each item.
+    of: Rc<Vec<u32>>,
     /// The place of the first item of each group.
-    pub firsts: &'a [usize],
+    firsts: Rc<Vec<usize>>,
+    known: RefCell<Vec<(Op, Array)>>,
 }
 
-/// The same for as long as a run takes, and what was folded of the items themselves.
-pub(super) struct Groups {
-    values: Array,
-    of: Rc<Vec<u32>>,
-    firsts: Vec<usize>,
-    known: RefCell<Vec<(Op, Array)>>,
+impl Scattered {
+    /// Of items the group of each, and where each group begins.
+    pub fn new(values: &Array, of: &Rc<Vec<u32>>, firsts: &Rc<Vec<usize>>) -> Rc<Scattered> {
+        let (values, of, firsts) = (values.clone(), of.clone(), firsts.clone());
+        Rc::new(Scattered { values, of, firsts, known: RefCell::default() })
+    }
 }
 
 /// A value on the way from ⍵ to its folds.
@@ -65,22 +65,20 @@ impl Eval<'_> {
         &mut self,
         f: &Rc<Func>,
         heads: &Array,
-        groups: &Scattered<'_>,
+        groups: Rc<Scattered>,
     ) -> Result<Option<Array>> {
-        let (n, values) = (groups.firsts.len(), groups.values);
+        let (n, values) = (groups.firsts.len(), &groups.values);
         // A story has the folds of few items, too.
         let told = if self.cx.sys.records_all() { TOGETHER } else { 0 };
         let runs = self.runs_together(values.len().max(told)) && n > 0 && values.rank() == 1;
         let closure = f.closure().filter(|_| runs && values.is_plain() && !always_changes(f));
         let Some(closure) = closure.cloned() else { return Ok(None) };
-        let firsts = self.cx.budget().each(groups.firsts.iter().copied())?;
-        let (values, of, known) = (values.clone(), groups.of.clone(), RefCell::default());
-        let lowered = self.cx.budget().lowered(room(None, &values));
+        let lowered = self.cx.budget().lowered(room(None, values));
         let refused = self.cx.sys.refused.take();
         let depth = self.st.depth;
         let made = self.attempt_together(|ev| {
             let mut flat = Flat::new(ev, n, Steps::Flat);
-            flat.groups = Some(Rc::new(Groups { values, of, firsts, known }));
+            flat.groups = Some(groups);
             let alpha = RefCell::new(Some(flat.given(heads)?));
             let frame = flat.ev.frame_to_read(f, &closure, true);
             let call = Rc::new(Call { frame, alpha, omega: None, names: RefCell::default() });
@@ -158,7 +156,7 @@ impl Flat<'_, '_> {
     }
 
     /// A function of what each group has.
-    fn under(&mut self, groups: &Groups, f: &Rc<Func>, a: Array) -> Result<Under> {
+    fn under(&mut self, groups: &Scattered, f: &Rc<Func>, a: Array) -> Result<Under> {
         if is_scalar(f, false) {
             let z = self.ev.apply(f, None, &a)?;
             return self.ev.cx.ready(&z, "key").map(Under::Items);
@@ -167,7 +165,7 @@ impl Flat<'_, '_> {
     }
 
     /// A function that folds or counts each group, or is made of such.
-    fn of_groups(&mut self, groups: &Groups, f: &Rc<Func>, a: &Array) -> Result<Cells> {
+    fn of_groups(&mut self, groups: &Scattered, f: &Rc<Func>, a: &Array) -> Result<Cells> {
         let (n, io) = (groups.firsts.len(), self.ev.cx.sys.settings.io as u32);
         match &**f {
             Func::Prim(p) if p.glyph == '≢' => {
@@ -226,7 +224,7 @@ impl Flat<'_, '_> {
     }
 
     /// The value that a group has, for each of its items.
-    fn for_items(&mut self, groups: &Groups, v: Under) -> Result<Array> {
+    fn for_items(&mut self, groups: &Scattered, v: Under) -> Result<Array> {
         match v {
             Under::Items(a) => Ok(a),
             Under::Group(Cells::Same(a)) if a.is_simple_scalar() => Ok(a),

@@ -102,11 +102,12 @@ pub fn key(
     }
     let Groups { firsts, of } = groups(&mut ev.cx, &keys)?;
     let n = firsts.len();
-    let of = Rc::new(of);
+    let (of, firsts) = (Rc::new(of), Rc::new(firsts));
+    let mut known = None;
     if x.is_some() && (keys.is_uniform() || keys.rank() == 1) && n > 0 {
-        let heads = heads(&mut ev.cx, &keys, &firsts)?;
-        let groups = Scattered { values: &values, of: &of, firsts: &firsts };
-        if let Some(made) = ev.folded_groups(&func, &heads, &groups)?
+        let heads = known.insert(heads(&mut ev.cx, &keys, &firsts)?);
+        let groups = Scattered::new(&values, &of, &firsts);
+        if let Some(made) = ev.folded_groups(&func, heads, groups)?
             && is_mixed_at_once(&made)
         {
             let z = cells::mix(&mut ev.cx, &made, None)?;
@@ -135,7 +136,10 @@ pub fn key(
         && (keys.is_uniform() || keys.rank() == 1)
         && !keys.is_empty()
     {
-        let heads = heads(&mut ev.cx, &keys, &firsts)?;
+        let heads = match known.take() {
+            Some(heads) => heads,
+            None => heads(&mut ev.cx, &keys, &firsts)?,
+        };
         let parts = pieces.clone().items(&[n]);
         let shape = Shape::from_slice(&[n]);
         // Groups are of many lengths, each of which would be a launch.
@@ -166,7 +170,10 @@ pub fn key(
         && (keys.is_uniform() || keys.rank() == 1)
         && let Some(parts) = stacked(&mut ev.cx, &values, &of, &ends)?
     {
-        let heads = heads(&mut ev.cx, &keys, &firsts)?;
+        let heads = match known.take() {
+            Some(heads) => heads,
+            None => heads(&mut ev.cx, &keys, &firsts)?,
+        };
         let shape = Shape::from_slice(&[n]);
         let made = match parts.split().is_some() {
             true => ev.each_framed(&func, Some(&heads), &parts, &shape)?,
