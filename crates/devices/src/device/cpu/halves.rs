@@ -2,8 +2,8 @@
 //! (`partition`) on machines without that.
 //!
 //! AVX2 lacks some steps, which are made of those that it has: lanes are put side by side by a
-//! permutation that a table gives for their mask, and unsigned keys of 8 bytes are compared as signed
-//! ones with the top bit turned.
+//! permutation that a table gives for their mask, and unsigned keys of 8 bytes are compared as
+//! signed ones with the top bit turned.
 
 use super::partition::{APART, Lanes};
 use std::arch::x86_64::*;
