@@ -4,7 +4,7 @@
 //! Every hit is compiled again and compared in debug builds; here it is counted, and values are
 //! checked.
 
-use crate::support::{Heard, bits, session};
+use crate::support::{Heard, bits, session, told};
 use aplomb_ground::protocol::{Event, Failure, Request};
 use aplomb_kernel::session::Session;
 
@@ -206,6 +206,30 @@ fn numbers_at_the_places_of_their_own_order_are_sorted_without_places() {
     assert!(run(&mut s, "Z←1500⍴0 1,(-0×2÷3),¯1 ⋄ P←⍋Z").is_empty());
     let (one, two) = (s.value_of("Z[⍋Z]"), s.value_of("Z[P]"));
     assert_eq!(bits(&one.unwrap().unwrap()), bits(&two.unwrap().unwrap()));
+}
+
+/// Of a grade or a sort of which some neighbours are read a launch makes these alone.
+#[test]
+fn only_what_is_read_of_an_order_is_looked_for() {
+    for (line, written) in [
+        ("⊃⍋W", 1),
+        ("3↑⍒W", 3),
+        ("(⍋V)[750]", 1),
+        ("V[(⍋V)[750]]", 1),
+        ("{⊃⍋⍵}⍤1⊢20 75⍴W", 20),
+        ("{3↑⍋⍵}⍤1⊢20 75⍴W", 60),
+        ("{⊃⌽⍒⍵}⍤1⊢20 75⍴W", 20),
+        ("{2↑⍵[⍋⍵]}⍤1⊢20 75⍴W", 40),
+        // All of it is read, or more than some of it.
+        ("⌽⍋W", 1500),
+        ("{10↑⍋⍵}⍤1⊢20 75⍴W", 1500),
+    ] {
+        let told = told(&[], &[SETUP, line]);
+        let order = told.kernels.iter().find(|k| k.skeleton == "lib").unwrap();
+        let [write] = &order.writes[..] else { panic!("{line}: one array of places") };
+        let made: usize = told.buffers[write.buf as usize].shape.iter().product();
+        assert_eq!(made, written, "{line}");
+    }
 }
 
 #[test]

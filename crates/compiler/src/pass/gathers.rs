@@ -1,7 +1,7 @@
 //! The step that computes what a gather reads where it is read: `(2×A)[I]` gathers from A.
 //!
 //! A gather by the grade of what it reads is a sort, which moves no places: `X[⍋X]`, and row by row
-//! `{⍵[⍋⍵]}⍤1⊢M`. Of a sort only what is read is looked for.
+//! `{⍵[⍋⍵]}⍤1⊢M`. Of a sort, and of a grade, only what is read is looked for: `⊃⍋X`, `3↑⍋X`.
 //!
 //! Row: ACL-19. A gather is inlined while it reads no more than there is. Part of push-down. A map
 //! that only the gather reads, and that has a value for all values, changes places with it; what is
@@ -17,10 +17,10 @@ use std::collections::BTreeMap;
 /// Maps above each other that are gone through; more are stored.
 const DEEP: usize = 64;
 
-/// A sort this many times as long as what is read of it is cut down.
+/// A grade or a sort this many times as long as what is read of it is cut down.
 const FEW: i64 = 16;
 
-/// The places that readers of a sort take: from and to, both included. None: all, or who knows.
+/// The places that readers of an order take: from and to, both included. None: all, or who knows.
 type Window = Option<(i64, i64)>;
 
 pub fn run(work: &mut Work) {
@@ -53,9 +53,9 @@ pub fn run(work: &mut Work) {
     select(work);
 }
 
-/// Sorts whose readers take places near each other, a median or the ten greatest, are cut down to
-/// these: what is left out nobody reads, and a device finds a few places of an order in one look at
-/// all numbers or two.
+/// Grades and sorts whose readers take places near each other, a median, the ten greatest or where
+/// the least one is, are cut down to these: what is left out nobody reads, and a device finds a few
+/// places of an order in one look at all numbers or two. Rows are cut down alike, each for itself.
 fn select(work: &mut Work) {
     let windows = windows(&work.dag, &work.roots);
     if windows.is_empty() {
@@ -69,7 +69,8 @@ fn select(work: &mut Work) {
         let (from, to) = *windows.get(src)?;
         let (name, src, mut read) = (*name, *src, read.clone());
         let few = *made.entry(src).or_insert_with(|| cut(dag, src, (from, to), born));
-        read.ix[0] = read.ix[0].offset(-from);
+        let axis = read.ix.len() - 1;
+        read.ix[axis] = read.ix[axis].offset(-from);
         let node = Node::Transform(kinds::Transform { name, src: few, read, onto: false });
         let info = Info { from: vec![at], born, ..dag.info(at).clone() };
         let to = dag.add(node, info);
@@ -77,31 +78,30 @@ fn select(work: &mut Work) {
     });
 }
 
-/// The sorts of vectors of which some neighbours alone are read.
+/// The grades and sorts of which some neighbours alone are read. What they order stands along their
+/// last axis, which of the order of a vector is the only one.
 fn windows(dag: &Dag, roots: &[NodeId]) -> BTreeMap<NodeId, (i64, i64)> {
     let mut all: BTreeMap<NodeId, Window> = BTreeMap::new();
     let live = dag.live(roots);
-    let sort = |at: &NodeId| match dag.node(*at) {
-        Node::Whole(kinds::WholeArrays { what: Whole::Lib { of, rows: false, .. }, .. }) => {
-            of.is_sort()
-        }
+    let order = |at: &NodeId| match dag.node(*at) {
+        Node::Whole(kinds::WholeArrays { what: Whole::Lib { of, .. }, .. }) => !of.is_search(),
         _ => false,
     };
     let mut reads = |of: NodeId, window: Window| {
         let own = all.entry(of).or_insert(window);
         *own = own.zip(window).map(|(a, b)| (a.0.min(b.0), a.1.max(b.1)));
     };
-    roots.iter().filter(|at| sort(at)).for_each(|at| reads(*at, None));
+    roots.iter().filter(|at| order(at)).for_each(|at| reads(*at, None));
     for at in dag.ids().filter(|at| live[at.index()]) {
         let node = dag.node(at);
-        for of in node.inputs().iter().filter(|of| sort(of)) {
+        for of in node.inputs().iter().filter(|of| order(of)) {
             reads(
                 *of,
                 match node {
                     Node::Transform(kinds::Transform { read, .. })
                         if read.tests.is_empty() && dag.elements(at) > 0 =>
                     {
-                        Some(read.ix[0].range(dag.shape(at)))
+                        read.ix.last().map(|ix| ix.range(dag.shape(at)))
                     }
                     _ => None,
                 },
@@ -110,21 +110,25 @@ fn windows(dag: &Dag, roots: &[NodeId]) -> BTreeMap<NodeId, (i64, i64)> {
     }
     let few = |(of, window): (NodeId, Window)| {
         let (from, to) = window?;
-        ((to - from + 1) * FEW <= dag.elements(of) as i64).then_some((of, (from, to)))
+        let all = *dag.shape(of).last()? as i64;
+        ((to - from + 1) * FEW <= all).then_some((of, (from, to)))
     };
     all.into_iter().filter_map(few).collect()
 }
 
-/// The part of a sort from one place to another.
-fn cut(dag: &mut Dag, sort: NodeId, (from, to): (i64, i64), born: usize) -> NodeId {
-    let mut node = dag.node(sort).clone();
+/// The part of a grade or a sort from one place to another.
+fn cut(dag: &mut Dag, order: NodeId, (from, to): (i64, i64), born: usize) -> NodeId {
+    let mut node = dag.node(order).clone();
     if let Node::Whole(kinds::WholeArrays { what: Whole::Lib { first, .. }, .. }) = &mut node {
         *first += from as usize;
     }
-    let info = dag.info(sort).clone();
-    let shape = [(to - from + 1) as usize].as_slice().into();
+    let info = dag.info(order).clone();
+    let mut shape = info.meta.shape.clone();
+    if let Some(own) = shape.last_mut() {
+        *own = (to - from + 1) as usize;
+    }
     let meta = Meta { shape, ..info.meta };
-    dag.add(node, Info { meta, from: vec![sort], born, ..info })
+    dag.add(node, Info { meta, from: vec![order], born, ..info })
 }
 
 /// The numbers of a vector, or of each row, in order, where a gather takes them by a grade that

@@ -21,6 +21,7 @@ use crate::syntax::resolve::{Code, FExpr, Reach};
 use aplomb_ground::error::{Result, bug, length, rank};
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, Changing, Data};
+use aplomb_values::prim::moves::Move;
 use std::rc::Rc;
 
 /// The path to a simple scalar of x: the item's place on each level.
@@ -43,9 +44,14 @@ impl Eval<'_> {
         let x = self.led_to(&steps, x)?;
         self.st.selecting.push(steps);
         let x = if x.is_uniform() { x } else { self.cx.ready(&x, "selection")? };
-        let places = match x.rank() == 1 && x.frame().is_none() && x.len() > SMALL {
-            true if x.is_uniform() => self.cx.iota(x.len(), 1.0)?,
-            _ => self.places(&x, &mut 0)?,
+        // Of many places those that are selected are computed.
+        let places = match x.is_uniform() && x.frame().is_none() && x.len() > SMALL {
+            true => {
+                let all = self.cx.iota(x.len(), 1.0)?;
+                let shaped = Move::reshape("⍴", all.shape(), x.shape());
+                self.cx.apply_move(&all, shaped)?
+            }
+            false => self.places(&x, &mut 0)?,
         };
         let places = self.led_to(&picks, places)?;
         self.st.stack.push(places);

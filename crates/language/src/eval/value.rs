@@ -203,6 +203,12 @@ impl Func {
         }
     }
 
+    /// True where ∘ binds an argument to it, so that two more fail whatever they are.
+    pub fn is_bound(&self) -> bool {
+        matches!(self, Func::Op2(Oper::Prim(p), f, g) if p.glyph == '∘'
+            && (matches!(f, Operand::A(_)) || matches!(g, Operand::A(_))))
+    }
+
     /// The place where its text begins, or that of the first text which it is made of.
     pub fn place(&self) -> Option<Place> {
         let part = |f: &Operand| match f {

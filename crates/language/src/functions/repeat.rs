@@ -199,6 +199,11 @@ pub fn filtered(cx: &mut Cx<'_>, x: &Array, y: &Array, axis: usize) -> Result<Op
         },
         _ => return Ok(None),
     };
+    if kept == 0 {
+        let mut shape: Shape = y.shape().into();
+        shape[axis] = 0;
+        return cells::empty(cx, &shape, y.prototype()).map(Some);
+    }
     cx.record_compact(&mask, y, axis, kept)
 }
 

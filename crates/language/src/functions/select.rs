@@ -16,6 +16,7 @@ use aplomb_values::array::{
 use aplomb_values::dag::Read;
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::prim::moves::{Move, gather};
+use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::{Fail, near_integer, place};
 use std::sync::Arc;
 
@@ -499,14 +500,34 @@ pub fn squad_indices(
     Ok(indices)
 }
 
+/// The indices of the ones of many booleans: their places in the order of items, and of a matrix
+/// the digits of these. None: they are others, or few.
+fn ones(cx: &mut Cx<'_>, y: &Array) -> Result<Option<Array>> {
+    let many = y.rank() > 0 && y.dtype() == DType::Bool && cx.records(&[y], y.len());
+    if !many || y.frame().is_some() {
+        return Ok(None);
+    }
+    let (io, mask) = (cx.sys.settings.io, reshaped(cx, y, &[y.len()])?);
+    let vector = y.rank() == 1;
+    let all = cx.iota(y.len(), if vector { io } else { 0.0 })?;
+    let places = super::repeat::filtered(cx, &mask, &all, 0)?;
+    let Some(places) = places.filter(|places| vector || !places.is_empty()) else {
+        return Ok(None);
+    };
+    if vector {
+        return Ok(Some(places));
+    }
+    let extents = cx.vector(cx.budget().each(y.shape().iter().map(|n| *n as f64))?)?;
+    let digits = super::numbers::encode(cx, &extents, &places, None)?;
+    let digits = cx.map2(Op::Add, &digits, &Array::num(io))?;
+    let rows = super::shape::transpose(cx, &digits, None)?;
+    Ok(Some(Array::rows(rows, 1)))
+}
+
 /// `⍸Y`: the indices of the ones, as often as Y says.
 pub fn where_(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
-    if y.rank() == 1 && y.dtype() == DType::Bool && y.frame().is_none() && cx.records(&[y], y.len())
-    {
-        let places = cx.iota(y.len(), cx.sys.settings.io)?;
-        if let Some(made) = super::repeat::filtered(cx, y, &places, 0)? {
-            return Ok(made);
-        }
+    if let Some(made) = ones(cx, y)? {
+        return Ok(made);
     }
     let counts = cx.integers(y, "the argument of ⍸")?;
     let io = cx.sys.settings.io;

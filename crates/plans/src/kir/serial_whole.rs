@@ -287,15 +287,18 @@ impl Lowering<'_> {
             false => order(""),
         });
         let found = match of {
-            Lib::SortUp | Lib::SortDown if rows => {
-                format!("numbers[o - o % {cells} + order[o]]")
+            Lib::GradeUp | Lib::GradeDown | Lib::SortUp | Lib::SortDown => {
+                let place = self.place_in_order(finish, Type::I64, rows.then_some(n), first);
+                match of.is_sort() {
+                    false => format!("(double)order[{place}]"),
+                    true if rows => {
+                        let own = finish.shape.last().map_or(1.0, |n| *n as f64);
+                        let own = self.number('m', Type::I64, own);
+                        format!("numbers[o / {own} * {cells} + order[{place}]]")
+                    }
+                    true => format!("numbers[order[{place}]]"),
+                }
             }
-            Lib::GradeUp | Lib::GradeDown => "(double)order[o]".to_string(),
-            Lib::SortUp | Lib::SortDown if first > 0 => {
-                let first = self.number('m', Type::I64, first as f64);
-                format!("numbers[order[o + {first}]]")
-            }
-            Lib::SortUp | Lib::SortDown => "numbers[order[o]]".to_string(),
             Lib::IndexOf | Lib::Member => {
                 let y = self.item(launch.held(finish, 1)?, "o")?;
                 let ct = self.number('p', Type::F64, ct);

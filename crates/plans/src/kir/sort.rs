@@ -82,9 +82,9 @@ impl Sorted {
 }
 
 impl Lowering<'_> {
-    /// `rows`: each row by itself. `first`: the place in the order of the first result. All numbers
-    /// are sorted together, then, as the sort leaves equal keys in their order, by the rows that
-    /// they stand in.
+    /// `rows`: each row by itself. `first`: the place in the order of the first result, of which
+    /// there are as many as the shape says. All numbers are sorted together, then, as the sort
+    /// leaves equal keys in their order, by the rows that they stand in.
     pub(super) fn library(
         &mut self,
         finish: &Finish,
@@ -123,21 +123,19 @@ impl Lowering<'_> {
         let found = match of {
             Lib::GradeUp | Lib::GradeDown => {
                 self.items_of(sorted);
+                let place = self.place_in_order(finish, Type::U32, row, first);
                 match row {
                     Some(row) => {
                         let row = self.number('m', Type::U32, row as f64);
-                        format!("({}[o] % {row})", sorted.items())
+                        format!("({}[{place}] % {row})", sorted.items())
                     }
-                    None => format!("{}[o]", sorted.items()),
+                    None => format!("{}[{place}]", sorted.items()),
                 }
             }
             Lib::SortUp | Lib::SortDown => {
                 self.items_of(sorted);
                 let x = self.buffer(from, false)?.to_string();
-                let place = match first {
-                    0 => "o".to_string(),
-                    _ => format!("o + {}", self.number('m', Type::U32, first as f64)),
-                };
+                let place = self.place_in_order(finish, Type::U32, row, first);
                 line.push(self.let_("u0", Type::U32, format!("{}[{place}]", sorted.items())));
                 format!("{x}[u0]")
             }
@@ -169,6 +167,28 @@ impl Lowering<'_> {
         let points = outer.iter().map(|n| *n as u64).product();
         self.kernel(vec![stride("o", "n", line)], Spread::Threads, points);
         Ok(())
+    }
+
+    /// The place among all items in their order of the result `o`: some neighbours of each of the
+    /// rows, so long, or some of all, from a place on.
+    pub(super) fn place_in_order(
+        &mut self,
+        finish: &Finish,
+        of: Type,
+        row: Option<u64>,
+        first: usize,
+    ) -> Expr {
+        let own = finish.shape.last().map_or(1, |n| *n as u64);
+        let from = (first > 0).then(|| self.number('m', of, first as f64));
+        let from = from.map_or(String::new(), |from| format!(" + {from}"));
+        match row.filter(|row| *row != own) {
+            None => format!("o{from}"),
+            Some(row) => {
+                let row = self.number('m', of, row as f64);
+                let own = self.number('m', of, own as f64);
+                format!("o / {own} * {row} + o % {own}{from}")
+            }
+        }
     }
 
     /// The keys of a column of the cells; `again`: in the order that later columns gave.

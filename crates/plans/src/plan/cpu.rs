@@ -388,14 +388,15 @@ impl Model<'_> {
                 let (list, sought) = (held(0), held(1));
                 (SOUGHT * (sought + list)).min(INSTRUCTION * list * sought.max(1.0))
             }
-            Whole::Lib { of, .. } if of.is_sort() && elements(&finish.shape) < held(0) as usize => {
-                NEIGHBOURS * held(0)
-            }
             Whole::Lib { of, rows, .. } => {
                 let n = held(0);
                 let load = launch.loads.get(finish.held[0] as usize);
                 let buffer = load.map(|load| self.plan.buffer(load.buf));
                 let row = buffer.and_then(|b| b.shape.last().copied());
+                let ordered = buffer.map(|b| if *rows { b.shape.last() } else { b.shape.first() });
+                if finish.shape.last() < ordered.flatten() {
+                    return NEIGHBOURS * n;
+                }
                 let size = buffer.map_or(8, |b| b.dtype.size());
                 let run = row.filter(|_| *rows).map_or(n, |row| row as f64);
                 // A place stands beside its key.

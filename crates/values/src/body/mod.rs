@@ -19,7 +19,7 @@ mod prefixes;
 mod rounds;
 
 pub use prefixes::{Ends, LANES, Prefixes};
-pub use rounds::Rounds;
+pub use rounds::{Rounds, operations_fail};
 
 use crate::array::DType;
 use crate::dag::Along;

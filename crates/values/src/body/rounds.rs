@@ -138,12 +138,17 @@ impl Rounds {
         if self.until.is_some() {
             return Fails::Hard;
         }
-        let dtype = |v: &ValueId| self.steps.get(*v as usize).map_or(DType::F64, |s| s.dtype);
-        let of = |step: &Step| {
-            let op = step.what.operation()?;
-            let bools = step.what.args().iter().all(|v| dtype(v) == DType::Bool);
-            Some(op.fails_on(On { bools, ranged: step.dtype.is_integer(), nonzero: false }))
-        };
-        self.steps.iter().filter_map(of).max().unwrap_or(Fails::Never)
+        operations_fail(&self.steps)
     }
+}
+
+/// When the operations of some steps can fail: as the worst of them does.
+pub fn operations_fail<F>(steps: &[Step<F>]) -> Fails {
+    let dtype = |v: &ValueId| steps.get(*v as usize).map_or(DType::F64, |s| s.dtype);
+    let of = |step: &Step<F>| {
+        let op = step.what.operation()?;
+        let bools = step.what.args().iter().all(|v| dtype(v) == DType::Bool);
+        Some(op.fails_on(On { bools, ranged: step.dtype.is_integer(), nonzero: false }))
+    };
+    steps.iter().filter_map(of).max().unwrap_or(Fails::Never)
 }

@@ -87,16 +87,21 @@ pub fn run(
             out
         }
         Whole::Lib { of, origin, ct, rows, first } => {
-            let mut out = if *rows {
-                args[0].rows().flat_map(|row| library(*of, &[row], *ct)).collect()
-            } else {
-                library(*of, args, *ct)
+            // Only some neighbours in an order may be wanted.
+            let some = |all: Vec<f64>| match of.is_search() {
+                true => all,
+                false => {
+                    let wanted = shape.last().map_or(0, |n| *n);
+                    all.into_iter().skip(*first).take(wanted).collect()
+                }
             };
-            // Numbers in order are no places, and only some may be wanted.
-            if of.is_sort() {
-                out.drain(..first);
-                out.truncate(elements(shape));
+            let mut out: Vec<f64> = if *rows {
+                args[0].rows().flat_map(|row| some(library(*of, &[row], *ct))).collect()
             } else {
+                some(library(*of, args, *ct))
+            };
+            // Numbers in order are no places.
+            if !of.is_sort() {
                 out.iter_mut().for_each(|k| *k += origin);
             }
             out

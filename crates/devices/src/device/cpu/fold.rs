@@ -40,6 +40,7 @@ use aplomb_values::prim::scalar::Fail;
 use aplomb_values::prim::scalar::single::rounded;
 use std::convert::Infallible;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 pub struct Finals {
     /// One buffer a reduction, of floats unless it is a search's, over the domain without the axis.
@@ -216,13 +217,28 @@ impl Pass<'_> {
         let together = (program.ns + 0.1 * folds.len() as f64) * total as f64 > ALONE_NS;
         let group = (unit(cpu, total, together) / each).max(1);
         if let Some(typed) = typed {
+            let ends = typed.ends((launch, cut), folds, program);
+            let known = AtomicBool::new(false);
             return share(cpu, &env, items.div_ceil(group), together, ctx, &|frame, unit| {
                 let end = ((unit + 1) * group).min(items);
                 let bunch = typed.bunch(cut);
                 for k in (unit * group..end).step_by(bunch) {
                     let own = k..(k + bunch).min(end);
+                    let ends = ends.as_deref().map(|ends| folds.iter().zip(ends));
+                    // SAFETY: the partial is this item's.
+                    let part = |fold: &Fold| unsafe { fold.out.add(cut.item(k).to) };
+                    if let (true, Some(ends)) = (known.load(Relaxed), ends.clone()) {
+                        // SAFETY: the same.
+                        ends.for_each(|(fold, end)| unsafe { *part(fold) = *end });
+                        continue;
+                    }
                     if !typed.items(isa, cut, folds, (frame, &env), own.clone()) {
                         own.for_each(|k| self.group(frame, &env, folds, k..k + 1));
+                    }
+                    // SAFETY: it was just written.
+                    let is_end = |(fold, end): (&Fold, &f64)| unsafe { *part(fold) == *end };
+                    if ends.is_some_and(|mut ends| ends.all(is_end)) {
+                        known.store(true, Relaxed);
                     }
                 }
             });

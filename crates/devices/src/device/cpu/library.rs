@@ -9,150 +9,24 @@
 //! | sort of f64 | keys of 8 bytes, in parts | 24 ms |
 //! | sort with NaN or ¯0, whose keys tell less than they do | by grade | – |
 //! | a few neighbours of a sort | see `select`; else as all | 4 ms |
+//! | some neighbours of a grade | see `neighbours` | 2–6 ms |
 //! | search | see `lookup` | |
 
 use super::convert::{Source, with_type};
 use super::lookup::NOWHERE;
+use super::ordered::{Ordered, Places};
 use super::share::Ran;
 use super::sorting::{Arranges, Bits, COMPARED, Keyed, RUN, by_digits, sorted};
-use super::{Cpu, DeviceError, Isa, RunCtx, lookup, parted, select};
+use super::{Cpu, DeviceError, Isa, RunCtx, lookup, neighbours, parted, select};
 use crate::pool::PoolBuffer;
 use aplomb_values::array::{DType, elements};
 use aplomb_values::dag::Lib;
-use aplomb_values::prim::library::{Cell, Grading, found_place, order_key, ordered, shares_key};
+use aplomb_values::prim::library::{Cell, Grading, found_place};
 use aplomb_values::prim::whole::Given;
 use std::ops::Range;
 
 /// A function that puts a number at a place of the result.
 type Put<'a> = &'a (dyn Fn(usize, f64) + Sync);
-
-/// The results of a grade, or of a search for the first places in a list, in a type that holds
-/// them.
-pub struct Places {
-    of: Lib,
-    /// Items of the list.
-    among: usize,
-    origin: usize,
-    dtype: DType,
-    at: *mut u8,
-}
-
-// SAFETY: each result is written by the thread that has found it.
-unsafe impl Sync for Places {}
-
-impl Places {
-    /// A buffer for so many results, and what writes them there.
-    pub fn new(
-        cpu: &Cpu,
-        ctx: &RunCtx,
-        (of, origin): (Lib, f64),
-        (among, n): (usize, usize),
-    ) -> Result<(Places, PoolBuffer), DeviceError> {
-        let most = if of == Lib::Member { 1.0 } else { among as f64 + origin };
-        let dtype = DType::holding(0.0, most);
-        let mut room = cpu.pool.buffer(dtype, n, ctx.budget).map_err(DeviceError::Oom)?;
-        let (origin, at) = (origin as usize, room.as_mut_ptr());
-        Ok((Places { of, among, origin, dtype, at }, room))
-    }
-
-    /// The room of so many results from one on. Safety: they are of this type, there is room for
-    /// them, and nobody else has them.
-    #[allow(clippy::mut_from_ref)]
-    unsafe fn room<T>(&self, from: usize, many: usize) -> &mut [T] {
-        // SAFETY: the caller's.
-        unsafe { std::slice::from_raw_parts_mut(self.at.cast::<T>().add(from), many) }
-    }
-
-    /// The results from one on. Safety: there is room for them, and nobody else writes them.
-    pub unsafe fn put(&self, from: usize, firsts: &[usize]) {
-        with_type!(self.dtype, T => {
-            // SAFETY: the caller's.
-            let out = unsafe { self.room::<T>(from, firsts.len()) };
-            match self.of {
-                Lib::Member => out.iter_mut().zip(firsts).for_each(|(out, first)| {
-                    *out = u8::from(*first != NOWHERE) as T;
-                }),
-                _ => out.iter_mut().zip(firsts).for_each(|(out, first)| {
-                    let place = if *first == NOWHERE { self.among } else { *first };
-                    *out = (place + self.origin) as T;
-                }),
-            }
-        });
-    }
-}
-
-/// A number, or a character, whose place in an order a key tells.
-trait Ordered: Copy + Send + Sync {
-    type Key: Bits;
-
-    fn key(self) -> Self::Key;
-    /// The item of a key; of those that have one key, 0 and a NaN.
-    fn of(key: Self::Key) -> Self;
-    /// True of one that is another than its key says.
-    fn hides(self) -> bool;
-}
-
-/// The bit that makes an order of unsigned numbers one of signed ones.
-const SIGN: u32 = 1 << 31;
-
-macro_rules! whole {
-    ($($t:ty),*) => {
-        $(impl Ordered for $t {
-            type Key = u32;
-
-            #[inline(always)]
-            fn key(self) -> u32 {
-                self as u32 ^ SIGN
-            }
-            #[inline(always)]
-            fn of(key: u32) -> $t {
-                (key ^ SIGN) as $t
-            }
-            #[inline(always)]
-            fn hides(self) -> bool {
-                false
-            }
-        })*
-    };
-}
-whole!(u8, i8, i16, i32, u32);
-
-impl Ordered for f64 {
-    type Key = u64;
-
-    #[inline(always)]
-    fn key(self) -> u64 {
-        order_key(self)
-    }
-    #[inline(always)]
-    fn of(key: u64) -> f64 {
-        ordered(key)
-    }
-    #[inline(always)]
-    fn hides(self) -> bool {
-        shares_key(&self)
-    }
-}
-
-/// As f64 have them, in half as many bits.
-impl Ordered for f32 {
-    type Key = u32;
-
-    #[inline(always)]
-    fn key(self) -> u32 {
-        let bits = (self + 0.0).to_bits();
-        let turned = (bits as i32 >> 31) as u32 | SIGN;
-        if self.is_nan() { u32::MAX } else { bits ^ turned }
-    }
-    #[inline(always)]
-    fn of(key: u32) -> f32 {
-        f32::from_bits(if key & SIGN != 0 { key ^ SIGN } else { !key })
-    }
-    #[inline(always)]
-    fn hides(self) -> bool {
-        self.is_nan() | (self.to_bits() == SIGN)
-    }
-}
 
 /// A sort of items where they lie; the results at the places that are wanted go to `to`.
 /// Descending, all keys are turned around.
@@ -229,8 +103,8 @@ impl<X: Ordered<Key = u32>> Arranges<u64> for Grades<'_, X> {
     }
 }
 
-/// Grades and sorts of items as they lie in memory, of a sort those at the places that are wanted:
-/// the results in a type of their own, and the threads that took part. None: keys do not tell all
+/// Grades and sorts of items as they lie in memory, those at the places that are wanted: the
+/// results in a type of their own, and the threads that took part. None: keys do not tell all
 /// of the items, or these are graded as f64.
 pub fn by_keys(
     cpu: &mut Cpu,
@@ -257,6 +131,9 @@ pub fn by_keys(
             }
         });
         return Ok(ran.map(|threads| (room, threads)));
+    }
+    if wanted.len() < all.len && wanted.end <= all.len {
+        return neighbours::places(cpu, ctx, (of, origin), all, wanted).map(Some);
     }
     if !whole || wanted.len() != all.len || u32::try_from(all.len).is_err() {
         return Ok(None);
@@ -311,8 +188,8 @@ impl Keyed for Cell {
     }
 }
 
-/// The results at the places that are wanted: all, or some of a sort, of items that keys do not
-/// tell whole.
+/// The results at the places of an order that are wanted, of items that keys do not tell whole, or
+/// of a search.
 pub fn run(
     cpu: &mut Cpu,
     ctx: &RunCtx,
@@ -329,10 +206,14 @@ pub fn run(
         ));
     }
     match (of, given) {
-        (Lib::GradeUp | Lib::GradeDown, [all]) if all.shape.first() == Some(&n) => {
+        (Lib::GradeUp | Lib::GradeDown, [all]) if all.shape.first() >= Some(&wanted.end) => {
             let grading = Grading::new(*all, of.is_down());
-            let cell = |k: usize| grading.cell(k);
-            let put = |k, cell: &Cell| put(k, cell.at() as f64);
+            let (n, cell) = (grading.count(), |k: usize| grading.cell(k));
+            let put = |k: usize, cell: &Cell| {
+                if wanted.contains(&k) {
+                    put(k - wanted.start, cell.at() as f64);
+                }
+            };
             if grading.by_cell() {
                 sorted(cpu, ctx, (n, RUN), &cell, &by_digits, &Cell::cmp, &put)
             } else {
@@ -448,8 +329,8 @@ mod tests {
                 for of in [Lib::SortUp, Lib::SortDown, Lib::GradeUp, Lib::GradeDown] {
                     let what = Whole::Lib { of, origin: 1.0, ct: 0.0, rows: false, first: 0 };
                     let all = whole::run(&what, &given, &shape, F64, &mut |_, _| ());
-                    let parts = [0..n, 0..n / 40, n / 2..n / 2 + n.min(2), n..n];
-                    for wanted in parts.into_iter().take(if of.is_sort() { 4 } else { 1 }) {
+                    let parts = [0..n, 0..n.min(1), 0..n / 40, n / 2..n / 2 + n.min(2), n..n];
+                    for wanted in parts {
                         let own = Source::own(&source);
                         let own = by_keys(&mut cpu, &ctx, (of, 1.0), own, wanted.clone()).unwrap();
                         let Some((room, _)) = own else {

@@ -63,6 +63,15 @@ impl Way {
         }
     }
 
+    /// The result of truths that no other truth changes.
+    pub fn end(self) -> Option<f64> {
+        match self {
+            Way::Sum => None,
+            Way::Most => Some(1.0),
+            Way::Least => Some(0.0),
+        }
+    }
+
     /// Two results of it as one.
     pub fn join(self, x: f64, y: f64) -> f64 {
         match self {
@@ -119,6 +128,25 @@ fn truths(x: &[u8]) -> u64 {
     count
 }
 
+/// Truths that are looked at together.
+const TOGETHER: usize = 1024;
+
+/// Whether some truth is this one. Nobody looks behind it.
+#[inline(always)]
+fn has(x: &[u8], truth: u8) -> bool {
+    for part in x.chunks(TOGETHER) {
+        let parts: [u8; 64] = lanes(part, 0u8, |any: u8, x| any | u8::from(x == truth));
+        let mut any = 0;
+        for own in parts {
+            any |= own;
+        }
+        if any != 0 {
+            return true;
+        }
+    }
+    false
+}
+
 #[inline(always)]
 fn small(x: &[i8]) -> i64 {
     // Lanes of sixteen bits hold 256 of them.
@@ -161,7 +189,14 @@ unsafe fn across(way: Way, dtype: DType, at: *const u8, n: usize) -> f64 {
                 let x = std::slice::from_raw_parts(at.cast::<i32>(), n);
                 fold_of!(way, i32, x.iter().fold(0i64, |s, x| s.wrapping_add(i64::from(*x))), x)
             }
-            _ => way.of_truths(truths(std::slice::from_raw_parts(at, n)), n),
+            _ => {
+                let x = std::slice::from_raw_parts(at, n);
+                match way {
+                    Way::Sum => way.of_truths(truths(x), n),
+                    Way::Most => f64::from(u8::from(has(x, 1))),
+                    Way::Least => f64::from(u8::from(!has(x, 0))),
+                }
+            }
         }
     }
 }
@@ -292,8 +327,16 @@ mod tests {
             let n = narrow(isa);
             for dtype in [DType::Bool, DType::I8, DType::I16, DType::I32] {
                 for way in [Way::Sum, Way::Most, Way::Least] {
-                    for len in [1, 63, 64, 65, 1_000, 16_321, BLOCK] {
-                        let own = items(dtype, len);
+                    let lens = [1, 63, 64, 65, 1_000, 16_321, BLOCK];
+                    // Truths that are all alike but, maybe, the last.
+                    for (len, last) in
+                        lens.iter().flat_map(|n| [(*n, None), (*n, Some(0)), (*n, Some(1))])
+                    {
+                        let mut own = items(dtype, len);
+                        if let (DType::Bool, Some(last)) = (dtype, last) {
+                            own.fill(i64::from(way == Way::Least));
+                            own[len - 1] = last;
+                        }
                         let held = bytes(dtype, &own);
                         // SAFETY: so many items.
                         let sum = unsafe { (n.across)(way, dtype, held.as_ptr(), len) };

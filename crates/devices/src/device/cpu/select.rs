@@ -152,17 +152,24 @@ pub fn few<T: Bits>(
     if first >= end {
         return Ok(Some(threads));
     }
-    // Those before the first that is wanted, then those behind the last, go out of the way.
-    let (first, end) = (first - betweens, end - betweens);
-    some.select_nth_unstable(first);
-    let some = &mut some[first..];
-    if end - first < some.len() {
-        some.select_nth_unstable(end - first);
-    }
-    let some = &mut some[..end - first];
-    some.sort_unstable();
-    of.put(betweens + first, some);
+    of.put(first, chosen(&mut some, first - betweens..end - betweens));
     Ok(Some(threads))
+}
+
+/// Those of some items that have such places in their order, which have to be there, in order.
+pub fn chosen<T: Ord>(some: &mut [T], wanted: Range<usize>) -> &[T] {
+    if wanted.is_empty() {
+        return &[];
+    }
+    // Those before the first that is wanted, then those behind the last, go out of the way.
+    some.select_nth_unstable(wanted.start);
+    let some = &mut some[wanted.start..];
+    if wanted.len() < some.len() {
+        some.select_nth_unstable(wanted.len());
+    }
+    let some = &mut some[..wanted.len()];
+    some.sort_unstable();
+    some
 }
 
 /// The keys of a stretch between the bounds, of which there are so many.

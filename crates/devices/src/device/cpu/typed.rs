@@ -19,9 +19,10 @@ use super::emit::{self, Bin, Counter, Kind, PARTIALS, Partials, Summer};
 use super::narrow::{Rows, Way, narrow};
 use super::program::Program;
 use super::strides::Strides;
-use aplomb_plans::plan::{Launch, What};
+use aplomb_plans::plan::{Launch, Step, What};
 use aplomb_values::array::DType;
-use aplomb_values::prim::op::Op;
+use aplomb_values::body::operations_fail;
+use aplomb_values::prim::op::{Fails, Op};
 use aplomb_values::prim::reduce::DOTS;
 use std::iter::repeat_n;
 use std::ops::Range;
@@ -129,6 +130,35 @@ impl Typed {
         let summer = emit::sums(loops, program, &launch.body, &launch.domain, &ways, partials)?;
         let strides = Strides::of(launch, program, &summer.segment);
         (cut.extent >= CHUNK || strides.is_some()).then_some(Typed::Sums(ways, summer, strides))
+    }
+
+    /// The result of each fold that no other item changes once one has it: that of `∧/` is 0, that
+    /// of `∨/` is 1. None: some fold is no fold of truths, there are several rows, or an item that
+    /// nobody looked at could have failed.
+    pub fn ends(
+        &self,
+        (launch, cut): (&Launch, Cut),
+        folds: &[Fold],
+        program: &Program,
+    ) -> Option<Vec<f64>> {
+        let ways: Vec<Way> = match self {
+            Typed::Inputs(all) => {
+                let truths = |k: usize| program.inputs[k].source.dtype == DType::Bool;
+                all.iter().map(|(way, k, _)| truths(*k).then_some(*way)).collect::<Option<_>>()?
+            }
+            Typed::Truths(ways, _) => ways.clone(),
+            Typed::Sums(..) => return None,
+        };
+        let plain = |step: &Step| {
+            step.what.operation().is_some()
+                || matches!(step.what, What::Load(_) | What::Const(_) | What::Select { .. })
+        };
+        let sure = launch.body.iter().all(plain) && operations_fail(&launch.body) == Fails::Never;
+        let alone = cut.outer * cut.inner == 1 && cut.blocks > 1;
+        if !alone || !sure || folds.len() != ways.len() {
+            return None;
+        }
+        ways.into_iter().map(Way::end).collect()
     }
 
     /// Items that are best taken together: the ends of rows are folded side by side.

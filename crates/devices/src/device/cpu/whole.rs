@@ -14,6 +14,7 @@ use super::convert::{Sink, Source, converts};
 use super::fold::Finals;
 use super::loops::{Trees, trees};
 use super::map::{Outputs, body_into};
+use super::ordered::Places;
 use super::program::{Input, one};
 use super::share::{Tally, each_unit};
 use super::{Cpu, DeviceError, Fault, Held, Isa, RunCtx, library, lookup, rows, scatter};
@@ -82,10 +83,13 @@ pub fn run(
     }
     let mut result = make(cpu, elements(&finish.shape))?;
     let to = result.as_mut_ptr().cast::<f64>();
-    if let (Whole::Lib { of, origin, rows: true, .. }, [operand]) = (&finish.what, &*operands) {
+    if let (Whole::Lib { of, origin, rows: true, first, .. }, [operand], [.., own]) =
+        (&finish.what, &*operands, &finish.shape[..])
+    {
         let row = operand.shape.last().map_or(1, |n| *n);
-        // SAFETY: the result holds as many as its operand.
-        let ran = unsafe { rows::run(cpu, ctx, (*of, *origin), operand.source, row, to) };
+        let wanted = *first..first + own;
+        // SAFETY: the result holds as many of each row of its operand as are wanted.
+        let ran = unsafe { rows::run(cpu, ctx, (*of, *origin), (operand.source, row), wanted, to) };
         tally.threads = ran?.max(tally.threads);
         return Ok(Finals { values: vec![result], tally });
     }
@@ -177,7 +181,7 @@ fn found(
         }
         [have, want] if want.source.len == n => {
             let (have, want) = (have.source, want.source);
-            let (places, room) = library::Places::new(cpu, ctx, (of, origin), (have.len, n))?;
+            let (places, room) = Places::new(cpu, ctx, (of, origin), (have.len, n))?;
             // SAFETY: there is room for n, as many as are looked up, each once.
             let put = |from: usize, firsts: &[usize]| unsafe { places.put(from, firsts) };
             let ran = lookup::narrow(cpu, ctx, (have, want), ct, &put).transpose()?;

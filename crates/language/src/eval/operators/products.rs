@@ -24,6 +24,10 @@ pub fn outer(ev: &mut Eval<'_>, f: &Operand, x: Option<&Array>, y: &Array) -> Re
     if n == 0 {
         return super::each::of_nothing(ev, func, Some(x), y, &shape);
     }
+    if func.is_bound() {
+        // It fails at the first pair, for which nothing need be spread.
+        return ev.apply(func, Some(x), y);
+    }
     if let (Some(op), true) = (scalar_op(f), x.is_uniform() && y.is_uniform()) {
         let (r, s) = (x.rank(), shape.len());
         let a = if x.rank() == 0 {

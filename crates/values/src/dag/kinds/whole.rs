@@ -63,8 +63,8 @@ pub enum Whole {
         /// Each row along the last axis is put in order by itself, not the major cells; no search
         /// does.
         rows: bool,
-        /// The place in the order of the first result, from 0 on; of a sort of a vector alone it is
-        /// another than 0, whose result then is as many neighbours as its shape says.
+        /// The place in the order of the first result, from 0 on. A grade or a sort gives as many
+        /// neighbours in the order from there on as its shape says; a search all it is asked for.
         first: usize,
     },
 }
@@ -177,9 +177,10 @@ impl Whole {
                 Some((op, _)) => format!("[]{}←", op.glyph()),
                 None => "[]←".into(),
             },
-            Whole::Lib { of, rows: false, first: 0, .. } => of.glyph().into(),
-            Whole::Lib { of, rows: false, first, .. } => format!("{first}↓{}", of.glyph()),
-            Whole::Lib { of, rows: true, .. } => format!("{}⍤1", of.glyph()),
+            Whole::Lib { of, rows, first, .. } => {
+                let some = if *first == 0 { String::new() } else { format!("{first}↓") };
+                format!("{some}{}{}", of.glyph(), if *rows { "⍤1" } else { "" })
+            }
         }
     }
 }
@@ -296,19 +297,23 @@ impl InDag for WholeArrays<NodeId> {
                     && along.len() == places.len()
                     && !of(1).is_empty()
             }
-            Whole::Lib { of: lib, rows: true, .. } => {
-                !lib.is_search() && args.len() == 1 && of(0) == shape && !shape.is_empty()
+            Whole::Lib { of: lib, .. } if lib.is_search() => {
+                args.len() == 2 && of(0).len() == 1 && of(1) == shape
             }
-            Whole::Lib { of: Lib::GradeUp | Lib::GradeDown, .. } => {
-                args.len() == 1 && of(0).first() == shape.first()
+            Whole::Lib { of: lib, rows, first, .. } => {
+                // The axis that is put in order is the last one of rows and the only one else.
+                let ordered = match (rows, of(0), shape) {
+                    (true, [frame @ .., all], [outer @ .., own]) if frame == outer => {
+                        Some((*all, *own))
+                    }
+                    (false, [all, cell @ ..], [own]) if !lib.is_sort() || cell.is_empty() => {
+                        Some((*all, *own))
+                    }
+                    _ => None,
+                };
+                let fits = |(all, own)| first.checked_add(own).is_some_and(|end| end <= all);
+                args.len() == 1 && ordered.is_some_and(fits)
             }
-            Whole::Lib { of: Lib::SortUp | Lib::SortDown, first, .. } => {
-                args.len() == 1
-                    && of(0).len() == 1
-                    && shape.len() == 1
-                    && first.checked_add(shape[0]).is_some_and(|end| end <= of(0)[0])
-            }
-            Whole::Lib { .. } => args.len() == 2 && of(0).len() == 1 && of(1) == shape,
         };
         super::holds(fits, || format!("a {} whose operands do not fit {shape:?}", self.what.kind()))
     }
