@@ -376,7 +376,7 @@ const LINEAR: [&str; 30] = [
 ];
 
 /// Loops whose turns are statements of the line, each of which could be undone.
-const LINES: [&str; 10] = [
+const LINES: [&str; 14] = [
     "k←⍬ ⋄ :For i :In ⍳x ⋄ k,←⊂i,i×2 ⋄ :EndFor",
     "k←⍬ ⋄ :For i :In ⍳x ⋄ k,←⊂i,i×2 ⋄ z←⎕DL 0 ⋄ :EndFor",
     "k←⍬ ⋄ :For i :In ⍳x ⋄ k←(⊂i,i×2),k ⋄ z←⎕DL 0 ⋄ :EndFor",
@@ -387,6 +387,10 @@ const LINES: [&str; 10] = [
     "k←⍬ ⋄ :For i :In ⍳x ⋄ k⍪←i ⋄ z←⎕DL 0 ⋄ :EndFor",
     "k←0J1 ⋄ :For i :In ⍳x ⋄ k,←i×0J1 ⋄ z←⎕DL 0 ⋄ :EndFor",
     "k←1 3⍴0 ⋄ :For i :In ⍳x ⋄ k⍪←i,2 3 ⋄ z←⎕DL 0 ⋄ :EndFor",
+    "k←0 2⍴0 ⋄ :For i :In ⍳x ⋄ k⍪←i(⍕i) ⋄ z←⎕DL 0 ⋄ :EndFor",
+    "w←x⍴⊂⍬ ⋄ :For i :In ⍳x ⋄ (i⊃w),←i ⋄ z←⎕DL 0 ⋄ :EndFor",
+    "w←⍬ ⋄ :For i :In ⍳x ⋄ w,←⊂i i ⋄ w[≢w],←i ⋄ z←⎕DL 0 ⋄ :EndFor",
+    "w←x 5⍴0 ⋄ :For i :In ⍳x ⋄ (i⌷w)←⍳5 ⋄ (,w)[i]←i ⋄ z←⎕DL 0 ⋄ :EndFor",
 ];
 
 /// Bytes that are taken grow as the items do: a list that is copied each turn would take ten times

@@ -1,5 +1,6 @@
 //! Assignments: names, patterns, indexed, modified, selective, system variables, `⎕←`.
 
+use super::edits::Was;
 use super::env::Globals;
 use super::operators::scalar_op;
 use super::run::{At, Eval, located};
@@ -14,6 +15,9 @@ use aplomb_ground::limits::Budget;
 use aplomb_values::array::format::display;
 use aplomb_values::array::{Array, Changing, End};
 use std::rc::Rc;
+
+/// Places of one assignment whose items are put one by one where they lie.
+const PUT_ALONE: usize = 16;
 
 impl Eval<'_> {
     /// One instruction that assigns; the value stays on the stack.
@@ -277,20 +281,24 @@ impl Eval<'_> {
         })
     }
 
-    /// A change of a name's value in its slot: that of the innermost function that has one, or the
-    /// workspace's.
-    pub(super) fn changed_where_it_is(
+    /// A change of an item of a name's nested vector in its slot, which makes the item longer.
+    pub(super) fn item_grown_where_it_is(
         &mut self,
         at: At<'_>,
-        sym: Sym,
+        (sym, place): (Sym, usize),
         change: impl Fn(&mut Value, &Budget) -> Result<bool>,
     ) -> Result<bool> {
         self.changed_by(at, sym, change, |globals, sym, change| {
-            globals.change_in_place(sym).map_or(Ok(false), change)
+            let was = |item: Array| Was::Shorter(item.first_extent());
+            match globals.edit_item(sym, place, was, change)? {
+                Some(done) => Ok(done),
+                None => globals.change_in_place(sym).map_or(Ok(false), change),
+            }
         })
     }
 
-    /// The same, where `of_all` makes it in the workspace.
+    /// A change of a name's value in its slot: that of the innermost function that has one, or the
+    /// workspace's, where `of_all` makes it.
     fn changed_by(
         &mut self,
         at: At<'_>,
@@ -516,15 +524,15 @@ impl Eval<'_> {
         }
         self.changes_outer(sym);
         let budget = self.cx.budget();
-        let put = |held: &mut Array| match held.pending() {
-            None => {
+        let put = |held: &mut Value| match held {
+            Value::Array(held) if held.pending().is_none() => {
                 let now = held.settled();
                 *held = now;
                 held.put_item(place, new, budget)
             }
-            Some(_) => Ok(false),
+            _ => Ok(false),
         };
-        self.st.globals.edit_item(sym, place, put)
+        Ok(self.st.globals.edit_item(sym, place, Was::Item, put)? == Some(true))
     }
 
     /// Items at ravel places become the items of v, or `old f v` item by item.
@@ -545,14 +553,30 @@ impl Eval<'_> {
         let item = |k: usize| item_for(&v, k);
         // What `⊢` gives of both is the new item.
         let f = f.filter(|f| !matches!(&**f, Func::Prim(p) if p.glyph == '⊢'));
+        let primitive = f.as_ref().filter(|f| matches!(***f, Func::Prim(_)));
+        if let (Some(f), [place]) = (primitive, &places[..]) {
+            // What a primitive makes of one item is an item like another.
+            let new = self.apply(f, Some(&old.item(*place)), &item(0))?;
+            let new = self.cx.ready(&new, "value")?.disclosed().enclosed()?;
+            return self.replace(at, sym, old, &[], places, None, &new);
+        }
         // Every item of `old` that goes is kept until nothing can fail any more.
         let mut undo = Vec::new();
         drop(old);
-        if let (None, [place]) = (&f, &places[..])
-            && self.put_in_workspace(at, sym, *place, &item(0))?
-        {
+        // Some are put where they lie; what is left then goes into a copy, if need be.
+        let some = if f.is_none() && places.len() <= PUT_ALONE { &places[..] } else { &[] };
+        let mut put = 0;
+        for place in some {
+            if !self.put_in_workspace(at, sym, *place, &item(put))? {
+                break;
+            }
+            put += 1;
+        }
+        if put > 0 && put == places.len() {
             return Ok(());
         }
+        let places = &places[put..];
+        let item = |k: usize| item(put + k);
         let mut to = match Changing::of(self.take(at, sym, f.as_deref())?, self.cx.budget()) {
             Ok(to) => to,
             Err((was, e)) => {
@@ -561,12 +585,15 @@ impl Eval<'_> {
             }
         };
         let together = match f {
-            None => to.put_all(&places, (&v, 0), self.cx.budget()),
+            None => {
+                let first = if v.len() == 1 { 0 } else { put };
+                to.put_all(places, (&v, first), self.cx.budget())
+            }
             Some(_) => Ok(false),
         };
         let one_by_one: &[usize] = match together {
             Ok(true) => &[],
-            Ok(false) => &places,
+            Ok(false) => places,
             Err(e) => {
                 let was = to.finish(self.cx.budget())?;
                 self.change(at, sym, was)?;

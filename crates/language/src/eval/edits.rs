@@ -16,8 +16,17 @@ pub struct Edit {
     kept: usize,
     /// Cells that were there before these, and those behind them, the last first.
     gone: (Vec<Array>, Vec<Array>),
-    /// Items that others were put in the place of, where nothing else changed.
-    put: Vec<(usize, Array)>,
+    /// Items that others were put in the place of, or that grew, where nothing else changed.
+    put: Vec<(usize, Was)>,
+}
+
+/// An item as it was.
+#[derive(Clone)]
+pub enum Was {
+    /// The item.
+    Item(Array),
+    /// So many cells of what is there now: more came behind them.
+    Shorter(usize),
 }
 
 /// The cells that an edit is about to lose, and what is left of it then.
@@ -36,11 +45,11 @@ impl Edit {
         Edit { kept: cells, ..Edit::default() }
     }
 
-    /// True of an array whose edits can be undone: a vector of arrays in a list that nobody else
-    /// holds, or an array of numbers or characters.
+    /// True of an array whose edits can be undone: a vector of arrays, or a table, in a list that
+    /// nobody else holds, or an array of numbers or characters.
     pub fn suits(a: &mut Array) -> bool {
         let plain = a.rank() > 0 && matches!(a.data(), Data::Dense(_));
-        plain || a.is_list_of_arrays()
+        plain || a.is_list_of_arrays() || a.is_own_table()
     }
 
     /// The cut that leaves of the array, as it is now, what is to be kept.
@@ -83,7 +92,7 @@ impl Edit {
     }
 
     /// An item went, and another is in its place.
-    pub fn put(&mut self, place: usize, was: Array) {
+    pub fn put(&mut self, place: usize, was: Was) {
         self.put.push((place, was));
     }
 
@@ -91,7 +100,13 @@ impl Edit {
     pub fn undone(self, a: Array) -> Array {
         let Edit { before, kept, gone, put } = self;
         if !put.is_empty() {
-            return put.iter().rev().fold(a, |a, (place, was)| a.with_item(*place, was));
+            return put.into_iter().rev().fold(a, |a, (place, was)| match was {
+                Was::Item(was) => a.with_item(place, &was),
+                Was::Shorter(cells) => {
+                    let item = a.item(place).only(0..cells);
+                    a.with_item(place, &item)
+                }
+            });
         }
         let own = before..before + kept;
         if gone.0.is_empty() && gone.1.is_empty() {

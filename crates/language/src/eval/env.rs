@@ -1,7 +1,7 @@
 //! Scopes: frames of dfn calls over the workspace's names.
 
 use super::cx::Own;
-use super::edits::Edit;
+use super::edits::{Edit, Was};
 use super::system::Row;
 use super::value::{Closure, Func, Operand, Value};
 use crate::syntax::ast::Sym;
@@ -248,28 +248,30 @@ impl Globals {
         Ok(done)
     }
 
-    /// Changes an item of an array where it stands; undone with the statement, which has the item
-    /// that goes. False, and nothing changed: the array has its old value in the journal, or many
-    /// of its items were changed. Errors: those of the change.
+    /// Changes an item of an array where it stands; undone with the statement, which knows by
+    /// `was` how the item was. Whether it did; None, and nothing changed: the array has its old
+    /// value in the journal, or many of its items were changed. Errors: those of the change.
     pub fn edit_item(
         &mut self,
         sym: Sym,
         place: usize,
-        change: impl FnOnce(&mut Array) -> Result<bool>,
-    ) -> Result<bool> {
+        was: fn(Array) -> Was,
+        change: impl FnOnce(&mut Value) -> Result<bool>,
+    ) -> Result<Option<bool>> {
         if self.is_changed(sym) {
-            return Ok(false);
+            return Ok(None);
         }
         let known = self.edits.iter().position(|(own, _)| *own == sym);
         if known.is_some_and(|k| !self.edits[k].1.may_put()) || self.get(sym).is_none() {
-            return Ok(false);
+            return Ok(None);
         }
-        let Some(Value::Array(held)) = self.slot_mut(sym).value.as_mut() else { return Ok(false) };
+        let Some(value) = self.slot_mut(sym).value.as_mut() else { return Ok(None) };
+        let Value::Array(held) = &*value else { return Ok(None) };
         if held.pending().is_some() || held.rank() == 0 {
-            return Ok(false);
+            return Ok(None);
         }
-        let (was, n) = (held.item(place), held.first_extent());
-        let done = change(held)?;
+        let (was, n) = (was(held.item(place)), held.first_extent());
+        let done = change(value)?;
         if done {
             if known.is_none() {
                 self.edits.push((sym, Edit::of(n)));
@@ -278,7 +280,7 @@ impl Globals {
                 edit.put(place, was);
             }
         }
-        Ok(done)
+        Ok(Some(done))
     }
 
     /// A value of a name, an array that was edited as it was before.

@@ -84,7 +84,7 @@ impl Eval<'_> {
             Value::Array(a) => a.grow_item(place as usize, &v, budget),
             _ => Ok(false),
         };
-        self.changed_where_it_is(at, sym, grow)
+        self.item_grown_where_it_is(at, (sym, place as usize), grow)
     }
 
     /// The value of a step whose list is made longer or shorter where it lies. None, and nothing

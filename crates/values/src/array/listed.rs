@@ -384,7 +384,16 @@ impl Array {
         is_own && first.is_some_and(|a| !a.is_simple_scalar())
     }
 
-    /// Some of the cells of such a vector, or of an array of numbers or characters.
+    /// True of a nested array of several axes whose items stand one by one, and nobody else holds
+    /// it.
+    pub fn is_own_table(&mut self) -> bool {
+        match &mut self.data {
+            Data::Items(items) if self.shape.len() > 1 => Items::claimed(items).is_some(),
+            _ => false,
+        }
+    }
+
+    /// Some of the cells of such an array, or of one of numbers or characters.
     pub fn only(mut self, cells: Range<usize>) -> Array {
         if cells.len() == self.first_extent() {
             return self;
@@ -402,7 +411,11 @@ impl Array {
         if self.narrow(cells.clone()) {
             return self;
         }
-        Array::items([cells.len()].as_slice(), cells.map(|k| self.item(k)).collect(), None)
+        let size = elements(&self.shape[1..]);
+        let items = (cells.start * size..cells.end * size).map(|k| self.item(k)).collect();
+        let mut shape = self.shape.clone();
+        shape[0] = cells.len();
+        Array::items(shape, items, None)
     }
 
     /// The items of `v` at an end of some of this nested vector's own, where they lie if nobody
