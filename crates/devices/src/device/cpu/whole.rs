@@ -77,7 +77,11 @@ pub fn run(
         }
         (tally, _) = body_into(cpu, launch, inputs, outputs, &more, ctx)?;
     }
-    if let Some((values, threads)) = found(cpu, finish, &operands, ctx)? {
+    let typed = match found(cpu, finish, &operands, ctx)? {
+        None => placed(cpu, launch, finish, &operands, ctx)?,
+        found => found,
+    };
+    if let Some((values, threads)) = typed {
         tally.threads = threads.max(tally.threads);
         return Ok(Finals { values: vec![values], tally });
     }
@@ -191,6 +195,37 @@ fn found(
     }
 }
 
+/// `x[I]←v` of a vector, in the type that its items have where they lie. None: it is something
+/// else, or some place is none.
+fn placed(
+    cpu: &mut Cpu,
+    launch: &Launch,
+    finish: &Finish,
+    operands: &[Operand],
+    ctx: &RunCtx,
+) -> Result<Option<(PoolBuffer, usize)>, DeviceError> {
+    let Whole::Scatter { origin, combine: None, .. } = &finish.what else {
+        return Ok(None);
+    };
+    let ([base, values, places], [_, by]) = (operands, finish.fed.as_slice()) else {
+        return Ok(None);
+    };
+    let (n, dtype) = (base.source.len, base.source.dtype);
+    let whole = launch.body.get(*by as usize).is_some_and(|step| step.dtype.is_integer());
+    let typed = dtype == finish.dtype && !matches!(dtype, DType::Char | DType::Complex);
+    if !typed || !whole || !is_vector(finish) || n != elements(&finish.shape) {
+        return Ok(None);
+    }
+    scatter::typed(cpu, ctx, base.source, (values.given().items, places.given().items), *origin)
+}
+
+/// True of an assignment to a vector by places in it.
+fn is_vector(finish: &Finish) -> bool {
+    let Whole::Scatter { read, along, .. } = &finish.what else { return false };
+    matches!((along.as_slice(), read.ix.as_slice()), ([a], [ix])
+        if a.times == 1 && read.tests.is_empty() && ix.is_constant() && ix.c == 0)
+}
+
 /// `x[I]+←n` of a vector and one number, by counting places that lie in memory as whole numbers.
 /// None: it is something else, or some place is none.
 fn tallied(
@@ -200,7 +235,7 @@ fn tallied(
     (inputs, operands): (&[Input], &mut [Operand]),
     ctx: &RunCtx,
 ) -> Result<Option<Finals>, DeviceError> {
-    let Whole::Scatter { read, along, origin, combine } = &finish.what else { return Ok(None) };
+    let Whole::Scatter { origin, combine, .. } = &finish.what else { return Ok(None) };
     let (&[value, places], [base]) = (finish.fed.as_slice(), operands) else { return Ok(None) };
     let step = launch.body.get(places as usize);
     let (Some(What::Load(k)), Some(each)) = (step.map(|s| &s.what), uniform(launch, inputs, value))
@@ -208,11 +243,8 @@ fn tallied(
         return Ok(None);
     };
     let n = elements(&launch.domain);
-    let simple = matches!((along.as_slice(), read.ix.as_slice()), ([a], [ix])
-        if a.times == 1 && read.tests.is_empty() && ix.is_constant() && ix.c == 0);
-    let Some(input) = inputs.get(*k as usize).filter(|_| simple && launch.stores.is_empty()) else {
-        return Ok(None);
-    };
+    let simple = is_vector(finish) && launch.stores.is_empty();
+    let Some(input) = inputs.get(*k as usize).filter(|_| simple) else { return Ok(None) };
     let typed = matches!(input.source.dtype, DType::I8 | DType::I16 | DType::I32);
     if !typed || input.flat != Some(0) || input.source.len != n || base.source.len > n {
         return Ok(None);
