@@ -13,6 +13,7 @@ mod batch;
 mod chunk;
 mod compact;
 mod convert;
+mod counted;
 mod cut;
 mod draws;
 mod emit;
