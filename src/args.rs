@@ -502,7 +502,7 @@ mod tests {
         for_help().debug_assert();
     }
 
-    /// What help shows in brackets can be left out.
+    /// Words that help shows in brackets can be left out.
     #[test]
     fn help_shows_a_file_that_is_needed_as_needed() {
         let mut all = for_help();

@@ -30,7 +30,7 @@ fn run(words: Vec<String>) -> i32 {
         Err(e) => {
             let help = || for_help().try_get_matches_from(&words).err();
             let told = (e.kind() == ErrorKind::DisplayHelp).then(help).flatten();
-            let _ = told.as_ref().unwrap_or(&e).print();
+            let _ = told.as_ref().map_or_else(|| e.print(), |told| told.print());
             return e.exit_code();
         }
     };

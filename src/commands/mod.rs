@@ -402,10 +402,13 @@ impl Commands for Table {
     }
 
     fn check(&self, line: &str) -> Result<(), Error> {
-        let (name, args) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
+        let line = line.trim();
+        let (name, args) = match line.split_once(char::is_whitespace) {
+            Some((name, args)) => (name, args.trim()),
+            None => (line, ""),
+        };
         let command = find(name).ok_or_else(|| unknown(name))?;
-        let args = without_comment(command, args.trim());
-        command.names.map_or(Ok(()), |known| known(args))
+        command.names.map_or(Ok(()), |known| known(without_comment(command, args)))
     }
 
     fn complete(&self, start: &str) -> Vec<Completion> {

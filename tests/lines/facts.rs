@@ -275,8 +275,8 @@ fn a_power_by_a_known_number_is_estimated_as_its_products() {
     assert!(us("{⍵-⍵*2.5}⍣40⊢x") > 4.0 * us("{⍵-⍵*2}⍣40⊢x"));
 }
 
-/// What was written on an earlier line and may fail is computed before anything that follows is
-/// seen, and told so: nobody asked for it.
+/// A value that was written on an earlier line and may fail is computed before anything that
+/// follows is seen, and told so: nobody asked for it.
 #[test]
 fn what_may_fail_and_was_written_before_is_told_so() {
     let data = "x←÷⍳5000 ⋄ _←⎕DR x";

@@ -13,7 +13,7 @@ use aplomb_ground::trace::{DecisionRecord, LaunchRecord, Trace};
 use aplomb_viz::why::told_of;
 use std::path::Path;
 
-/// What was looked at: sentences, figures beside both plans, and those that are not so.
+/// Counts of what was looked at, sentences and figures beside both plans, and those not so.
 #[derive(Default)]
 struct Found {
     sentences: usize,

@@ -568,7 +568,7 @@ fn tell_apart(trace: &mut Trace) {
 /// The launches that a run makes only while somebody looks on: of so few elements, made of as few,
 /// all is computed where it stands.
 fn at_once(trace: &Trace) -> Option<Diagnostic> {
-    let mut small: Vec<bool> = Vec::with_capacity(trace.nodes.len());
+    let mut small: Vec<bool> = Vec::new();
     for n in &trace.nodes {
         let few = n.shape.iter().product::<usize>() <= SMALL;
         let all = |of: &u32| small.get(*of as usize).is_some_and(|small| *small);

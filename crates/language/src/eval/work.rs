@@ -36,7 +36,7 @@ pub struct Work {
     calls: usize,
     /// By the host's `untold`.
     begun: f64,
-    /// What was written on the tape before it.
+    /// The place on the tape behind all that was written before it.
     since: Mark,
     /// The reason why it is no launch.
     why: Reason,
@@ -235,8 +235,8 @@ impl Work {
         let mut stack: Vec<Rc<Cell>> = z.pending().cloned().into_iter().collect();
         while let Some(cell) = stack.pop().filter(|_| looked < CELLS) {
             looked += 1;
-            let Some(node) = cell.node().filter(|_| self.since.is_before(&cell)) else { continue };
-            for a in node.inputs() {
+            let node = cell.node().filter(|_| self.since.is_before(&cell));
+            for a in node.iter().flat_map(|node| node.inputs()) {
                 match a.pending() {
                     Some(below) => stack.push(below.clone()),
                     None if a.is_unshared() => most = most.max(a.len()),

@@ -17,10 +17,14 @@ fn facts(k: &LaunchRecord) -> Vec<String> {
     let domain: Vec<String> = k.domain.iter().map(usize::to_string).collect();
     let moved = crate::figures::moved(k);
     let block: u64 = k.launch.block.iter().map(|n| u64::from(*n)).product();
-    let registers = k.regs.map_or("guessed".into(), |n| n.to_string());
+    let registers = match (k.regs, k.occ) {
+        (Some(n), _) => n.to_string(),
+        (None, Some(_)) => "guessed".into(),
+        (None, None) => "not known (NVRTC tells)".into(),
+    };
     let spilled = k.spill.filter(|n| *n > 0).map_or(String::new(), |n| format!(", spills {n}"));
     let occupied = k.occ.map_or(String::new(), |o| format!(" · occupancy {:.0} %", o * 100.0));
-    let least = k.fit.map_or(String::new(), |[warps, blocks, registers, shared]| {
+    let least = k.fit.map_or("blocks: not known".into(), |[warps, blocks, registers, shared]| {
         format!("blocks: {blocks}; by warps {warps}, registers {registers}, shared {shared}")
     });
     let on_gpu = k.ran.as_ref().filter(|r| r.device == "cuda");
