@@ -486,7 +486,11 @@ pub fn for_help() -> clap::Command {
     Cli::command().mut_subcommands(|sub| {
         let has = |name: &str| sub.get_arguments().any(|arg| arg.get_id() == name);
         match has("file") && has("expr") {
-            true => sub.mut_arg("file", |file| file.required(true).help("A program; or -e EXPR")),
+            // A new one: what may stand for it cannot be taken from the old.
+            true => sub.mut_arg("file", |_| {
+                let file = clap::Arg::new("file").value_name("FILE").required(true);
+                file.help("A program; or -e EXPR")
+            }),
             false => sub,
         }
     })
