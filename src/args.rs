@@ -175,6 +175,9 @@ pub struct DotArgs {
     /// Buffers and their lives
     #[arg(long, conflicts_with = "pass")]
     pub buffers: bool,
+    /// Without times: the same bytes on every run
+    #[arg(long)]
+    pub canon: bool,
 }
 
 #[derive(Args, Clone)]
@@ -478,6 +481,21 @@ pub fn command() -> clap::Command {
     Cli::command()
 }
 
+/// The same as help tells it: a file is needed where only an expression may stand for it.
+pub fn for_help() -> clap::Command {
+    Cli::command().mut_subcommands(|sub| {
+        let has = |name: &str| sub.get_arguments().any(|arg| arg.get_id() == name);
+        match has("file") && has("expr") {
+            // A new one: what may stand for it cannot be taken from the old.
+            true => sub.mut_arg("file", |_| {
+                let file = clap::Arg::new("file").value_name("FILE").required(true);
+                file.help("A program; or -e EXPR")
+            }),
+            false => sub,
+        }
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -485,6 +503,24 @@ mod tests {
     #[test]
     fn the_flags_do_not_clash() {
         Cli::command().debug_assert();
+        for_help().debug_assert();
+    }
+
+    /// Words that help shows in brackets can be left out.
+    #[test]
+    fn help_shows_a_file_that_is_needed_as_needed() {
+        let mut all = for_help();
+        all.build();
+        for sub in all.get_subcommands_mut() {
+            let name = sub.get_name().to_string();
+            let usage = sub.render_usage().to_string();
+            let alone = Cli::try_parse_from(["aplomb", &name]);
+            assert_eq!(
+                usage.contains("<FILE>"),
+                alone.is_err() && usage.contains("FILE"),
+                "{usage}"
+            );
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The command line: words to a call of one of the other files.
 
-use crate::args::{Cli, Command, TuiArgs};
+use crate::args::{Cli, Command, TuiArgs, for_help};
 use crate::front::{Pipeline, Settings, USAGE};
 use crate::{
     batch, bench, gate, lsp, microbench, notebook, panes, profile, repl, script, views, watch,
@@ -9,6 +9,7 @@ use crate::{
 use aplomb_devices::device::Wanted;
 use aplomb_kernel::files::Reach;
 use aplomb_plans::plan::{Math, Order};
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use std::io::IsTerminal;
 use std::process::ExitCode;
@@ -27,7 +28,9 @@ fn run(words: Vec<String>) -> i32 {
     let mut cli = match Cli::try_parse_from(&words) {
         Ok(cli) => cli,
         Err(e) => {
-            let _ = e.print();
+            let help = || for_help().try_get_matches_from(&words).err();
+            let told = (e.kind() == ErrorKind::DisplayHelp).then(help).flatten();
+            let _ = told.as_ref().map_or_else(|| e.print(), |told| told.print());
             return e.exit_code();
         }
     };

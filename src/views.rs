@@ -188,6 +188,8 @@ pub fn trace(settings: Settings, args: TraceArgs) -> i32 {
 /// `aplomb dot`.
 pub fn dot(settings: Settings, args: DotArgs) -> i32 {
     traced(settings, args.about, move |trace| {
+        let canonical = args.canon.then(|| trace.clone().canonical());
+        let trace = canonical.as_ref().map_or(trace, |canonical| canonical);
         let view = match (args.kernels, args.lets, args.buffers) {
             (true, _, _) => Dot::Launches,
             (_, true, _) => Dot::Lets,

@@ -98,10 +98,12 @@ pub struct Command {
     /// It tells of what is pending, or changes how that will run. What any other says is seen only
     /// after whatever may fail and was written before it.
     looks_on: bool,
+    /// A test of the arguments, where they name something that is there or not.
+    names: Option<fn(&str) -> Result<(), Error>>,
 }
 
 const fn row(name: &'static str, args: &'static str, help: &'static str, run: Run) -> Command {
-    Command { name, args, help, run: Some(run), short: false, looks_on: false }
+    Command { name, args, help, run: Some(run), short: false, looks_on: false, names: None }
 }
 
 const fn looking_on(
@@ -110,16 +112,20 @@ const fn looking_on(
     help: &'static str,
     run: Run,
 ) -> Command {
-    Command { name, args, help, run: Some(run), short: false, looks_on: true }
+    Command { name, args, help, run: Some(run), short: false, looks_on: true, names: None }
 }
 
 const fn missing(name: &'static str, help: &'static str) -> Command {
-    Command { name, args: "", help, run: None, short: false, looks_on: false }
+    Command { name, args: "", help, run: None, short: false, looks_on: false, names: None }
 }
 
 impl Command {
     const fn with_short(self) -> Command {
         Command { short: true, ..self }
+    }
+
+    const fn with_switches(self) -> Command {
+        Command { names: Some(tools::are_switches), ..self }
     }
 }
 
@@ -244,8 +250,9 @@ pub static COMMANDS: &[Command] = &[
         "The last line, or an expression, in panes: source, graph, reasons, launches.",
         tools::tui,
     ),
-    looking_on("]off", "[NAME… | list]", "Switches passes off; alone: what is off.", tools::off),
-    looking_on("]on", "NAME…", "Switches passes on again.", tools::on),
+    looking_on("]off", "[NAME… | list]", "Switches passes off; alone: what is off.", tools::off)
+        .with_switches(),
+    looking_on("]on", "NAME…", "Switches passes on again.", tools::on).with_switches(),
     row(
         "]box",
         "[on | off | reset] [-style=non|min|mid|max] [-trains=def|parens|box|tree] [-fns=on|off]",
@@ -392,6 +399,16 @@ impl Commands for Table {
             }
             None => Err(nonce(command.name)),
         }
+    }
+
+    fn check(&self, line: &str) -> Result<(), Error> {
+        let line = line.trim();
+        let (name, args) = match line.split_once(char::is_whitespace) {
+            Some((name, args)) => (name, args.trim()),
+            None => (line, ""),
+        };
+        let command = find(name).ok_or_else(|| unknown(name))?;
+        command.names.map_or(Ok(()), |known| known(without_comment(command, args)))
     }
 
     fn complete(&self, start: &str) -> Vec<Completion> {

@@ -3,7 +3,7 @@
 
 use super::asked::asked;
 use super::{Call, pictures};
-use aplomb_compiler::pass::switches;
+use aplomb_compiler::pass::{Options, switches};
 use aplomb_ground::error::{self, Error, bytes, domain, syntax};
 use aplomb_ground::protocol::PANES;
 use aplomb_ground::trace::Trace;
@@ -244,6 +244,13 @@ pub fn on(call: &mut Call<'_>) -> Result<(), Error> {
 
 fn switch(call: &mut Call<'_>, on: bool) -> Result<(), Error> {
     set(call, &call.words(), on)
+}
+
+/// Whether words name switches. Errors: a sentence.
+pub fn are_switches(words: &str) -> Result<(), Error> {
+    let mut options = Options::default();
+    let mut names = words.split_whitespace().filter(|word| *word != "list");
+    names.try_for_each(|name| options.switch(name, false)).map_err(domain)
 }
 
 /// All or none.

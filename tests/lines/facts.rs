@@ -5,7 +5,7 @@ use aplomb_ground::trace::{DecisionRecord, Trace};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Data, and lines that take all sorts of choices on them.
-const LINES: &[(&str, &str)] = &[
+pub const LINES: &[(&str, &str)] = &[
     ("x←0.5×⍳100000 ⋄ z←*-x×x", "(+/z)÷⌈/z"),
     ("a←3000⍴3.5 1 2", "+/1+a[⍋a]"),
     ("M←400 500⍴÷⍳997 ⋄ v←÷⍳500", "+/M+.×v"),
@@ -273,4 +273,35 @@ fn a_power_by_a_known_number_is_estimated_as_its_products() {
         assert!(own <= most * other && own >= other / most, "{power} {own} µs, {other}");
     }
     assert!(us("{⍵-⍵*2.5}⍣40⊢x") > 4.0 * us("{⍵-⍵*2}⍣40⊢x"));
+}
+
+/// A value that was written on an earlier line and may fail is computed before anything that
+/// follows is seen, and told so: nobody asked for it.
+#[test]
+fn what_may_fail_and_was_written_before_is_told_so() {
+    let data = "x←÷⍳5000 ⋄ _←⎕DR x";
+    for (before, line, checked) in [
+        ("y←⍟x-0.0001", "+/x*2", true),
+        ("y←x-0.0001", "+/x*2", false),
+        ("y←⍟x-0.0001", "+/y", false),
+    ] {
+        let t = traced(&mut crate::support::session(), &[data, before, line]);
+        let of = |reason: &str| t.decisions.iter().filter(|d| d.reason == reason).count();
+        assert_eq!(of("checked"), usize::from(checked), "{line}: {:#?}", t.decisions);
+        assert_eq!(of("root"), 1, "{line}: {:#?}", t.decisions);
+        let says = aplomb_viz::why::summary(&t, 999);
+        assert_eq!(says.contains("may fail, so it is computed here"), checked, "{says}");
+    }
+}
+
+/// A launch has one occupancy: that of the size of its tiles, where it has some.
+#[test]
+fn a_launch_has_the_occupancy_of_its_tiles() {
+    for n in [136, 160, 200, 512, 1000] {
+        let data = format!("M←{n} {n}⍴÷⍳997 ⋄ N←{n} {n}⍴÷⍳991 ⋄ _←⎕DR¨M N");
+        let t = told(&[], &[&data, "M+.×N"]);
+        let k = &t.kernels[0];
+        let row = k.tuning.iter().find(|row| row.chosen).expect("the size of its text");
+        assert_eq!(k.occ, Some(row.occ), "{n}: {:?}", k.fit);
+    }
 }

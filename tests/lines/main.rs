@@ -7,8 +7,8 @@
 //! `machines`), the rows of the source
 //! publications (`seeds`, `seeds_compiler`, `rows`), planted defects (`faults`), and what a trace
 //! and the cache of plans hold (`traces plans`), also against an enumeration of what launches do
-//! (`oracle blocks`, by what `spoken` reads), against the plans of other choices (`prices`) and of
-//! switches (`facts`);
+//! (`oracle blocks`, by what `spoken` reads), against the plans of other choices
+//! (`prices figures`) and of switches (`facts`);
 //! where order comes from (`order`). Tests run beside each other, so nothing here changes the
 //! process: no variable of the environment, no working directory, no limit. A file is looked for
 //! from the folder of the workspace, a temporary one has a name of its own.
@@ -36,6 +36,7 @@ mod export_cuda;
 mod facts;
 mod faults;
 mod fields;
+mod figures;
 mod frames;
 mod from_numpy;
 mod goldens;

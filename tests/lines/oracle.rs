@@ -345,6 +345,26 @@ fn before<'a>(says: &'a str, word: &str) -> Option<&'a str> {
     says.split_once(word)?.0.rsplit(' ').next()
 }
 
+/// A sentence on how often a node is computed, if its steps do not run so often: each at every
+/// point of its loop.
+fn computed(plan: &Plan, trace: &Trace, d: &DecisionRecord) -> Option<String> {
+    let told: u64 = before(&d.text, " times for ")?.parse().ok()?;
+    let mut own = BTreeSet::from([d.node]);
+    for n in &trace.nodes {
+        if n.from.iter().any(|was| own.contains(was)) {
+            own.insert(n.id);
+        }
+    }
+    let of = |steps: &[aplomb_plans::plan::Step], extents: &[usize]| {
+        let is = |s: &&aplomb_plans::plan::Step| own.contains(&(s.from.node.index() as u32));
+        let ops = steps.iter().filter(is).filter(|s| s.what.operation().is_some()).count();
+        (ops * extents.iter().product::<usize>()) as u64
+    };
+    let runs: u64 =
+        plan.launches.iter().map(|l| of(&l.body, &l.domain) + of(&l.after, &l.outer())).sum();
+    (runs > 0 && told != runs).then(|| format!("its steps run {runs} times: {}", d.text))
+}
+
 /// The launches of a line's plan that were walked, and what is told falsely of them.
 fn line(setup: &str, text: &str, options: &Options) -> (usize, Vec<String>) {
     let mut s = session();
@@ -370,6 +390,7 @@ fn graph(recorded: &Recorded, options: &Options) -> (usize, Vec<String>) {
     let false_ones = told.trace.decisions.iter().filter(boxes);
     let false_ones = false_ones.filter(|d| !is_so(&told.plan, &told.trace, d));
     wrong.extend(false_ones.map(|d| format!("no launch is so: {}", d.text)));
+    wrong.extend(told.trace.decisions.iter().filter_map(|d| computed(&told.plan, &told.trace, d)));
     // Sentences on how often an element is met speak of one of its array's reads.
     for d in told.trace.decisions.iter().filter(|d| d.reason == "reuse") {
         let average = before(&d.text, " times on average").and_then(|n| n.parse::<f64>().ok());

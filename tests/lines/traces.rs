@@ -7,6 +7,7 @@ use aplomb_ground::error::bytes;
 use aplomb_ground::trace::Trace;
 use aplomb_viz::svg::Panel;
 use aplomb_viz::tables;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::process::{Command, Stdio};
 
@@ -75,6 +76,48 @@ fn every_trace_holds_to_its_schema() {
         String::from_utf8_lossy(&out.stdout),
         String::from_utf8_lossy(&out.stderr)
     );
+}
+
+/// The keys of a value that its schema does not name, by their paths.
+fn unnamed(root: &Value, schema: &Value, value: &Value, path: &str, wrong: &mut BTreeSet<String>) {
+    if let Some(name) = schema["$ref"].as_str().and_then(|r| r.strip_prefix("#/$defs/")) {
+        return unnamed(root, &root["$defs"][name], value, path, wrong);
+    }
+    // Of several ways null is the other one.
+    let ways = schema["anyOf"].as_array().map_or(&[][..], |all| all);
+    ways.iter().take(1).for_each(|way| unnamed(root, way, value, path, wrong));
+    match value {
+        Value::Array(all) => {
+            all.iter().for_each(|v| unnamed(root, &schema["items"], v, path, wrong));
+        }
+        Value::Object(all) if ways.is_empty() => {
+            for (key, v) in all {
+                let path = format!("{path}.{key}");
+                match [&schema["properties"][key], &schema["additionalProperties"]] {
+                    [Value::Object(own), _] | [_, Value::Object(own)] => {
+                        unnamed(root, &Value::Object(own.clone()), v, &path, wrong);
+                    }
+                    _ => drop(wrong.insert(path)),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn a_trace_has_no_field_that_its_schema_does_not_name() {
+    let schema: Value =
+        serde_json::from_str(include_str!("../../crates/ground/trace.schema.json")).expect("JSON");
+    let mut wrong = BTreeSet::new();
+    let lines = ["x←3000⍴3 1 4 1 5 9 ⋄ _←⎕DR x", "+/∪x"];
+    let worked = traced(&mut session(), &lines);
+    assert!(worked.diagnostics.iter().any(|d| d.ms.is_some()), "{:?}", worked.diagnostics);
+    for trace in corpus().into_iter().chain([worked]) {
+        let value = serde_json::to_value(&trace).expect("JSON");
+        unnamed(&schema, &schema, &value, "", &mut wrong);
+    }
+    assert!(wrong.is_empty(), "{wrong:?}");
 }
 
 /// The schema names the forms that there are, and each form has its own name.

@@ -25,7 +25,7 @@ pub fn render(e: &Error, colour: bool) -> String {
     };
     if line_around(place).chars().count() > WIDEST {
         // A picture would show all of it.
-        text += &format!("\n   at {}: {}", named(place), line_of(place));
+        text += &format!("\n   at {}: {}", named(place), near(place));
         text += &parts.hint.as_ref().map_or(String::new(), |hint| format!("\nHelp: {hint}"));
     } else if let Some(picture) = picture(e, place, colour) {
         // The first line is ariadne's title; ours stands there.
@@ -67,7 +67,20 @@ fn named(place: &Place) -> String {
 }
 
 /// Characters of a line that is drawn.
-const WIDEST: usize = 10_000;
+const WIDEST: usize = 400;
+/// Those of a longer one that are told, before the place and behind its begin.
+const NEAR: [usize; 2] = [20, 50];
+
+/// The part of a line where the place is.
+fn near(place: &Place) -> String {
+    let line: Vec<char> = line_around(place).chars().collect();
+    let before = place.source.text.chars().take(place.span.start as usize);
+    let at = before.collect::<Vec<_>>().iter().rev().take_while(|c| **c != '\n').count();
+    let (from, to) = (at.saturating_sub(NEAR[0]), (at + NEAR[1]).min(line.len()));
+    let begin = (from > 0).then_some('…');
+    let end = (to < line.len()).then_some('…');
+    begin.into_iter().chain(line[from.min(to)..to].iter().copied()).chain(end).collect()
+}
 
 fn line_of(place: &Place) -> String {
     let line = line_around(place).trim();
@@ -162,6 +175,18 @@ mod tests {
             text.contains("shape 5") && text.contains("line 3") && text.contains("Help"),
             "{text}"
         );
+    }
+
+    /// An error in a long line is told with what stands around its place.
+    #[test]
+    fn of_a_long_line_the_part_around_the_place_is_told() {
+        for n in [500, 4_000, 100_000] {
+            let source =
+                Source::new("long", format!("x←1\n{}÷0{}", "1+".repeat(n), "+2".repeat(n)));
+            let at = 4 + 2 * n as u32;
+            let text = render(&length("x").at(&Place::new(&source, Span::new(at, at + 1))), false);
+            assert!(text.chars().count() < 200 && text.contains("+÷0+"), "{text}");
+        }
     }
 
     #[test]

@@ -292,9 +292,9 @@ pub struct DecisionRecord {
     pub chosen: String,
     /// The reason in a word, as in `limit:inputs(17>16)`.
     pub reason: String,
-    /// The sentence `]why` prints, numbers in it.
+    /// The sentence: `]why` prints it with the difference of the plans below.
     pub text: String,
-    /// The cost of the way that was taken.
+    /// The cost of the way that was taken, for what it is about alone.
     pub cost: Cost,
     /// The whole evaluation's plan with it; null where nobody asked for that.
     #[serde(default, skip_serializing_if = "Option::is_none")]

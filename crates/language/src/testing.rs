@@ -199,7 +199,7 @@ impl host::Host for Host {
         self.typed.pop_front()
     }
 
-    fn statement(&mut self, _place: &Place) {}
+    fn statement(&mut self, _place: &Place, _written: u64) {}
 
     fn show(&mut self, _value: &Array, text: &str, _style: &Style) {
         self.printed.push_str(text);

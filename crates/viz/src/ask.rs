@@ -9,7 +9,7 @@ use crate::graph::nothing;
 use crate::names::arrays;
 use crate::orders::orders;
 use crate::promise::{Reason, reasons};
-use crate::why::{count, launch, once, sentence, wrapped};
+use crate::why::{count, launch, once, sentence, told_of, wrapped};
 use aplomb_ground::error::{bytes, time};
 use aplomb_ground::trace::{
     DecisionRecord, LaunchRecord, LoopRecord, Segment, Trace, TuningRecord, form_says,
@@ -81,7 +81,7 @@ fn listed(trace: &Trace, mut decisions: Vec<&DecisionRecord>) -> Vec<String> {
     // What is only computed where it is read comes last: there is most of it.
     decisions.sort_by_key(|d| d.what == "inline");
     let told = |d: &&DecisionRecord| match d.switch.as_str() {
-        "" => format!("{}{}", d.text, unswitched(trace)),
+        "" => format!("{}{}", told_of(d), unswitched(trace)),
         _ => sentence(trace, d),
     };
     let all = once(decisions.iter().map(told));
@@ -169,7 +169,7 @@ fn shared(trace: &Trace) -> Vec<String> {
 fn moved(trace: &Trace) -> Vec<String> {
     let total = FIGURES.iter().find(|f| f.name == "bytes").map_or(0, |f| (f.of)(trace));
     let n = figures::launches(trace) as usize;
-    let mut out = vec![format!("{} in {}", bytes(total), count(n, "launch"))];
+    let mut out = vec![format!("{} in {}", figures::moved_of(trace), count(n, "launch"))];
     let mut classes = classes(trace);
     classes.sort_by_key(|c| Reverse(figures::moved(c.first).saturating_mul(c.times)));
     for class in classes.iter().take(MOST) {
@@ -180,7 +180,7 @@ fn moved(trace: &Trace) -> Vec<String> {
             class.label(),
             source(k),
             class.alike(),
-            bytes(k.est.r),
+            figures::read_of(k),
             bytes(k.est.w)
         ));
     }

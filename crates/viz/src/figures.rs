@@ -2,7 +2,7 @@
 
 use crate::graph::find_pass;
 use aplomb_ground::error::bytes;
-use aplomb_ground::trace::{BufferRecord, LaunchRecord, NodeRecord, Segment, Trace};
+use aplomb_ground::trace::{BufferRecord, LaunchRecord, NodeRecord, ReadRecord, Segment, Trace};
 use std::collections::BTreeSet;
 
 /// A number of a trace. Fewer is better in every row.
@@ -75,6 +75,27 @@ fn all(trace: &Trace, of: fn(&LaunchRecord) -> u64) -> u64 {
 /// Bytes that a launch moves: what it reads from memory and writes to it.
 pub fn moved(k: &LaunchRecord) -> u64 {
     k.est.r.saturating_add(k.est.w)
+}
+
+/// Whether values say which elements a launch reads: what it reads is told by its points, and may
+/// be less.
+pub fn by_values(k: &LaunchRecord) -> bool {
+    let any = |r: &ReadRecord| r.distinct == 0 && r.affine.contains('…');
+    k.reads.iter().any(any) && k.est.r > 0
+}
+
+/// The bytes that a launch reads from memory: `9.0 MB`, `at most 9.0 MB`.
+pub fn read_of(k: &LaunchRecord) -> String {
+    upto(k.est.r, by_values(k))
+}
+
+/// The bytes that all launches move.
+pub fn moved_of(trace: &Trace) -> String {
+    upto(all(trace, moved), trace.kernels.iter().any(by_values))
+}
+
+fn upto(n: u64, is_most: bool) -> String {
+    if is_most { format!("at most {}", bytes(n)) } else { bytes(n) }
 }
 
 /// Microseconds in launches, of the run that the trace tells, the least of several; None: it was

@@ -7,7 +7,7 @@
 use crate::figures::{self, FIGURES, Figure, temporaries};
 use crate::graph::nothing;
 use crate::names::named;
-use crate::why::{count, family};
+use crate::why::{count, family, told_of};
 use aplomb_ground::trace::{DecisionRecord, Diagnostic, Trace};
 
 /// A promise about a line.
@@ -245,7 +245,7 @@ pub struct Reason {
 pub fn reasons(trace: &Trace) -> Vec<Reason> {
     let told = |d: &DecisionRecord, mark: String| Reason {
         node: d.node,
-        says: d.text.clone(),
+        says: told_of(d),
         mark,
         switch: d.switch.clone(),
     };

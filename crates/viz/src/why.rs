@@ -13,6 +13,7 @@ use aplomb_ground::error::{bytes, time};
 use aplomb_ground::trace::{
     Cost, DecisionRecord, LaunchRecord, NodeRecord, PassRecord, PlanCost, Segment, Trace,
 };
+use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
@@ -23,7 +24,6 @@ pub fn summary(trace: &Trace, width: usize) -> String {
         let says = format!("nothing was compiled for this line: {}", nothing(trace));
         return out + &wrapped(&says, 2, width) + "\n";
     }
-    let moved = figures::find("bytes").map_or(0, |f| (f.of)(trace));
     let took = figures::launches_us(trace).map_or(String::new(), |us| {
         let loops: f64 = trace.kernels.iter().filter_map(|k| Some(k.meas.as_ref()?.us)).sum();
         let apart = if loops < us { format!(" ({} in loops)", time(loops)) } else { String::new() };
@@ -33,7 +33,7 @@ pub fn summary(trace: &Trace, width: usize) -> String {
         "{} for {}, {} moved{took}\n",
         count(figures::launches(trace) as usize, "launch"),
         count(figures::nodes(trace), "node"),
-        bytes(moved)
+        figures::moved_of(trace)
     );
     if trace.segments.len() > 1 {
         let all = figures::evaluations(trace);
@@ -196,6 +196,7 @@ fn is_telling(d: &DecisionRecord) -> bool {
         d.reason.as_str(),
         "work"
             | "may-fail"
+            | "checked"
             | "places"
             | "cheap-again"
             | "same-domain"
@@ -266,7 +267,7 @@ fn work_of(trace: &Trace, k: &LaunchRecord, id: &str, took: &str) -> String {
     format!(
         "{id}: {what} {domain}, {} in one pass: {reads} ({}), writes {} ({}){took}{where_}",
         count(figures::nodes_in(trace, k), "node"),
-        bytes(k.est.r),
+        figures::read_of(k),
         list(&k.out),
         bytes(k.est.w)
     )
@@ -281,27 +282,51 @@ pub(crate) fn sentence(trace: &Trace, d: &DecisionRecord) -> String {
     let verb = if config.off.contains(&d.switch) || lacks { "]on" } else { "]off" };
     let switch =
         if d.switch.is_empty() { String::new() } else { format!(" ({verb} {})", d.switch) };
-    format!("{}{}{switch}", d.text, other_way(d).as_deref().map_or("", |says| says))
+    format!("{}{switch}", told_of(d))
 }
 
-/// The other way's whole plan where it would be cheaper, with the rule that bars it, and where only
-/// the step's own figures say so.
+/// The words of a decision, with what its other way would make of the whole plan.
+pub fn told_of(d: &DecisionRecord) -> String {
+    format!("{}{}", d.text, other_way(d).as_deref().map_or("", |says| says))
+}
+
+/// The differences of the other way's whole plan from the one that was taken, with the rule that
+/// bars it where it takes less time; the rule alone where only the step's own figures say so.
 fn other_way(d: &DecisionRecord) -> Option<String> {
     let alt = d.alt.first()?;
     let name = &alt.name;
     let why = alt.why_not.split_once(": ").map_or(alt.why_not.as_str(), |(_, why)| why);
-    let (less, of_node) = (alt.cost.us < d.cost.us, matches!(&*d.what, "inline" | "keep"));
-    match d.plan.as_ref().zip(alt.plan.as_ref()).map(|(own, other)| times(own, other)) {
-        Some(([own, other], on)) if other < own * 0.99 => Some(format!(
-            "; by the whole plan {} cheaper{on} with {name}, but {why}",
-            time(own - other)
-        )),
-        Some(([own, other], on)) if less && other > own => {
-            Some(format!("; with {name} the whole plan takes {} more{on}", time(other - own)))
-        }
-        None if less && of_node && alt.why_not.starts_with("rule: ") => Some(format!("; {why}")),
-        _ => None,
-    }
+    let Some((own, other)) = d.plan.as_ref().zip(alt.plan.as_ref()) else {
+        let (less, of_node) = (alt.cost.us < d.cost.us, matches!(&*d.what, "inline" | "keep"));
+        let by_rule = less && of_node && alt.why_not.starts_with("rule: ");
+        return by_rule.then(|| format!("; {why}"));
+    };
+    let ([us, others], _) = times(own, other);
+    let but = if others < us { format!(", but {why}") } else { String::new() };
+    difference(own, other).map(|by| format!("; with {name} the whole plan takes {by}{but}"))
+}
+
+/// `1 launch and 16 kB more, 3 µs less`: another plan beside this one. None: it takes the same.
+fn difference(own: &PlanCost, other: &PlanCost) -> Option<String> {
+    let ([us, others], on) = times(own, other);
+    let (few, many) = (own.launches.min(other.launches), own.launches.max(other.launches));
+    let parts = [
+        (other.launches.cmp(&own.launches), count((many - few) as usize, "launch")),
+        (other.bytes.cmp(&own.bytes), bytes(own.bytes.abs_diff(other.bytes))),
+        (others.total_cmp(&us), time((others - us).abs()) + on),
+    ];
+    let told = |way: Ordering, says: &str| {
+        let of = parts.iter().filter(|(own, _)| *own == way).map(|(_, text)| text.as_str());
+        let all: Vec<&str> = of.collect();
+        let (last, first) = all.split_last()?;
+        Some(match first {
+            [] => format!("{last} {says}"),
+            first => format!("{} and {last} {says}", first.join(", ")),
+        })
+    };
+    let all = [told(Ordering::Greater, "more"), told(Ordering::Less, "less")];
+    let all: Vec<String> = all.into_iter().flatten().collect();
+    (!all.is_empty()).then(|| all.join(", "))
 }
 
 fn hint(trace: &Trace) -> String {
@@ -369,7 +394,7 @@ pub fn node(trace: &Trace, which: &str, width: usize) -> Result<String, String> 
     let family: Vec<u32> = family(trace, found);
     for d in trace.decisions.iter().filter(|d| family.contains(&d.node)) {
         out += &format!("  {}\n", wrapped(&sentence(trace, d), 4, width));
-        out += &format!("    {}: {}", d.chosen, price(&d.cost));
+        out += &format!("    {}, {}: {}", whose(d), d.chosen, price(&d.cost));
         for alt in &d.alt {
             out += &format!(" · {}: {}, {}", alt.name, price(&alt.cost), alt.why_not);
         }
@@ -410,8 +435,13 @@ fn times(own: &PlanCost, other: &PlanCost) -> ([f64; 2], &'static str) {
     }
 }
 
+/// The owner of a choice's own figures: they are the step's, unless it was made by whole plans.
+fn whose(d: &DecisionRecord) -> &'static str {
+    if matches!(&*d.reason, "settled" | "order") { "in all" } else { "by itself" }
+}
+
 fn price(c: &Cost) -> String {
-    format!("{}, {}, {}", count(c.flops as usize, "operation"), bytes(c.bytes), time(c.us))
+    format!("{}, {}", count(c.flops as usize, "operation"), time(c.us))
 }
 
 /// The node that stands for this one after all rewrites.

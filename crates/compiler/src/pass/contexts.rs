@@ -22,6 +22,8 @@ pub struct Context {
     pub onto: bool,
     /// Points of the loop where all tests hold.
     pub points: u64,
+    /// All points of the loop: its step runs at each, whether its value is wanted there or not.
+    pub runs: u64,
     /// A consumer holds all of it.
     pub whole: bool,
 }
@@ -90,6 +92,7 @@ impl Contexts {
                     read: Rc::new(Read::identity(extents.len())),
                     onto: true,
                     points: product(extents),
+                    runs: product(extents),
                     whole: false,
                 };
                 all.pass_on(dag, at, &seed, extents);
@@ -137,6 +140,7 @@ impl Contexts {
                         read: Rc::new(Read::identity(extents.len())),
                         onto: true,
                         points: product(extents),
+                        runs: product(extents),
                         whole: false,
                     };
                     own.push(Own { extents, above, below: SmallVec::new() });
@@ -177,8 +181,8 @@ impl Contexts {
         for (k, arg) in dag.node(at).inputs().iter().enumerate() {
             let (read, onto) = argument(dag, at, k, &place.read, extents);
             let onto = place.onto && onto;
-            let points =
-                if read.tests.is_empty() { product(extents) } else { read.points(extents) };
+            let runs = product(extents);
+            let points = if read.tests.is_empty() { runs } else { read.points(extents) };
             let whole = dag.node(at).reads_anywhere(k) && dag.node(at).role() != Role::AtPlaces;
             let list = &mut self.0[arg.index()];
             let same = |c: &&mut Context| {
@@ -195,6 +199,7 @@ impl Contexts {
                     read,
                     onto,
                     points,
+                    runs,
                     whole,
                 }),
             }

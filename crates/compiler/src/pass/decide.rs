@@ -7,7 +7,6 @@
 use super::cost::Cost;
 use super::reversal::Reversal;
 use super::sentences::Says;
-use aplomb_ground::error::{bytes, time};
 use aplomb_values::dag::{Dag, NodeId};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -169,9 +168,4 @@ pub fn label(dag: &Dag, at: NodeId) -> String {
 /// The glyph of a node for pictures: `+`, `⌽`, `+/`, a constant's digits.
 pub fn glyph(dag: &Dag, at: NodeId) -> String {
     dag.node(at).in_dag().glyph(dag, at)
-}
-
-/// `160 MB and 24 ms`: a cost in words.
-pub fn words(cost: Cost) -> String {
-    format!("{} and {}", bytes(cost.bytes), time(cost.ns / 1e3))
 }

@@ -587,10 +587,15 @@ fn explain(work: &mut Work, schedule: &Schedule) -> Result<()> {
     for (at, why) in &schedule.keep {
         let (n, size) = (work.dag.elements(*at), work.dag.dtype(*at).size() as u64);
         let mut store = cost::Cost::store(n, 0, size);
-        let again = work.roots.iter().rposition(|r| r == at).and_then(|k| {
-            let asked = work.roots.len() - work.recorded.kept_ns.len();
-            k.checked_sub(asked).map(|k| work.recorded.kept_ns[k])
-        });
+        let asked = work.roots.len() - work.recorded.kept_ns.len();
+        let again = work
+            .roots
+            .iter()
+            .rposition(|r| r == at)
+            .and_then(|k| k.checked_sub(asked).map(|k| work.recorded.kept_ns[k]));
+        // One that somebody asked for, too, is theirs.
+        let first = work.roots.iter().position(|r| r == at);
+        let is_checked = first.is_some_and(|k| (asked - work.recorded.checked..asked).contains(&k));
         let inline = |cost| Choice { name: "inline", cost };
         let nothing = inline(cost::Cost::default());
         let mut says = Says::Kept(why.clone());
@@ -600,6 +605,11 @@ fn explain(work: &mut Work, schedule: &Schedule) -> Result<()> {
                 let once_more = cost::Cost { ns, ..cost::Cost::default() };
                 let why = "what is asked for twice is stored where that takes less than its work";
                 ("keep", "own:keep", inline(once_more), WhyNot::Rule(why))
+            }
+            Why::Root if is_checked => {
+                says = Says::Checked;
+                let because = "what comes after it must not be seen if it fails";
+                ("checked", "own:may-fail", nothing, WhyNot::Illegal(because))
             }
             Why::Root => {
                 ("root", "own:root", nothing, WhyNot::Illegal("nothing else holds its value"))

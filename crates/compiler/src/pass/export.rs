@@ -151,9 +151,12 @@ fn tell_figures(record: &mut LaunchRecord, of: &Figures) {
 /// values that are alive at once. None where the architecture has no row (BAS-01).
 pub fn tell_occupancy(record: &mut LaunchRecord, arch: &str) {
     let threads = record.launch.block.iter().product();
-    let registers = match record.regs {
-        Some(told) => told,
-        None => occupancy::guessed(record.live_max),
+    // Tiles have their results in registers, which the row of their size counts.
+    let of_tiles = record.tuning.iter().find(|row| row.chosen).map(|row| row.guessed);
+    let registers = match (record.regs, of_tiles) {
+        (Some(told), _) => told,
+        (None, Some(guessed)) => guessed,
+        (None, None) => occupancy::guessed(record.live_max),
     };
     let on = occupancy::find(arch).filter(|_| threads > 0);
     record.occ = on.map(|m| m.occupancy(threads, registers, record.launch.smem));

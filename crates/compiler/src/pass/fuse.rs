@@ -61,8 +61,7 @@ pub fn horizontal(work: &mut Work) -> Result<()> {
             row: "ACC-30",
             switch: "horizontal",
         };
-        let saved = before.facts.bytes.saturating_sub(after.facts.bytes);
-        let says = Says::OneDomain { parts, saved };
+        let says = Says::OneDomain { parts };
         let apart = Cost {
             flops: before.facts.flops,
             bytes: before.facts.bytes,
@@ -145,13 +144,13 @@ fn inlined(
     row: &'static str,
     switch: &'static str,
 ) -> Result<Decision> {
-    let &Evaluated { places, launches, points, .. } =
+    let &Evaluated { places, launches, points, runs, .. } =
         after.facts.evaluated.get(&at).ok_or_else(|| {
             bug!("{} is stored nowhere and computed nowhere", label(&work.dag, at))
         })?;
     let (n, size) = (work.dag.elements(at), work.dag.dtype(at).size() as u64);
     let body = find::body(&work.dag, &after.keep, at);
-    let inline = Cost::compute(points, body.ns, body.flops, body.reads, size)
+    let inline = Cost::compute(runs, body.ns, body.flops, body.reads, size)
         .moving(body.bytes.saturating_mul(launches));
     let moved = n.saturating_mul(size).saturating_mul(1 + launches);
     let store = Cost::compute(n, body.ns, body.flops, body.reads, size)
@@ -168,8 +167,12 @@ fn inlined(
         About { at, what: "inline", reason, row, switch },
         Choice { name: "inline", cost: inline },
         Choice { name: "materialise", cost: store },
-        if dearer { WhyNot::Dearer } else { WhyNot::Rule(again(work, at)) },
-        Says::Inlined { places, points },
+        match dearer {
+            true => WhyNot::Dearer,
+            false if points <= n => WhyNot::Rule("no element of it is wanted twice"),
+            false => WhyNot::Rule(again(work, at)),
+        },
+        Says::Inlined { places, runs },
     ))
 }
 

@@ -53,7 +53,8 @@ impl<'a> Judge<'a> {
         let counts = !self.policies.asks(Policy::Shapes) || self.policies.flips.has(at, Way::Used);
         let asked = counts && dag.info(at).asked;
         let own = if asked { elements } else { 0 };
-        let points = places.iter().fold(own, |n, c| n.saturating_add(c.points));
+        let sum = |of: fn(&Context) -> u64| places.iter().fold(own, |n, c| n.saturating_add(of(c)));
+        let points = sum(|c| c.points);
         let uses = places.len() + usize::from(asked);
         if self.policies.recompute() == Recompute::Unshared && places.len() + usize::from(asked) > 1
         {
@@ -87,7 +88,11 @@ impl<'a> Judge<'a> {
             Recompute::Light if body.reads == 0 && !places.iter().all(is_straight) => false,
             Recompute::Light => body.is_light && uses <= LIGHT_PLACES,
         };
-        (!inlined).then_some(Why::Work { points, inline, store })
+        (!inlined).then(|| {
+            let points = sum(|c| c.runs);
+            let (inline, store) = self.costs(at, (points, places), &body);
+            Why::Work { points, inline, store }
+        })
     }
 
     /// The costs of computing a node again, and of storing it.

@@ -72,7 +72,9 @@ fn values(work: &Work) -> Option<Values> {
     let recorded = Recorded {
         dag: dag.clone(),
         roots: work.roots.clone(),
+        checked: 0,
         kept_ns: Vec::new(),
+        written: Vec::new(),
         inputs: inputs.clone(),
         why: work.recorded.why,
         needed: None,

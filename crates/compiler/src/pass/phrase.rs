@@ -31,8 +31,23 @@ pub fn name(dag: &Dag, written: &[NodeId]) -> Option<String> {
     let one = !text[hull.clone()].iter().any(|c| matches!(c, '\n' | '⋄' | '{' | '}'));
     let told = if whole || one && hull.len() <= TOGETHER { hull } else { of_last };
     let told = assigned(&text, told);
-    let words: String = text[told].iter().collect();
-    Some(cut(&words.split_whitespace().collect::<Vec<_>>().join(" ")))
+    Some(cut(&in_a_line(&text[told])))
+}
+
+/// A text as it is written, in one line: where that ends stands one blank. Blanks may be part of a
+/// quoted text.
+fn in_a_line(text: &[char]) -> String {
+    let lines: String = text.iter().collect();
+    let lines: Vec<&str> = lines.trim().split('\n').collect();
+    let last = lines.len() - 1;
+    let inner = |(k, line): (usize, &&str)| match (k == 0, k == last) {
+        (true, true) => line.to_string(),
+        (true, false) => line.trim_end().to_string(),
+        (false, true) => line.trim_start().to_string(),
+        (false, false) => line.trim().to_string(),
+    };
+    let parts = lines.iter().enumerate().map(inner).filter(|line| !line.is_empty());
+    parts.collect::<Vec<_>>().join(" ").replace('\t', " ")
 }
 
 /// A node without a place: its glyph and what it is of.
@@ -268,6 +283,18 @@ mod tests {
         ];
         for (text, wanted) in table {
             assert_eq!(of(text), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_has_the_blanks_of_its_text() {
+        for (text, wanted) in [
+            ("t='a  b'", "t='a  b'"),
+            ("x  +  y", "x  +  y"),
+            ("{a←⍵\n   a+1  \n }x", "{a←⍵ a+1 }x"),
+            (" x\t+y ", "x +y"),
+        ] {
+            assert_eq!(in_a_line(&text.chars().collect::<Vec<_>>()), wanted);
         }
     }
 

@@ -2,9 +2,11 @@
 //!
 //! Passes keep sites, options and numbers (`Decision`, `Says`); here alone are their words. In: a
 //! decision that the final plan bears out. Out: the text that `]why` prints. Launches and buffers
-//! are those of the final plan.
+//! are those of the final plan. Bytes are an array's own, or what a launch's text is counted to
+//! move: what the other way would move is the difference of two whole plans, which `pass/price.rs`
+//! makes and the views tell. What a step takes by itself is called so.
 
-use super::decide::{Choice, Decision, WhyNot, glyph, label, words};
+use super::decide::{Choice, Decision, WhyNot, glyph, label};
 use super::hash::Map;
 use super::schedule::flips::Way;
 use super::schedule::together::Loss;
@@ -12,7 +14,7 @@ use super::schedule::{Schedule, Why};
 use super::work::Work;
 use super::{place, strict};
 use aplomb_ground::error::{Result, bug, bytes, count, time};
-use aplomb_plans::plan::{Plan, product};
+use aplomb_plans::plan::{Plan, Step, product};
 use aplomb_values::array::format::short;
 use aplomb_values::dag::{Dag, Node, NodeId, ix, kinds};
 
@@ -35,14 +37,16 @@ pub enum Says {
     PartOfReads,
     /// push-down: a transform that grows, over so many reads and operations an element.
     Grows { reads: u64, flops: u64 },
-    /// A node without a buffer, computed at so many points in so many places.
-    Inlined { places: usize, points: u64 },
+    /// A node without a buffer, computed so often in so many places.
+    Inlined { places: usize, runs: u64 },
     /// A node with one.
     Kept(Why),
     /// A root that was computed before and not kept.
     AskedAgain,
-    /// horizontal: one launch instead of so many, which moves so much less.
-    OneDomain { parts: usize, saved: u64 },
+    /// A root that nobody asked for: it was written before, and may fail.
+    Checked,
+    /// horizontal: one launch instead of so many.
+    OneDomain { parts: usize },
     /// settle: a value that was asked for, computed again where others read it.
     NotWaitedFor,
     /// embed-consumers: a step behind its fold.
@@ -168,38 +172,32 @@ impl<'a> Final<'a> {
                 format!("{name} is asked for its shape, which is known without its values")
             }
             Says::LetOutOf(body) => format!(
-                "the let of {name} moves out of {}, whose reader then takes it as it is computed: \
-                 {} less to write and read",
-                label(dag, *body),
-                bytes(twice(dag, *body))
+                "the let of {name} moves out of {}, whose reader then takes it as it is computed",
+                label(dag, *body)
             ),
             Says::Hoisted(user) => format!(
-                "{name} does not depend on the element of {}: it is {} once, not {} times, {} \
-                 instead of {}",
+                "{name} does not depend on the element of {}: it is {} once, not {} times",
                 label(dag, *user),
                 if dag.node(at).consumes().is_some() { "folded" } else { "computed" },
-                dag.elements(*user),
-                time(chosen.ns / 1e3),
-                time(over.ns / 1e3)
+                dag.elements(*user)
             ),
-            Says::ReadAtRandom(by) => format!(
-                "{name} is written before {} reads it at random: {} to write and read, for {} that \
-                 computing it there would take",
-                glyph(dag, *by),
-                bytes(twice(dag, at)),
-                time(over.ns / 1e3)
-            ),
+            Says::ReadAtRandom(by) => {
+                let how = match dag.node(*by).consumes() {
+                    Some((_, axis)) => format!("along axis {}", axis + 1),
+                    None => "at random".into(),
+                };
+                let (by, much) = (glyph(dag, *by), bytes(n * size));
+                format!("{name} is written before {by} reads it {how}: {much}")
+            }
             Says::PartOfReads => {
                 let read = dag.node(at).read().ok_or_else(|| bug!("{name} has no read"))?;
-                format!(
-                    "{name} becomes part of the reads below it, {}; as a launch of its own it \
-                     would read and write {} more",
-                    read.text(dag.shape(at).len()),
-                    bytes(twice(dag, at))
-                )
+                let read = read.text(dag.shape(at).len());
+                format!("{name} becomes part of the reads below it, {read}")
             }
             Says::Grows { reads, flops } => self.grows(d, *reads, *flops),
-            Says::Inlined { places, points } => inlined(dag, d, *places, *points),
+            Says::Inlined { places, runs } => {
+                inlined(dag, d, *places, self.runs(at).map_or(*runs, |counted| counted))
+            }
             Says::Kept(why) => self.kept(d, why),
             Says::AskedAgain => format!(
                 "{name} was computed before on the way to another value and is asked for again, so \
@@ -207,13 +205,14 @@ impl<'a> Final<'a> {
                 bytes(n * size),
                 time(over.ns / 1e3)
             ),
-            Says::OneDomain { parts, saved } => {
-                let saved = match saved {
-                    0 => String::new(),
-                    saved => format!(", {} less to move", bytes(*saved)),
-                };
+            Says::Checked => format!(
+                "{name} was written before this and may fail, so it is computed here, though \
+                 nobody has asked for it: {}",
+                bytes(n * size)
+            ),
+            Says::OneDomain { parts } => {
                 let names = names(dag, d.with());
-                format!("{names} run over one domain: one launch instead of {parts}{saved}")
+                format!("{names} run over one domain: one launch instead of {parts}")
             }
             Says::NotWaitedFor => format!(
                 "{name} is a value that was asked for, so it is written; what else reads it \
@@ -267,10 +266,8 @@ impl<'a> Final<'a> {
                 )
             }
             Says::Finished => format!(
-                "{name} is finished first: with it the launch would {}; written and read it costs \
-                 {}",
-                needs(&d.rejected()[0].1),
-                bytes(twice(dag, at))
+                "{name} is finished first: with it the launch would {}",
+                needs(&d.rejected()[0].1)
             ),
             Says::LeavesOut => format!(
                 "k{} leaves others out with which it would {}",
@@ -314,6 +311,21 @@ impl<'a> Final<'a> {
         })
     }
 
+    /// The number of times that a node's steps run, each at every point of its loop. None: it has
+    /// no step of its own.
+    fn runs(&self, at: NodeId) -> Option<u64> {
+        let of = |steps: &[Step], extents: &[usize]| {
+            let own = steps.iter().filter(|s| s.from.node == at && s.what.operation().is_some());
+            (own.count() as u64).saturating_mul(product(extents))
+        };
+        let each = self
+            .plan
+            .launches
+            .iter()
+            .map(|l| of(&l.body, &l.domain).saturating_add(of(&l.after, &l.outer())));
+        Some(each.fold(0, u64::saturating_add)).filter(|runs| *runs > 0)
+    }
+
     /// The launch that has a node. Errors: a bug.
     fn home(&self, at: NodeId) -> Result<usize> {
         let home = self.homes.get(&at).copied();
@@ -329,16 +341,16 @@ impl<'a> Final<'a> {
         let (keep, push) = if kept { (chosen, over) } else { (over, chosen) };
         format!(
             "{} makes {many} elements of {few}: {}. Kept, that is {} reads, {} operations and a \
-             pass that writes {many}; pushed, {} reads and {} operations. With what the pass reads \
-             and the {few} that are written for it: {} against {}",
+             pass that writes {many}; pushed, {} reads and {} operations: by themselves {} \
+             against {}",
             label(dag, at),
             if kept { "what it reads is kept" } else { "it is pushed" },
             few.saturating_mul(reads),
             few.saturating_mul(flops),
             many.saturating_mul(reads),
             many.saturating_mul(flops),
-            words(keep),
-            words(push)
+            time(keep.ns / 1e3),
+            time(push.ns / 1e3)
         )
     }
 
@@ -349,16 +361,17 @@ impl<'a> Final<'a> {
         let (chosen, over) = (d.chosen().cost, d.rejected()[0].0.cost);
         match why {
             Why::Work { points, .. } => format!(
-                "{name} has {} and would be computed {points} times: {} more; storing it costs {}",
+                "{name} has {} and would be computed {points} times, by itself {} more; storing it \
+                 takes {}",
                 count(n as usize, "element"),
-                words(over),
-                words(chosen)
+                time(over.ns / 1e3),
+                time(chosen.ns / 1e3)
             ),
             Why::Shared { uses, .. } => format!(
-                "{name} is used {uses} times, so it is stored: {}; computing it at each use would \
-                 take {} more",
-                words(chosen),
-                words(over)
+                "{name} is used {uses} times, so it is stored, by itself {}; computing it at each \
+                 use would take {} more",
+                time(chosen.ns / 1e3),
+                time(over.ns / 1e3)
             ),
             Why::Outside { fill, .. } => format!(
                 "{name} is computed before what lies outside is put around it, {}",
@@ -495,25 +508,25 @@ impl<'a> Final<'a> {
     }
 }
 
-fn inlined(dag: &Dag, d: &Decision, places: usize, points: u64) -> String {
+fn inlined(dag: &Dag, d: &Decision, places: usize, runs: u64) -> String {
     let (name, n) = (label(dag, d.at()), dag.elements(d.at()));
-    let (inline, store) = (d.chosen().cost, d.rejected()[0].0.cost);
+    let never = || format!("is never an array of {}", bytes(n * dag.dtype(d.at()).size() as u64));
     match d.reason() {
-        "single-place" => format!(
-            "{name} is computed where it is read; storing it would move {} more",
-            bytes(store.bytes.saturating_sub(inline.bytes))
-        ),
+        "single-place" => format!("{name} is computed where it is read and {}", never()),
         "each-element-once" => format!(
-            "{name} is computed in {} that share no element; storing it would move {} more",
+            "{name} is computed in {} that share no element and {}",
             contexts(places),
-            bytes(twice(dag, d.at()))
+            never()
         ),
+        _ if runs <= n => {
+            format!("{name} is computed where it is read, in {}", contexts(places))
+        }
         _ => format!(
-            "{name} is computed {points} times for {}, in {}: {}; storing it: {}",
+            "{name} is computed {runs} times for {}, in {}: by itself {}; storing it takes {}",
             count(n as usize, "element"),
             contexts(places),
-            words(inline),
-            words(store)
+            time(d.chosen().cost.ns / 1e3),
+            time(d.rejected()[0].0.cost.ns / 1e3)
         ),
     }
 }
@@ -543,12 +556,6 @@ fn outside(dag: &Dag, at: NodeId, fill: Option<f64>) -> String {
         None => "and nothing on its operands would give it".into(),
     };
     format!("for {} is no identity of {}, {exact}", short(fill), op.glyph())
-}
-
-/// Bytes of writing and reading all of a node.
-fn twice(dag: &Dag, at: NodeId) -> u64 {
-    let size = dag.dtype(at).size() as u64;
-    product(dag.shape(at)).saturating_mul(2 * size)
 }
 
 fn names(dag: &Dag, all: &[NodeId]) -> String {

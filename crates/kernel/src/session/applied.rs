@@ -241,7 +241,8 @@ fn with_inputs(applied: &Applied, takes: &Declaration, sizes: &[usize]) -> Resul
     }
     let roots = old.roots.iter().filter_map(|r| made[r.index()]).collect();
     let (inputs, needed) = (old.inputs.clone(), old.needed.clone());
-    Ok(Recorded { dag: out, roots, kept_ns: Vec::new(), inputs, why: old.why, needed })
+    let (why, kept_ns, written) = (old.why, Vec::new(), Vec::new());
+    Ok(Recorded { dag: out, roots, checked: 0, kept_ns, written, inputs, why, needed })
 }
 
 /// The input whose one item a transform of this source spreads out.

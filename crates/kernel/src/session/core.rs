@@ -13,7 +13,7 @@ use aplomb_ground::error::{Error, Kind, limit, outgrown};
 use aplomb_ground::limits::{Budget, Interrupt, Limits};
 use aplomb_ground::span::Place;
 use aplomb_language::eval::Interp;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -69,6 +69,9 @@ pub struct Core {
     /// The statement under way, as long as it had no work done and the story is still of an earlier
     /// one, which had.
     pub(super) idle: Option<Place>,
+    /// The statements that began while all of them are told: the last cell that was written before
+    /// each, and its line.
+    pub(super) begins: Vec<(u64, usize)>,
     /// The record of the last run of launches.
     pub(super) ran: Option<Rc<Run>>,
     /// Milliseconds that launches took since `begin`, and how many.
@@ -121,6 +124,7 @@ impl Core {
             said: String::new(),
             forced: Vec::new(),
             idle: None,
+            begins: Vec::new(),
             ran: None,
             spent: Spent::default(),
             sum: Spent::default(),
@@ -218,7 +222,17 @@ impl Core {
     /// with the plans that decisions the other way would make.
     pub fn set_told(&mut self, priced: bool) {
         let pricing = priced || self.mode.pricing;
+        self.begins.clear();
         self.set_mode(Mode { tracing: true, whole: true, each: true, pricing, ..self.mode });
+    }
+
+    /// The lines of the statements that wrote these cells.
+    pub(super) fn wrote(&self, written: &[u64]) -> BTreeSet<usize> {
+        let by = |cell: &u64| {
+            let begun = self.begins.partition_point(|(before, _)| before < cell);
+            Some(self.begins.get(begun.checked_sub(1)?)?.1)
+        };
+        written.iter().filter_map(by).collect()
     }
 
     /// Decisions are told with the plans of their other ways from now on, or no more.

@@ -66,7 +66,9 @@ fn first_element(recorded: &Recorded, node: NodeId) -> Option<reference::Failure
         dag,
         inputs,
         roots: vec![node],
+        checked: 0,
         kept_ns: Vec::new(),
+        written: Vec::new(),
         why: "locate",
         needed: None,
     };

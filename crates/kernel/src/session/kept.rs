@@ -11,7 +11,8 @@ use aplomb_ground::error::{Error, OnHost, count};
 use aplomb_ground::limits::Interrupt;
 use aplomb_ground::span::first_line;
 use aplomb_ground::span::{Place, Span};
-use aplomb_ground::trace::{Config, Diagnostic, ResultRecord, SourceText, Trace};
+use aplomb_ground::trace::{Config, Diagnostic, LaunchRecord, ResultRecord, SourceText, Trace};
+use aplomb_language::eval::cx::SMALL;
 use aplomb_language::eval::host::Much;
 use aplomb_language::eval::work::Reason;
 use aplomb_plans::kir;
@@ -188,6 +189,11 @@ pub struct Part {
     pub names: Vec<(usize, String)>,
     /// Whether its decisions are told with the plans of their other ways.
     pub priced: bool,
+    /// Whether all was recorded, though it be small.
+    pub whole: bool,
+    /// The lines of the statements that wrote what it computes: a function's text may stand on
+    /// others.
+    pub lines: BTreeSet<usize>,
     /// Ends a story that takes long to tell.
     pub interrupt: Interrupt,
 }
@@ -304,7 +310,8 @@ impl Kept {
             }
             line
         };
-        starts.into_iter().map(line_of).collect()
+        let by = self.parts.iter().flat_map(|part| &part.lines).copied();
+        starts.into_iter().map(line_of).chain(by).collect()
     }
 
     /// Beyond what a story holds, evaluations are only counted.
@@ -367,6 +374,7 @@ impl Kept {
         let mut trace = parts.next().unwrap_or_else(|| Trace::of(&statement));
         trace.statement = statement;
         parts.for_each(|part| trace.append(part));
+        trace.diagnostics.extend(at_once(&trace).filter(|_| told.iter().all(|part| part.whole)));
         if prices.missing > 0 {
             let text = format!(
                 "{} have no price: to plan their other ways, too, would take longer than a second",
@@ -556,6 +564,39 @@ fn tell_apart(trace: &mut Trace) {
         }
     }
 }
+
+/// The launches that a run makes only while somebody looks on: of so few elements, made of as few,
+/// all is computed where it stands.
+fn at_once(trace: &Trace) -> Option<Diagnostic> {
+    let mut small: Vec<bool> = Vec::new();
+    for n in &trace.nodes {
+        let few = n.shape.iter().product::<usize>() <= SMALL;
+        let all = |of: &u32| small.get(*of as usize).is_some_and(|small| *small);
+        small.push(few && n.inputs.iter().all(all));
+    }
+    let is_small = |n: &u32| small.get(*n as usize).is_some_and(|small| *small);
+    let of = |k: &&LaunchRecord| k.body.iter().all(is_small);
+    let own: Vec<u32> = trace.kernels.iter().filter(of).map(|k| k.id).collect();
+    let names = || {
+        let named: Vec<String> = own.iter().take(NAMED).map(|k| format!("k{k}")).collect();
+        let more = own.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{}{more}", named.join(" "))
+    };
+    let which = match own.len() {
+        0 => return None,
+        n if n == trace.kernels.len() => "no launch of this".into(),
+        _ => format!("no launches of {}", names()),
+    };
+    let text = format!(
+        "a run that nobody looks at makes {which}: at most {SMALL} elements are computed where \
+         they stand"
+    );
+    Some(Diagnostic { code: "W-at-once".into(), text, ..Diagnostic::default() })
+}
+
+/// So many of those are named.
+const NAMED: usize = 4;
 
 /// So many launches are named beside the interpreter's work.
 const BESIDE: usize = 3;

@@ -68,6 +68,11 @@ use world::World;
 pub trait Commands {
     /// Runs a line that begins with `)` or `]`. Errors: a sentence.
     fn run(&self, line: &str, session: &mut Session, sink: &mut dyn Sink) -> Result<(), Error>;
+    /// Whether a line that begins with `)` or `]` is a command, with words that it knows. Errors: a
+    /// sentence.
+    fn check(&self, _line: &str) -> Result<(), Error> {
+        Ok(())
+    }
     /// Commands that begin so; behind a name, the words that may follow it and begin as the last.
     fn complete(&self, start: &str) -> Vec<Completion>;
     /// The help page of a glyph, name, command or word.

@@ -3,6 +3,7 @@
 use super::{Session, World, lines};
 use aplomb_ground::error::Error;
 use aplomb_ground::span::Source;
+use aplomb_language::eval::system;
 use aplomb_language::syntax;
 use aplomb_values::array::Array;
 use std::sync::Arc;
@@ -38,15 +39,22 @@ impl Session {
         }
     }
 
-    /// The statements of a text without errors that can never run, and the names that nobody sets.
+    /// The statements of a text without errors that can never run, the names that nobody sets, and
+    /// the ⎕ names and commands that there are not.
     pub fn warnings(&self, source: &Arc<Source>) -> Vec<syntax::lint::Warning> {
         let mut lint = syntax::lint::Lint::default();
         for piece in lines::pieces(&source.text) {
             match piece {
-                lines::Piece::Command(line, _) => lint.command(&line),
+                lines::Piece::Command(line, part) => {
+                    lint.command(&line);
+                    let checked = self.core.commands.as_ref().map(|known| known.check(&line));
+                    if let Some(Err(e)) = checked {
+                        lint.tell(e.parts().says.clone(), part.place(&source.name).span);
+                    }
+                }
                 lines::Piece::Code(part) => lint.piece(&part.of(&source.name), &self.core.limits),
             }
         }
-        lint.warnings()
+        lint.warnings(|name| system::find(name).err().map(|e| e.parts().says.clone()))
     }
 }

@@ -186,6 +186,9 @@ impl<'a> World<'a> {
     }
 }
 
+/// So many statements are known by what they wrote.
+const MOST_BEGINS: usize = 1 << 16;
+
 /// The work of a launch by the model.
 fn work_ns(launch: &Launch) -> f64 {
     launch.effort().iter().map(|effort| effort.ns).sum()
@@ -257,6 +260,8 @@ impl World<'_> {
             warnings: std::mem::take(&mut core.warnings),
             names: Vec::new(),
             priced: core.mode.pricing,
+            whole: core.mode.whole,
+            lines: core.wrote(&recorded.written),
             interrupt: core.interrupt.clone(),
         });
     }
@@ -491,7 +496,10 @@ impl Host for World<'_> {
         line
     }
 
-    fn statement(&mut self, place: &Place) {
+    fn statement(&mut self, place: &Place, written: u64) {
+        if self.core.mode.each && self.core.begins.len() < MOST_BEGINS {
+            self.core.begins.push((written, place.lines()[0]));
+        }
         if self.worked() {
             let is_first = self.core.idle.replace(place.clone()).is_none();
             // Where each statement is told, those of the one with most to do stay.

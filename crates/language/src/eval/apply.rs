@@ -173,7 +173,8 @@ impl Eval<'_> {
         })
     }
 
-    /// Tells of a function that gave a value and recorded nothing.
+    /// Tells of a function that gave a value and recorded nothing, or recorded only how that is
+    /// made of what it had worked for: `∪` moves items by places that it sought.
     pub fn tell_interpreted(&mut self, work: Option<Work>, z: &Array) {
         let recorded = match z.data() {
             Data::Lazy(_) | Data::Framed(_) => true,
@@ -182,10 +183,10 @@ impl Eval<'_> {
                 false
             }
         };
-        match recorded {
+        match work.filter(|work| !recorded || work.made(z) > self.cx.least()) {
+            Some(work) => self.cx.tell_work(Some(work)),
             // Nobody is told why that was no launch.
-            true => self.cx.sys.reason = None,
-            false => self.cx.tell_work(work),
+            None => self.cx.sys.reason = None,
         }
     }
 

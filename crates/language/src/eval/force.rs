@@ -10,7 +10,8 @@ use super::operators::frames::Run;
 use super::replay::takes_complex;
 use super::scope::is_final;
 use super::tape::Mark;
-use aplomb_ground::error::{Kind, Result, bug, untraced};
+use super::work::why;
+use aplomb_ground::error::{Kind, OnHost, Result, bug, untraced};
 use aplomb_ground::limits::Budget;
 use aplomb_ground::span::Place;
 use aplomb_values::array::{Array, DType, Data};
@@ -22,6 +23,17 @@ use std::sync::Arc;
 
 /// The hint where a value that does not show was computed.
 pub(super) const UNREAD: &str = "nothing uses this value, but it was computed";
+
+/// The cells that one evaluation is for, and the need for them.
+struct Asked {
+    roots: Vec<Rc<Cell>>,
+    /// The last so many are nobody's: they were written before, and may fail.
+    checked: usize,
+    why: &'static str,
+}
+
+/// The need for what was written and nobody reads: it may fail.
+pub(super) const CHECK: &str = "check";
 
 impl Cx<'_> {
     /// The array with everything pending in it computed.
@@ -85,7 +97,8 @@ impl Cx<'_> {
                 roots.push(cell.clone());
             }
         }
-        match self.force_cells(roots, why) {
+        let checked = roots.len() - wanted.len();
+        match self.force_asked(Asked { roots, checked, why }) {
             // Too much to hold at once.
             Err(e) if e.kind() == Kind::WsFull && !self.sys.tape.checks().is_empty() => {
                 self.check_one_by_one()?;
@@ -112,7 +125,8 @@ impl Cx<'_> {
             if cells.iter().any(|c| c.is_hole() || takes_complex(c)) {
                 continue;
             }
-            match self.host.force(record(&[cell], &cells, "check", place.clone())?) {
+            let asked = Asked { roots: vec![cell], checked: 1, why: CHECK };
+            match self.host.force(record(&asked, &cells, place.clone())?) {
                 // Whoever needs one that does not fit alone is told so.
                 Err(e) if e.kind() != Kind::WsFull && e.on_host().is_none() => return Err(e),
                 Ok(_) | Err(_) => {}
@@ -130,7 +144,7 @@ impl Cx<'_> {
         roots.iter().for_each(|c| reach(c, &mut seen));
         let mut others = self.sys.tape.checks_since(from);
         others.retain(|c| !seen.contains(&Rc::as_ptr(c)));
-        self.force_cells(others, "check")?;
+        self.force_cells(others, CHECK)?;
         self.sys.tape.drop_checks(&seen);
         Ok(())
     }
@@ -157,9 +171,20 @@ impl Cx<'_> {
 
     /// One evaluation for these cells, those that have a value left out. Errors: the first failure
     /// in the order of the text, with the place where the value was needed.
-    pub fn force_cells(&mut self, mut roots: Vec<Rc<Cell>>, why: &'static str) -> Result<()> {
+    pub fn force_cells(&mut self, roots: Vec<Rc<Cell>>, why: &'static str) -> Result<()> {
+        let checked = if why == CHECK { roots.len() } else { 0 };
+        self.force_asked(Asked { roots, checked, why })
+    }
+
+    fn force_asked(&mut self, mut asked: Asked) -> Result<()> {
         let mut seen = HashSet::new();
-        roots.retain(|c| c.forced().is_none() && seen.insert(Rc::as_ptr(c)));
+        let mut new = |c: &Rc<Cell>| c.forced().is_none() && seen.insert(Rc::as_ptr(c));
+        let mut checked = asked.roots.split_off(asked.roots.len() - asked.checked);
+        asked.roots.retain(&mut new);
+        checked.retain(&mut new);
+        asked.checked = checked.len();
+        asked.roots.append(&mut checked);
+        let roots = &asked.roots;
         if roots.is_empty() {
             return Ok(());
         }
@@ -167,7 +192,7 @@ impl Cx<'_> {
             return Err(untraced("a round looks at values"));
         }
         let place = self.place();
-        let cells = reached(&roots);
+        let cells = reached(roots);
         // Pointers of checks, which hold their cells: a replay lets the others go.
         let hard: HashSet<_> = self.sys.tape.checks().iter().map(Rc::as_ptr).collect();
         let checks: HashSet<_> =
@@ -176,9 +201,9 @@ impl Cx<'_> {
             true => Vec::new(),
             false => cells.iter().map(|c| (c.meta().place.clone(), c.seq())).collect(),
         };
-        let needed = Needed::of(&roots, &cells);
+        let needed = Needed::of(roots, &cells);
         let done = match self.done_by_host(&cells) {
-            Ok(false) => self.planned(&roots, &cells, &needed, why),
+            Ok(false) => self.planned(&asked, &cells, &needed),
             done => done.map(drop),
         };
         done.map_err(|e| {
@@ -200,16 +225,10 @@ impl Cx<'_> {
     }
 
     /// By a plan; whether one had to be made is noted of the place.
-    fn planned(
-        &mut self,
-        roots: &[Rc<Cell>],
-        cells: &[Rc<Cell>],
-        needed: &Needed,
-        why: &'static str,
-    ) -> Result<()> {
+    fn planned(&mut self, asked: &Asked, cells: &[Rc<Cell>], needed: &Needed) -> Result<()> {
         let known = self.host.plans_made();
-        if !self.evaluate_more(roots, cells, needed, why)? {
-            self.evaluate(roots, cells, why)?;
+        if !self.evaluate_more(asked, cells, needed)? {
+            self.evaluate(asked, cells)?;
         }
         if let Some(at) = self.place() {
             let is_new = self.host.plans_made() > known;
@@ -223,25 +242,24 @@ impl Cx<'_> {
     /// or a bug, which another try would hide.
     fn evaluate_more(
         &mut self,
-        roots: &[Rc<Cell>],
+        asked: &Asked,
         cells: &[Rc<Cell>],
         needed: &Needed,
-        why: &'static str,
     ) -> Result<bool> {
-        let kept = self.worth_keeping(roots, cells, needed);
+        let kept = self.worth_keeping(&asked.roots, cells, needed);
         if kept.is_empty() || cells.iter().any(|c| c.is_hole() || takes_complex(c)) {
             return Ok(false);
         }
-        let all: Vec<Rc<Cell>> =
-            roots.iter().chain(kept.iter().map(|k| &k.cell)).cloned().collect();
+        let roots = asked.roots.iter().chain(kept.iter().map(|k| &k.cell)).cloned().collect();
+        let all = Asked { roots, ..*asked };
         let place = self.place();
         let ns = kept.iter().map(|k| k.ns).collect();
         let recorded =
-            record(&all, cells, why, place).map(|recorded| Recorded { kept_ns: ns, ..recorded });
+            record(&all, cells, place).map(|recorded| Recorded { kept_ns: ns, ..recorded });
         let values = recorded.and_then(|recorded| self.host.force(recorded));
         match values {
             Ok(values) => {
-                all.iter().zip(values).for_each(|(cell, value)| cell.settle(value));
+                all.roots.iter().zip(values).for_each(|(cell, value)| cell.settle(value));
                 Ok(true)
             }
             Err(e) if is_final(&e) => Err(e),
@@ -250,23 +268,23 @@ impl Cx<'_> {
     }
 
     /// On the device, unless complex numbers come in or come out, or a loop does not end there.
-    fn evaluate(
-        &mut self,
-        roots: &[Rc<Cell>],
-        cells: &[Rc<Cell>],
-        why: &'static str,
-    ) -> Result<()> {
+    fn evaluate(&mut self, asked: &Asked, cells: &[Rc<Cell>]) -> Result<()> {
         if cells.iter().any(|c| c.is_hole()) {
             return Err(untraced("a value that a body will only have when it runs"));
         }
         if cells.iter().any(|c| takes_complex(c)) {
-            return self.replay(cells);
+            return self.replay(cells, why::COMPLEX);
         }
         let place = self.place();
-        match self.host.force(record(roots, cells, why, place)?) {
-            Ok(values) => roots.iter().zip(values).for_each(|(cell, value)| cell.settle(value)),
-            Err(e) if e.on_host().is_some() => self.replay(cells)?,
-            Err(e) => return Err(e),
+        match self.host.force(record(asked, cells, place)?) {
+            Ok(values) => {
+                asked.roots.iter().zip(values).for_each(|(cell, value)| cell.settle(value))
+            }
+            Err(e) => match e.on_host() {
+                Some(OnHost::Complex) => self.replay(cells, why::COMPLEX)?,
+                Some(OnHost::Unending) => self.replay(cells, why::UNENDING)?,
+                None => return Err(e),
+            },
         }
         Ok(())
     }
@@ -329,12 +347,7 @@ pub(super) fn reached(roots: &[Rc<Cell>]) -> Vec<Rc<Cell>> {
     order
 }
 
-fn record(
-    roots: &[Rc<Cell>],
-    order: &[Rc<Cell>],
-    why: &'static str,
-    needed: Option<Place>,
-) -> Result<Recorded> {
+fn record(asked: &Asked, order: &[Rc<Cell>], needed: Option<Place>) -> Result<Recorded> {
     let mut made = Maker {
         dag: Dag::default(),
         inputs: Vec::new(),
@@ -363,8 +376,11 @@ fn record(
             .copied()
             .ok_or_else(|| bug!("a root is not among the cells that it reaches"))
     };
-    let roots = roots.iter().map(root).collect::<Result<_>>()?;
-    Ok(Recorded { dag: made.dag, roots, kept_ns: Vec::new(), inputs: made.inputs, why, needed })
+    let roots = asked.roots.iter().map(root).collect::<Result<_>>()?;
+    let (dag, inputs, kept_ns) = (made.dag, made.inputs, Vec::new());
+    let Asked { checked, why, .. } = *asked;
+    let written = order.iter().map(|cell| cell.seq()).collect();
+    Ok(Recorded { dag, roots, checked, kept_ns, written, inputs, why, needed })
 }
 
 struct Maker {

@@ -249,8 +249,9 @@ pub trait Host {
     fn read_line(&mut self, prompt: &str) -> Option<String>;
 
     /// A top-level statement begins: what is forced from here on belongs to it. One that computes
-    /// nothing (`:EndFor`, `a←1`) ends no story.
-    fn statement(&mut self, place: &Place);
+    /// nothing (`:EndFor`, `a←1`) ends no story. Cells with greater numbers than `written` are
+    /// written by it.
+    fn statement(&mut self, place: &Place, written: u64);
     /// The value of a top-level statement that is to be shown, how it prints (lines end in `\n`),
     /// and what made it so.
     fn show(&mut self, value: &Array, text: &str, style: &Style);

@@ -1,7 +1,7 @@
 //! The interpreter as a session holds it: a workspace, statements that commit or leave no trace.
 
 use super::cx::{Cx, Effect, Screen, Settings, Shared, Sys, View};
-use super::force::UNREAD;
+use super::force::{CHECK, UNREAD};
 use super::host::Host;
 use super::run::{At, Eval, Outcome, Store};
 use super::space::{Spaces, go_to};
@@ -282,7 +282,7 @@ impl Interp {
         keep: bool,
     ) -> Result<Option<Array>> {
         let place = step.place(ast);
-        host.statement(&place);
+        host.statement(&place, self.sys.tape.mark().number());
         let own = Statement::begin(&mut self.store, &mut self.sys, &place);
         if let Some(space) = walk.space() {
             go_to(own.store, own.sys, space);
@@ -511,7 +511,7 @@ impl Eval<'_> {
     pub fn earlier(&mut self, e: Error) -> Error {
         let cells = self.cx.sys.tape.take_checks();
         let suspects = self.cx.sys.tape.take_suspects();
-        match self.cx.force_cells(cells, "check") {
+        match self.cx.force_cells(cells, CHECK) {
             Err(first) if first.has_place() => first,
             _ => {
                 self.cx.sys.tape.set_suspects(suspects);
@@ -531,7 +531,7 @@ impl Eval<'_> {
         let (dead, live): (Vec<Rc<Cell>>, Vec<_>) = pending.partition(|c| Rc::strong_count(c) == 1);
         self.cx.sys.tape.set_checks(live);
         self.cx
-            .force_cells(dead, "check")
+            .force_cells(dead, CHECK)
             .map_err(|e| if e.kind() == Kind::Internal { e } else { e.hint(UNREAD) })
     }
 

@@ -3,7 +3,7 @@
 
 use super::cx::Cx;
 use aplomb_ground::error::{Result, domain, internal};
-use aplomb_values::array::{Array, Shape};
+use aplomb_values::array::{Array, Shape, elements};
 use aplomb_values::body::{self, Rounds, What};
 use aplomb_values::dag::{Cell, Dag, Info, Meta, Node, Recorded, kinds};
 use aplomb_values::prim::moves::Move;
@@ -27,9 +27,17 @@ pub(super) fn products(cell: &Cell) -> Option<(Op, [Array; 2])> {
 }
 
 impl Cx<'_> {
-    /// Computes and settles pending cells, given in the order of evaluation. Errors: the first
-    /// operation's that fails.
-    pub fn replay(&mut self, cells: &[Rc<Cell>]) -> Result<()> {
+    /// Computes and settles pending cells, given in the order of evaluation, and tells of it.
+    /// Errors: the first operation's that fails.
+    pub fn replay(&mut self, cells: &[Rc<Cell>], why: &'static str) -> Result<()> {
+        let widest = cells.iter().map(|c| elements(c.shape())).fold(0, usize::max);
+        let work = self.begin_work(widest).map(|work| work.because(why));
+        self.replayed(cells)?;
+        self.tell_work(work);
+        Ok(())
+    }
+
+    fn replayed(&mut self, cells: &[Rc<Cell>]) -> Result<()> {
         for cell in cells {
             self.host.interrupt().check()?;
             // Its sum takes it unrounded.
@@ -150,8 +158,10 @@ impl Cx<'_> {
             Ok(add(&mut dag, input, Meta { shape, dtype, range: dtype.range(), place: None }))
         })?;
         let root = add(&mut dag, own, meta.clone());
-        let (why, kept_ns) = ("replay", Vec::new());
-        let recorded = Recorded { dag, roots: vec![root], kept_ns, inputs, why, needed: None };
+        let (why, roots) = ("replay", vec![root]);
+        let (kept_ns, written) = (Vec::new(), Vec::new());
+        let recorded =
+            Recorded { dag, roots, checked: 0, kept_ns, written, inputs, why, needed: None };
         match reference::evaluate(&recorded, self.budget())? {
             Ok(values) => {
                 values.into_iter().next().ok_or_else(|| internal("a node without a value"))

@@ -109,10 +109,7 @@ impl Cx<'_> {
         {
             return Ok(false);
         }
-        let widest = cells.iter().map(|c| elements(c.shape())).fold(0, usize::max);
-        let begun = self.begin_work(widest).map(|work| work.because(why::RESTLESS));
-        self.replay(cells)?;
-        self.tell_work(begun);
+        self.replay(cells, why::RESTLESS)?;
         Ok(true)
     }
 }

@@ -7,9 +7,12 @@
 
 use super::cx::{Cx, SMALL};
 use super::host::Much;
+use super::tape::Mark;
 use aplomb_ground::span::Place;
 use aplomb_values::array::{Array, Data, Shape};
+use aplomb_values::dag::Cell;
 use std::fmt;
+use std::rc::Rc;
 
 /// The kind of work, by what is told of it.
 #[derive(Clone, Copy)]
@@ -33,6 +36,8 @@ pub struct Work {
     calls: usize,
     /// By the host's `untold`.
     begun: f64,
+    /// The place on the tape behind all that was written before it.
+    since: Mark,
     /// The reason why it is no launch.
     why: Reason,
 }
@@ -43,6 +48,8 @@ pub mod why {
     pub const VALUES: &str = "it looks at values";
     /// Of complex arguments.
     pub const COMPLEX: &str = "a launch has real numbers";
+    /// Of loops that a launch gave up.
+    pub const UNENDING: &str = "its loop goes on where a launch must end";
     /// Of scans.
     pub const PREFIXES: &str = "each prefix needs the one before";
     /// Of calls and turns.
@@ -151,12 +158,13 @@ impl Cx<'_> {
     }
 
     /// Nobody tells of so few elements.
-    fn least(&self) -> usize {
+    pub fn least(&self) -> usize {
         if self.sys.records_all() { 0 } else { SMALL }
     }
 
     fn work(&self, place: Place, of: Of, why: &'static str) -> Work {
-        Work { place, of, calls: self.sys.calls, begun: self.host.untold(), why: why.into() }
+        let (calls, since) = (self.sys.calls, self.sys.tape.mark());
+        Work { place, of, calls, begun: self.host.untold(), since, why: why.into() }
     }
 
     /// Begins work that may use the world, on so many elements. None: nothing runs.
@@ -167,7 +175,7 @@ impl Cx<'_> {
 
     /// Tells of work that is done. Its own time is what no launch, and no work within it, took.
     pub fn tell_work(&mut self, work: Option<Work>) {
-        let Some(Work { place, of, calls, begun, why }) = work else { return };
+        let Some(Work { place, of, calls, begun, why, since: _ }) = work else { return };
         let own = self.sys.reason.take_if(|(at, _)| *at == place);
         let why = own.map_or(why, |(_, why)| why.into());
         let least = self.least();
@@ -216,7 +224,29 @@ impl Cx<'_> {
     }
 }
 
+/// So many of the cells that a function wrote last are looked at for what it made.
+const CELLS: usize = 16;
+
 impl Work {
+    /// The elements of the longest array that the work made for what it recorded: it is there, and
+    /// nobody else holds it.
+    pub fn made(&self, z: &Array) -> usize {
+        let (mut most, mut looked) = (0, 0);
+        let mut stack: Vec<Rc<Cell>> = z.pending().cloned().into_iter().collect();
+        while let Some(cell) = stack.pop().filter(|_| looked < CELLS) {
+            looked += 1;
+            let node = cell.node().filter(|_| self.since.is_before(&cell));
+            for a in node.iter().flat_map(|node| node.inputs()) {
+                match a.pending() {
+                    Some(below) => stack.push(below.clone()),
+                    None if a.is_unshared() => most = most.max(a.len()),
+                    None => {}
+                }
+            }
+        }
+        most
+    }
+
     /// The same for another reason.
     pub fn because(self, why: impl Into<Reason>) -> Work {
         Work { why: why.into(), ..self }

@@ -1,4 +1,5 @@
-//! Warnings of `aplomb check`: statements that can never run, names that nobody sets.
+//! Warnings of `aplomb check`: statements that can never run, names that nobody sets, ⎕ names that
+//! there are not.
 //!
 //! Nothing runs, so only what is sure is told. A text that makes names while it runs (⍎ ⎕FX …) has
 //! none that nobody sets.
@@ -8,7 +9,7 @@ use super::steps::{Act, Steps};
 use super::token::{Kind, Token, Word, lex};
 use aplomb_ground::limits::{Interrupt, Limits};
 use aplomb_ground::span::{Source, Span};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// Something that is no error and yet wrong.
@@ -27,6 +28,8 @@ pub struct Lint {
     set: HashSet<String>,
     /// The first place of each name that is used.
     used: HashMap<String, Span>,
+    /// The first place of each ⎕ name.
+    system: BTreeMap<String, Span>,
     /// Names may be made in other ways.
     is_open: bool,
 }
@@ -59,8 +62,17 @@ impl Lint {
         self.is_open |= matches!(word, Some(")copy" | ")load" | "]load" | ")pcopy"));
     }
 
-    /// All that was found, in the order of the text.
-    pub fn warnings(mut self) -> Vec<Warning> {
+    /// Something that another found.
+    pub fn tell(&mut self, says: String, span: Span) {
+        self.found.push(Warning { says, span });
+    }
+
+    /// All that was found, in the order of the text. `lacks` says what is wrong with a ⎕ name.
+    pub fn warnings(mut self, lacks: impl Fn(&str) -> Option<String>) -> Vec<Warning> {
+        let strange = std::mem::take(&mut self.system).into_iter();
+        let strange =
+            strange.filter_map(|(name, span)| Some(Warning { says: lacks(&name)?, span }));
+        self.found.extend(strange);
         if !self.is_open {
             let free = self.used.into_iter().filter(|(name, _)| !self.set.contains(name));
             self.found.extend(free.map(|(name, span)| {
@@ -81,7 +93,10 @@ impl Lint {
                 Kind::Control(_) => header = true,
                 Kind::Separator => header = false,
                 Kind::Glyph('⍎') => self.is_open = true,
-                Kind::System(name) => self.is_open |= MAKERS.contains(&name.as_str()),
+                Kind::System(name) => {
+                    self.is_open |= MAKERS.contains(&name.as_str());
+                    self.system.entry(name.clone()).or_insert(token.span.moved(first));
+                }
                 Kind::Name(name) => {
                     let after_dot =
                         k > 0 && matches!(tokens[k - 1].kind, Kind::Glyph('.')) && k > 1;
@@ -215,7 +230,7 @@ mod tests {
         let mut lint = Lint::default();
         let source = Source::new("test", text);
         lint.piece(&source, &Limits::default());
-        let all = lint.warnings();
+        let all = lint.warnings(|name| (name == "NOPE").then(|| "no ⎕ name".into()));
         all.into_iter().map(|w| format!("{}: {}", source.slice(w.span), w.says)).collect()
     }
 
@@ -248,6 +263,7 @@ mod tests {
     #[test]
     fn names_that_nobody_sets_are_told_once() {
         assert_eq!(told("x←zz+1\nx+zz"), ["zz: nobody sets zz"]);
+        assert_eq!(told("x←⎕nope\n⎕NOPE x"), ["⎕nope: no ⎕ name"]);
         for fine in [
             "x←1 ⋄ x+1",
             "(a b)←1 2 ⋄ a+b",
@@ -258,6 +274,7 @@ mod tests {
             ":For i :In ⍳3\ni\n:EndFor",
             "⍎'zz←1' ⋄ zz",
             "f←{⍺←1 ⋄ x←⍵ ⋄ x}",
+            "⎕IO←0 ⋄ ⎕DR 3",
         ] {
             assert!(told(fine).is_empty(), "{fine}: {:?}", told(fine));
         }

@@ -582,6 +582,11 @@ impl Array {
             }
     }
 
+    /// True of an array whose items lie in a buffer that nobody else holds.
+    pub fn is_unshared(&self) -> bool {
+        matches!(&self.data, Data::Dense(held) if Arc::strong_count(held) == 1)
+    }
+
     /// The value with a forced cell replaced by what it became. A pending one stays.
     pub fn settled(&self) -> Array {
         match &self.data {

@@ -3,6 +3,7 @@
 use super::Pane;
 use super::list::List;
 use super::view::{Ask, View};
+use crate::figures;
 use aplomb_ground::error::{bytes, time};
 use aplomb_ground::trace::{LaunchRecord, Ran};
 use ratatui::text::{Line, Span};
@@ -16,14 +17,15 @@ fn facts(k: &LaunchRecord) -> Vec<String> {
     let domain: Vec<String> = k.domain.iter().map(usize::to_string).collect();
     let moved = crate::figures::moved(k);
     let block: u64 = k.launch.block.iter().map(|n| u64::from(*n)).product();
-    let registers = k.regs.map_or("not known (NVRTC tells)".into(), |n| n.to_string());
+    let registers = match (k.regs, k.occ) {
+        (Some(n), _) => n.to_string(),
+        (None, Some(_)) => "guessed".into(),
+        (None, None) => "not known (NVRTC tells)".into(),
+    };
     let spilled = k.spill.filter(|n| *n > 0).map_or(String::new(), |n| format!(", spills {n}"));
     let occupied = k.occ.map_or(String::new(), |o| format!(" · occupancy {:.0} %", o * 100.0));
-    let least = k.fit.map_or(String::new(), |[warps, blocks, registers, shared]| {
-        format!(
-            " of min({warps} by warps, {blocks}, {registers} by registers, {shared} by shared \
-             memory) blocks"
-        )
+    let least = k.fit.map_or("blocks: not known".into(), |[warps, blocks, registers, shared]| {
+        format!("blocks: {blocks}; by warps {warps}, registers {registers}, shared {shared}")
     });
     let on_gpu = k.ran.as_ref().filter(|r| r.device == "cuda");
     let took = match (&k.meas, on_gpu) {
@@ -49,10 +51,11 @@ fn facts(k: &LaunchRecord) -> Vec<String> {
             product(&k.launch.grid),
             bytes(u64::from(k.launch.smem))
         ),
-        format!("registers {registers}{spilled}{occupied}{least}"),
+        format!("registers {registers}{spilled}{occupied}"),
+        least,
         format!(
             "reads {} writes {} · {:.1} flop/B",
-            bytes(k.est.r),
+            figures::read_of(k),
             bytes(k.est.w),
             k.est.flops as f64 / moved.max(1) as f64
         ),
@@ -62,7 +65,7 @@ fn facts(k: &LaunchRecord) -> Vec<String> {
 }
 
 /// Lines of a launch.
-const EACH: usize = 6;
+const EACH: usize = 7;
 
 impl Pane for Facts {
     fn title(&self, view: &View) -> String {

@@ -184,7 +184,12 @@ fn order(view: &View) -> impl Iterator<Item = usize> {
 
 impl Pane for Ledger {
     fn title(&self, view: &View) -> String {
-        if view.busy { "running …".into() } else { String::new() }
+        // The graph beside it is one statement's.
+        match view.run.traces.len() {
+            _ if view.busy => "running …".into(),
+            0 | 1 => String::new(),
+            n => format!("all {n} statements together"),
+        }
     }
 
     fn lines(&self, view: &View, _width: usize) -> Vec<Line<'static>> {

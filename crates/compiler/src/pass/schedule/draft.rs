@@ -298,14 +298,17 @@ fn finished(
 ) -> Schedule {
     let mut facts = Facts::default();
     for (at, places) in contexts.iter(dag).filter(|(at, _)| !keep.contains_key(at)) {
-        let points = places.iter().fold(0u64, |n, c| n.saturating_add(c.points));
+        let sum =
+            |of: fn(&Context) -> u64| places.iter().fold(0u64, |n, c| n.saturating_add(of(c)));
+        let (points, runs) = (sum(|c| c.points), sum(|c| c.runs));
         let (leaf, launches) = (dag.node(at).is_given(), launches(places));
         let must = match legal::inline(dag, policies.strict, at, places) {
             Err(Illegal::Must(why)) if !leaf => Some(why),
             _ => None,
         };
-        facts.evaluated.insert(at, Evaluated { places: places.len(), launches, points, must });
-        let flops = points.saturating_mul(dag.node(at).cost().flops);
+        let places = places.len();
+        facts.evaluated.insert(at, Evaluated { places, launches, points, runs, must });
+        let flops = runs.saturating_mul(dag.node(at).cost().flops);
         facts.flops = facts.flops.saturating_add(flops);
     }
     // What a launch meets of a buffer comes from memory once, however often its points load it.

@@ -200,8 +200,10 @@ pub struct Evaluated {
     pub places: usize,
     /// The launches that they are in.
     pub launches: u64,
-    /// Evaluations in all of them.
+    /// Points in all of them where it is wanted.
     pub points: u64,
+    /// Evaluations in all of them: at every point of their loops.
+    pub runs: u64,
     /// The reason why it should have been kept: none in a legal schedule.
     pub must: Option<Why>,
 }

@@ -20,7 +20,8 @@ pub(crate) fn recorded(terms: &[&str]) -> Recorded {
         );
         inputs.push(Array::dense(dag.shape(at), items));
     }
-    Recorded { dag, roots, kept_ns: Vec::new(), inputs, why: "test", needed: None }
+    let (kept_ns, written, why) = (Vec::new(), Vec::new(), "test");
+    Recorded { dag, roots, checked: 0, kept_ns, written, inputs, why, needed: None }
 }
 
 fn compiled(terms: &[&str], off: &[&str]) -> Compiled {

@@ -110,8 +110,8 @@ impl Host for Faulty {
         self.step();
         self.inner.read_line(prompt)
     }
-    fn statement(&mut self, place: &Place) {
-        self.inner.statement(place)
+    fn statement(&mut self, place: &Place, written: u64) {
+        self.inner.statement(place, written)
     }
     fn show(&mut self, value: &Array, text: &str, style: &Style) {
         self.step();
