@@ -9,6 +9,7 @@
 //! stories says to be written has a buffer. The evaluations of the same programs, and of the
 //! papers' at middling sizes, are planned without each pass and rule as well.
 
+use crate::figures;
 use crate::support::{Heard, session};
 use aplomb_compiler::pass::{NoClock, Options, PIPELINE, SWITCHES, compile, price};
 use aplomb_ground::error::Kind;
@@ -141,21 +142,24 @@ fn written(program: &str, traces: &[Trace]) -> usize {
 }
 
 /// The programs of a folder; names have the folder in front. `least`: so many decisions are priced,
-/// and so many sentences say what is written.
-fn look(folder: &str, least: [usize; 2]) {
+/// and so many sentences say what is written; `least_told`: so many say why, and so many have bytes
+/// beside another plan's.
+fn look(folder: &str, least: [usize; 2], least_told: [usize; 2]) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples").join(folder);
     let files = std::fs::read_dir(root).expect("a folder").flatten().map(|e| e.path());
     let mut programs: Vec<_> =
         files.filter(|p| p.extension().is_some_and(|e| e == "apl")).collect();
     programs.sort();
-    let (mut found, mut sentences) = (Found::default(), 0);
+    let (mut found, mut sentences, mut bytes) = (Found::default(), 0, figures::Found::default());
     for program in programs {
         let name = program.file_stem().and_then(|s| s.to_str()).expect("a name");
         let text = std::fs::read_to_string(&program).expect("a program");
         let traces = told(&mut session(), &text);
         found.look(&format!("{folder}{name}"), &traces);
         sentences += written(name, &traces);
+        bytes.look(name, &traces);
     }
+    bytes.hold(least_told);
     // Some of a kind may be left out for want of room; of so many programs' never all.
     let never: Vec<_> = found.without.difference(&found.with_plans).collect();
     assert!(!folder.is_empty() || never.is_empty(), "of none both plans: {never:#?}");
@@ -166,12 +170,12 @@ fn look(folder: &str, least: [usize; 2]) {
 
 #[test]
 fn no_choice_in_an_example_is_slow_and_what_is_said_to_be_written_is() {
-    look("", [2500, 500]);
+    look("", [2500, 500], [30_000, 2000]);
 }
 
 #[test]
 fn no_choice_in_a_program_of_a_paper_is_slow_and_what_is_said_to_be_written_is() {
-    look("seeds/", [500, 100]);
+    look("seeds/", [500, 100], [12_000, 800]);
 }
 
 /// Items of an array that differ.

@@ -7,9 +7,9 @@
 use crate::Planned;
 use crate::fit::{Style, whole};
 use crate::polynomial::Polynomial;
-use aplomb_plans::plan::{BufId, Launch, Load, Step, What};
+use aplomb_plans::plan::{BufId, Finish, Launch, Load, Step, What};
 use aplomb_values::dag::ix::{Atom, Ix};
-use aplomb_values::dag::{Along, Read, Test};
+use aplomb_values::dag::{Along, Read, Test, Whole};
 use std::collections::BTreeMap;
 
 /// The conditions of a function in C, their numbers marked, a line each.
@@ -27,8 +27,22 @@ pub fn of_plan(planned: &Planned) -> String {
                 out.extend(of_read(&load.read, shape, along, extents));
             }
         }
+        out.extend(launch.finish.iter().flat_map(|finish| of_order(planned, launch, finish)));
     }
     out.join("\n")
+}
+
+/// The conditions that an order has the places that are wanted of it, `(⍋X)[5]`.
+fn of_order(planned: &Planned, launch: &Launch, finish: &Finish) -> Vec<String> {
+    let Whole::Lib { of, rows, first, .. } = &finish.what else { return Vec::new() };
+    let held = launch.held(finish, 0).ok().map(|buf| &planned.plan.buffer(buf).shape);
+    let all = held.and_then(|shape| if *rows { shape.last() } else { shape.first() });
+    let (Some(all), Some(own), false) = (all, finish.shape.last(), of.is_search()) else {
+        return Vec::new();
+    };
+    let (first, own) = (*first as i64, *own as i64);
+    let last = whole(first + own - 1);
+    vec![format!("{} >= 0", whole(first)), format!("{last} < {}", whole(*all as i64))]
 }
 
 /// The conditions that no axis is shorter than nothing.

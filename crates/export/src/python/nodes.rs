@@ -99,7 +99,7 @@ pub fn value(w: &mut Writer, at: NodeId) -> Result<Value, Refused> {
             let state = *result as usize;
             Ok(Value::atom(states[state].clone(), Kind::F64))
         }
-        Node::Whole(WholeArrays { what, args }) => whole(w, what, args, shape),
+        Node::Whole(WholeArrays { what, args }) => whole(w, what, args),
         other => Err(Refused::new(format!("the array API has no {}", other.kind()))),
     }
 }
@@ -282,7 +282,7 @@ fn scanned(w: &Writer, op: Op, axis: usize, src: NodeId) -> Result<Value, Refuse
     Ok(Value::atom(format!("_scan(xp, {x}, {axis}, \"{name}\")"), Kind::F64))
 }
 
-fn whole(w: &mut Writer, what: &Whole, args: &[NodeId], shape: &[usize]) -> Result<Value, Refused> {
+fn whole(w: &mut Writer, what: &Whole, args: &[NodeId]) -> Result<Value, Refused> {
     match what {
         Whole::Fold { axis, body, given } => {
             let (src, axis) = (args[0], *axis as usize);
@@ -296,19 +296,14 @@ fn whole(w: &mut Writer, what: &Whole, args: &[NodeId], shape: &[usize]) -> Resu
                 Ok(values[body.next[0] as usize].0.clone())
             })
         }
-        Whole::Lib { of: of @ (Lib::GradeUp | Lib::GradeDown), origin, rows, first, .. }
+        Whole::Lib { of: of @ (Lib::GradeUp | Lib::GradeDown), origin, rows, .. }
             if *rows || w.dag.shape(args[0]).len() == 1 =>
         {
             w.needs_all("the order of all items");
             let x = w.value(args[0]).to(Kind::F64);
             // Equal items stay in their order either way.
             let x = if *of == Lib::GradeDown { format!("-{}", x.guarded()) } else { x.text };
-            let all = w.dag.shape(args[0]).last();
-            let some = match shape.last().filter(|own| all.is_some_and(|all| *own < all)) {
-                Some(own) => format!("[..., {first}:{}]", first + own),
-                None => String::new(),
-            };
-            let places = format!("xp.astype(xp.argsort({x}, stable=True){some}, xp.float64)");
+            let places = format!("xp.astype(xp.argsort({x}, stable=True), xp.float64)");
             let text = format!("{places} + {}", fit::number(*origin));
             Ok(Value::expression(text, Kind::F64))
         }
