@@ -135,8 +135,8 @@ fn shaped() -> Session {
     s
 }
 
-/// The number of things told of a trace's texts. What no launch does is told too, and is nothing a text could
-/// fail by.
+/// The number of things told of a trace's texts. What no launch does is told too, and is nothing a
+/// text could fail by.
 fn of_texts(trace: &Trace) -> usize {
     let others = ["W-interpreted", "W-at-once"];
     trace.diagnostics.iter().filter(|d| !others.contains(&d.code.as_str())).count()

@@ -2,8 +2,8 @@
 //! that the oracle counts, or the difference of two whole plans, the one that there is and the one
 //! with the choice reversed.
 //!
-//! Over lines that take all sorts of choices, random lines, and, as their traces are there, over what
-//! all examples evaluate (`prices`).
+//! Over lines that take all sorts of choices, random lines, and, as their traces are there, over
+//! what all examples evaluate (`prices`).
 
 use crate::facts::LINES;
 use crate::grammar::{Grammar, SETUP};

@@ -592,7 +592,12 @@ fn at_once(trace: &Trace) -> Option<Diagnostic> {
         "a run that nobody looks at makes {which}: at most {SMALL} elements are computed where \
          they stand"
     );
-    Some(Diagnostic { code: "W-at-once".into(), text, ..Diagnostic::default() })
+    let place = |k: &LaunchRecord| {
+        let spans = |n: &u32| trace.nodes.get(*n as usize)?.span.first().copied();
+        k.body.iter().rev().find_map(spans)
+    };
+    let span = trace.kernels.iter().filter(of).find_map(place);
+    Some(Diagnostic { code: "W-at-once".into(), span, text, ms: None })
 }
 
 /// So many of those are named.

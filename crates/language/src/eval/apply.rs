@@ -1,6 +1,6 @@
 //! Applying functions: primitives by their rows, derived functions by their operators, trains.
 
-use super::cx::Cx;
+use super::cx::{Cx, SMALL};
 use super::run::{At, Eval, Outcome};
 use super::space::Space;
 use super::system::Options;
@@ -183,7 +183,8 @@ impl Eval<'_> {
                 false
             }
         };
-        match work.filter(|work| !recorded || work.made(z) > self.cx.least()) {
+        // A few numbers may be an argument's own, taken apart.
+        match work.filter(|work| !recorded || work.made(z) > SMALL) {
             Some(work) => self.cx.tell_work(Some(work)),
             // Nobody is told why that was no launch.
             None => self.cx.sys.reason = None,

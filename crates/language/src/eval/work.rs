@@ -158,7 +158,7 @@ impl Cx<'_> {
     }
 
     /// Nobody tells of so few elements.
-    pub fn least(&self) -> usize {
+    fn least(&self) -> usize {
         if self.sys.records_all() { 0 } else { SMALL }
     }
 
