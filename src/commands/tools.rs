@@ -246,7 +246,7 @@ fn switch(call: &mut Call<'_>, on: bool) -> Result<(), Error> {
     set(call, &call.words(), on)
 }
 
-/// Whether words name switches. Errors: a sentence.
+/// The test of words that name switches. Errors: a sentence.
 pub fn are_switches(words: &str) -> Result<(), Error> {
     let mut options = Options::default();
     let mut names = words.split_whitespace().filter(|word| *word != "list");

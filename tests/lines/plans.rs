@@ -208,7 +208,7 @@ fn numbers_at_the_places_of_their_own_order_are_sorted_without_places() {
     assert_eq!(bits(&one.unwrap().unwrap()), bits(&two.unwrap().unwrap()));
 }
 
-/// Of a grade or a sort of which some neighbours are read a launch makes these alone.
+/// A launch of a grade or a sort makes the neighbours that are read of it alone.
 #[test]
 fn only_what_is_read_of_an_order_is_looked_for() {
     for (line, written) in [

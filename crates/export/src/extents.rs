@@ -34,15 +34,13 @@ pub fn of_plan(planned: &Planned) -> String {
 
 /// The conditions that an order has the places that are wanted of it, `(⍋X)[5]`.
 fn of_order(planned: &Planned, launch: &Launch, finish: &Finish) -> Vec<String> {
-    let Whole::Lib { of, rows, first, .. } = &finish.what else { return Vec::new() };
+    let Whole::Lib { first, .. } = &finish.what else { return Vec::new() };
     let held = launch.held(finish, 0).ok().map(|buf| &planned.plan.buffer(buf).shape);
-    let all = held.and_then(|shape| if *rows { shape.last() } else { shape.first() });
-    let (Some(all), Some(own), false) = (all, finish.shape.last(), of.is_search()) else {
-        return Vec::new();
-    };
+    let all = held.and_then(|shape| finish.what.ordered(shape));
+    let (Some(all), Some(own)) = (all, finish.shape.last()) else { return Vec::new() };
     let (first, own) = (*first as i64, *own as i64);
     let last = whole(first + own - 1);
-    vec![format!("{} >= 0", whole(first)), format!("{last} < {}", whole(*all as i64))]
+    vec![format!("{} >= 0", whole(first)), format!("{last} < {}", whole(all as i64))]
 }
 
 /// The conditions that no axis is shorter than nothing.

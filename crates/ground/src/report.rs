@@ -68,7 +68,7 @@ fn named(place: &Place) -> String {
 
 /// Characters of a line that is drawn.
 const WIDEST: usize = 400;
-/// Those of a longer one that are told, before the place and behind its begin.
+/// The characters of a longer one that are told, before the place and behind its begin.
 const NEAR: [usize; 2] = [20, 50];
 
 /// The part of a line where the place is.

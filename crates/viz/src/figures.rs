@@ -77,8 +77,8 @@ pub fn moved(k: &LaunchRecord) -> u64 {
     k.est.r.saturating_add(k.est.w)
 }
 
-/// Whether values say which elements a launch reads: what it reads is told by its points, and may
-/// be less.
+/// True where values say which elements a launch reads: what it reads is told by its points, and
+/// may be less.
 pub fn by_values(k: &LaunchRecord) -> bool {
     let any = |r: &ReadRecord| r.distinct == 0 && r.affine.contains('…');
     k.reads.iter().any(any) && k.est.r > 0

@@ -189,7 +189,7 @@ pub struct Part {
     pub names: Vec<(usize, String)>,
     /// Whether its decisions are told with the plans of their other ways.
     pub priced: bool,
-    /// Whether all was recorded, though it be small.
+    /// True where all was recorded, though it be small.
     pub whole: bool,
     /// The lines of the statements that wrote what it computes: a function's text may stand on
     /// others.
@@ -600,7 +600,7 @@ fn at_once(trace: &Trace) -> Option<Diagnostic> {
     Some(Diagnostic { code: "W-at-once".into(), span, text, ms: None })
 }
 
-/// So many of those are named.
+/// The launches that are named.
 const NAMED: usize = 4;
 
 /// So many launches are named beside the interpreter's work.

@@ -68,8 +68,8 @@ use world::World;
 pub trait Commands {
     /// Runs a line that begins with `)` or `]`. Errors: a sentence.
     fn run(&self, line: &str, session: &mut Session, sink: &mut dyn Sink) -> Result<(), Error>;
-    /// Whether a line that begins with `)` or `]` is a command, with words that it knows. Errors: a
-    /// sentence.
+    /// The test of a line that begins with `)` or `]`: a command, with words that it knows. Errors:
+    /// a sentence.
     fn check(&self, _line: &str) -> Result<(), Error> {
         Ok(())
     }

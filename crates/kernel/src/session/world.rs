@@ -186,7 +186,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// So many statements are known by what they wrote.
+/// The statements that are known by what they wrote, at most.
 const MOST_BEGINS: usize = 1 << 16;
 
 /// The work of a launch by the model.

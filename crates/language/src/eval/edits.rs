@@ -25,7 +25,7 @@ pub struct Edit {
 pub enum Was {
     /// The item.
     Item(Array),
-    /// So many cells of what is there now: more came behind them.
+    /// The first cells of what is there now, so many: more came behind them.
     Shorter(usize),
 }
 

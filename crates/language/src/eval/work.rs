@@ -48,7 +48,7 @@ pub mod why {
     pub const VALUES: &str = "it looks at values";
     /// Of complex arguments.
     pub const COMPLEX: &str = "a launch has real numbers";
-    /// Of loops that a launch gave up.
+    /// The reason of loops that a launch gave up.
     pub const UNENDING: &str = "its loop goes on where a launch must end";
     /// Of scans.
     pub const PREFIXES: &str = "each prefix needs the one before";
@@ -224,7 +224,7 @@ impl Cx<'_> {
     }
 }
 
-/// So many of the cells that a function wrote last are looked at for what it made.
+/// The cells that a function wrote last, so many, which are looked at for what it made.
 const CELLS: usize = 16;
 
 impl Work {

@@ -393,8 +393,8 @@ impl Model<'_> {
                 let load = launch.loads.get(finish.held[0] as usize);
                 let buffer = load.map(|load| self.plan.buffer(load.buf));
                 let row = buffer.and_then(|b| b.shape.last().copied());
-                let ordered = buffer.map(|b| if *rows { b.shape.last() } else { b.shape.first() });
-                if finish.shape.last() < ordered.flatten() {
+                let all = buffer.and_then(|b| finish.what.ordered(&b.shape));
+                if finish.shape.last() < all.as_ref() {
                     return NEIGHBOURS * n;
                 }
                 let size = buffer.map_or(8, |b| b.dtype.size());

@@ -11,8 +11,8 @@ pub struct Recorded {
     pub dag: Dag,
     /// The nodes whose values are wanted.
     pub roots: Vec<NodeId>,
-    /// So many roots, those before what `kept_ns` tells of, are nobody's: they were written before
-    /// and may fail, and no effect is seen before they do.
+    /// The number of roots that are nobody's, those before what `kept_ns` tells of: they were
+    /// written before and may fail, and no effect is seen before they do.
     pub checked: usize,
     /// Of the last roots, that nobody asked for now: what computing each again would take, ns. They
     /// are stored because one evaluation after the other asks.

@@ -9,7 +9,7 @@
 //! Four million of 16 bits take 2 ms on two threads, by partitions 18.
 
 use super::convert::{Source, with_type};
-use super::share::{STRETCH, each_unit, stretch};
+use super::share::{Apart, STRETCH, each_unit, stretch};
 use super::{Cpu, DeviceError, RunCtx, scatter};
 use crate::pool::{PoolBuffer, lock};
 use aplomb_values::array::DType;
@@ -52,29 +52,18 @@ pub fn sort(
     }
     let mut room = cpu.pool.buffer(all.dtype, n, ctx.budget).map_err(DeviceError::Oom)?;
     let threads = with_type!(all.dtype, T => {
-        let to = Runs(room.as_mut_ptr().cast::<T>());
+        let to = Apart(room.as_mut_ptr());
         let unit = width.div_ceil(4 * cpu.threads.count());
         each_unit(&mut cpu.threads, width.div_ceil(unit), true, ctx, &|unit_at, _| {
             for k in unit_at * unit..width.min((unit_at + 1) * unit) {
                 let (value, many) = (low + number(k) as i64, counts[number(k)] as usize);
                 // SAFETY: the room holds all runs, which are disjoint.
-                unsafe { std::slice::from_raw_parts_mut(to.at(begins[k]), many) }.fill(value as T);
+                let run = unsafe { std::slice::from_raw_parts_mut(to.at::<T>(begins[k]), many) };
+                run.fill(value as T);
             }
         })?
     });
     Ok(Some((room, threads)))
-}
-
-/// The memory of runs, each one thread's.
-struct Runs<T>(*mut T);
-
-// SAFETY: see above.
-unsafe impl<T> Sync for Runs<T> {}
-
-impl<T> Runs<T> {
-    fn at(&self, k: usize) -> *mut T {
-        self.0.wrapping_add(k)
-    }
 }
 
 /// The least number and how many there are up to the greatest. None: too many to be counted.

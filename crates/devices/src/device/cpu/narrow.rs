@@ -131,7 +131,7 @@ fn truths(x: &[u8]) -> u64 {
 /// Truths that are looked at together.
 const TOGETHER: usize = 1024;
 
-/// Whether some truth is this one. Nobody looks behind it.
+/// True where some truth is this one. Nobody looks behind it.
 #[inline(always)]
 fn has(x: &[u8], truth: u8) -> bool {
     for part in x.chunks(TOGETHER) {

@@ -16,7 +16,7 @@
 //! computed, without a buffer.
 
 use super::convert::{Source, with_type};
-use super::share::each_unit;
+use super::share::{Apart, each_unit};
 use super::walk::{Piece, Walk};
 use super::{Cpu, DeviceError, RunCtx};
 use crate::pool::{PoolBuffer, lock};
@@ -154,13 +154,14 @@ pub fn typed(
     let parts = if n <= NEAR { 1 } else { cpu.threads.count() };
     let own = |k: usize| k * n / parts..(k + 1) * n / parts;
     let threads = with_type!(base.dtype, T => {
-        let to = Parted(room.as_mut_ptr().cast::<T>());
+        let to = Apart(room.as_mut_ptr());
         // SAFETY: a source holds so many of its type, and is not written while a launch runs.
         let from = unsafe { items::<T>(base) };
         each_unit(&mut cpu.threads, parts, parts > 1, ctx, &|k, _| {
             let range = own(k);
             // SAFETY: the room holds n, and parts are disjoint.
-            let to = unsafe { std::slice::from_raw_parts_mut(to.at(range.start), range.len()) };
+            let to =
+                unsafe { std::slice::from_raw_parts_mut(to.at::<T>(range.start), range.len()) };
             to.copy_from_slice(&from[range.clone()]);
             for first in (0..places.len()).step_by(SHARE) {
                 if ctx.interrupt.is_set() {
@@ -186,18 +187,6 @@ fn all_fit(dtype: DType, values: &[f64]) -> bool {
         inside & !(*x == 0.0 && x.is_sign_negative())
     };
     values.iter().fold(true, |all, x| all & fits(x))
-}
-
-/// The memory of results of which each thread has a part.
-struct Parted<T>(*mut T);
-
-// SAFETY: parts are disjoint.
-unsafe impl<T> Sync for Parted<T> {}
-
-impl<T> Parted<T> {
-    fn at(&self, k: usize) -> *mut T {
-        self.0.wrapping_add(k)
-    }
 }
 
 /// A scatter of `fed` (values and places) into `to`, which has `shape` and holds the base.

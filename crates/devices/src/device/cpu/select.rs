@@ -156,7 +156,7 @@ pub fn few<T: Bits>(
     Ok(Some(threads))
 }
 
-/// Those of some items that have such places in their order, which have to be there, in order.
+/// The items that have such places in the order of some, in order; the places have to be there.
 pub fn chosen<T: Ord>(some: &mut [T], wanted: Range<usize>) -> &[T] {
     if wanted.is_empty() {
         return &[];

@@ -126,6 +126,17 @@ impl Whole {
         Whole::Lib { of, origin: 0.0, ct: 0.0, rows, first: 0 }
     }
 
+    /// The extent of the axis that a grade or a sort puts in order, of an operand of such a shape:
+    /// the last one of rows, else the first. None: it puts nothing in order.
+    pub fn ordered(&self, shape: &[usize]) -> Option<usize> {
+        match self {
+            Whole::Lib { of, rows, .. } if !of.is_search() => {
+                (if *rows { shape.last() } else { shape.first() }).copied()
+            }
+            _ => None,
+        }
+    }
+
     /// The trace's name of the kind.
     pub fn kind(&self) -> &'static str {
         match self {
