@@ -299,3 +299,47 @@ fn turns_that_run_together_are_told() {
     let row = told.find(is).expect("a row of the loop");
     assert!(row.code == "W-interpreted" && row.ms.is_some() && row.text.contains(":For i :In x"));
 }
+
+/// Functions of one text have the steps of one tree, each counted from 0: what is kept of a loop is
+/// that of its own function.
+#[test]
+fn loops_of_one_text_are_loops_of_their_own() {
+    let (mut fast, mut slow) = (session(), session());
+    for off in ["numbers", "frames"] {
+        slow.options().switch(off, false).expect("a switch");
+    }
+    let turns = ["s+←i", "s⌈←i", "r,←i×2", "s←i-s", "t←i ⋄ r,←t", "c[1+5|i]+←i", "c[1+5|i]←s"];
+    let mut values = 0;
+    for k in 0..scaled(150) {
+        let mut dice = Dice(70_000_000 + k as u64);
+        let mut text = vec![SETUP.to_string(), "z←y←0".into()];
+        let over = [":For i :In ⍳90", ":For i :In K", ":For i :In ⌽⍳40"][dice.roll(3)];
+        for result in ["z", "y"] {
+            text.push(format!("∇ of_{result};i;j;t;w;u;r;s;q;c;m;x;v"));
+            text.push("r←⍬ ⋄ q←'' ⋄ s←0 ⋄ c←5⍴0 ⋄ m←4 5⍴0 ⋄ x←9⍴⊂'' ⋄ v←5⍴0".into());
+            text.push("i←2 ⋄ t←1 ⋄ w←'abc' ⋄ u←⍬ ⋄ j←0".into());
+            text.push(over.into());
+            for _ in 0..1 + dice.roll(2) {
+                match dice.roll(3) {
+                    0 => statement(&mut dice, 1, &mut text),
+                    _ => text.push(dice.pick(&turns).to_string()),
+                }
+            }
+            text.extend([
+                ":EndFor".into(),
+                format!("{result}←r s c m q x v t u i j w"),
+                "∇".into(),
+            ]);
+        }
+        text.push("of_z ⋄ of_y ⋄ of_z ⋄ of_y".into());
+        let code = text.join("\n");
+        let [got, wanted] = [&mut fast, &mut slow].map(|s| {
+            let request = Request::Execute { code: code.clone(), name: "two".into(), silent: true };
+            s.handle(request, &mut Heard::default());
+            outcome(s, "⎕UCS ⍕(,⍕z)(,⍕y)(⍴¨z)(⍴¨y)")
+        });
+        assert_eq!(got, wanted, "{code}");
+        values += usize::from(wanted.is_ok());
+    }
+    assert!(values > 100, "{values}");
+}

@@ -233,7 +233,14 @@ fn one_operation(op: Op, n: usize) {
     for _ in 0..2000 {
         let start = Instant::now();
         for _ in 0..10 {
-            let fine = apply(Isa::chosen(), op, 1e-14, Src::Many(&x), Src::Many(&x), &mut out);
+            let fine = apply(
+                Isa::chosen(),
+                (op, DType::F64),
+                1e-14,
+                Src::Many(&x),
+                Src::Many(&x),
+                &mut out,
+            );
             std::hint::black_box(fine);
         }
         least = least.min(start.elapsed().as_secs_f64() / 10.0);

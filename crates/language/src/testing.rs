@@ -5,8 +5,8 @@ use aplomb_ground::chart::Chart;
 use aplomb_ground::error::{Error, Kind, Result, count};
 use aplomb_ground::limits::{Budget, Interrupt, Limits};
 use aplomb_ground::span::Place;
-use aplomb_values::array::Array;
 use aplomb_values::array::format::Style;
+use aplomb_values::array::{Array, DType};
 use aplomb_values::dag::Recorded;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::{self, Src};
@@ -58,13 +58,13 @@ impl host::Host for Host {
             .map_err(|f| error_of(&f, &recorded.dag, recorded.needed.as_ref()))
     }
 
-    fn apply(&self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
+    fn apply(&self, (op, dtype): (Op, DType), ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
         let item = |s: Src, i: usize| match s {
             Src::One(x) => x,
             Src::Many(v) => v[i],
         };
         for (i, o) in out.iter_mut().enumerate() {
-            match scalar::eval(op, ct, item(x, i), item(y, i)) {
+            match scalar::eval_as(dtype, op, ct, item(x, i), item(y, i)) {
                 Ok(v) => *o = v,
                 Err(_) => return false,
             }

@@ -11,6 +11,7 @@ use super::record::Clock;
 use super::shown;
 use crate::files;
 use aplomb_compiler::pass::{Compiled, Log, Timed};
+use aplomb_devices::device::cpu::at_once::{Few, at_once};
 use aplomb_devices::device::cpu::{Cpu, apply, registers::compile};
 use aplomb_devices::device::{Device, DeviceError, RunCtx, Tune};
 use aplomb_ground::chart::Chart;
@@ -25,8 +26,8 @@ use aplomb_language::eval::host::{Answer, Arrays, Errand, Format, Host, Much, No
 use aplomb_language::eval::work::Reason;
 use aplomb_plans::plan::Launch;
 use aplomb_values::array::format::{self, Style};
-use aplomb_values::array::{Array, elements, storage};
-use aplomb_values::dag::Recorded;
+use aplomb_values::array::{Array, DType, elements, storage};
+use aplomb_values::dag::{Lib, Recorded};
 use aplomb_values::prim::draws::Draws;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Src;
@@ -302,21 +303,39 @@ impl Host for World<'_> {
         self.core.plans.tally().misses
     }
 
-    fn apply(&self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
+    fn apply(&self, op: (Op, DType), ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
         apply::apply(self.core.device.cpu.isa(), op, ct, x, y, out)
     }
 
-    fn fold(&self, op: Op, rows: &[f64], size: usize, out: &mut [f64]) -> bool {
+    fn typed(&self, op: Op, x: &Array, y: &Array) -> Result<Option<Array>> {
+        let few = |a| match storage(a) {
+            Some(held) => Some(Few::Many(held.view())),
+            None => a.number_scalar().map(Few::One),
+        };
+        let (Some(a), Some(b)) = (few(x), few(y)) else { return Ok(None) };
+        let of = if x.rank() == 0 { y } else { x };
+        let isa = self.core.device.cpu.isa();
+        let made = at_once(isa, op, [a, b], of.len(), &self.core.budget)?;
+        Ok(made.map(|made| Array::dense(of.shape(), Arc::new(made))))
+    }
+
+    fn fold(&self, op: (Op, DType), rows: &[f64], size: usize, out: &mut [f64]) -> bool {
         apply::fold(self.core.device.cpu.isa(), op, rows, size, out)
     }
 
-    fn dot(&self, op: Op, x: Src, y: Src, size: usize, out: &mut [f64]) -> bool {
-        apply::dot(self.core.device.cpu.isa(), op, x, y, size, out)
+    fn dot(&self, op: (Op, DType), of: (Src, Src), size: usize, out: &mut [f64]) -> bool {
+        apply::dot(self.core.device.cpu.isa(), op, of, size, out)
     }
 
     fn drawn(&mut self, draws: &Draws, shape: &[usize]) -> Result<Array> {
         let made = self.step(|cpu, ctx| cpu.drawn(draws, elements(shape), ctx))?;
         Ok(Array::dense(shape, Arc::new(made)))
+    }
+
+    fn ordered(&mut self, items: &Array, of: Lib, origin: f64) -> Result<Option<Array>> {
+        let Some(held) = storage(items) else { return Ok(None) };
+        let made = self.step(|cpu, ctx| cpu.ordered(held.view(), (of, origin), ctx))?;
+        Ok(made.map(|made| Array::dense(items.shape(), Arc::new(made))))
     }
 
     fn grouped(&mut self, items: &Array, of: &[u32], ends: &[u32]) -> Result<Option<Array>> {

@@ -1,7 +1,7 @@
 //! Assignments: names, patterns, indexed, modified, selective, system variables, `⎕←`.
 
 use super::edits::Was;
-use super::env::Globals;
+use super::env::{Frame, Globals};
 use super::operators::scalar_op;
 use super::run::{At, Eval, located};
 use super::value::{Func, Operand, Value};
@@ -195,9 +195,7 @@ impl Eval<'_> {
         if let Some(old) = self.st.globals.get(sym).filter(|old| !old.may_become(&v)) {
             return Err(self.other_class(sym, old));
         }
-        if self.cx.sys.scope.is_once_a_cell() && !self.is_own_of_call(sym) {
-            self.cx.unframed("an outer assignment")?;
-        }
+        self.may_change_outer(sym)?;
         self.set_global(sym, Some(v));
         Ok(())
     }
@@ -228,14 +226,29 @@ impl Eval<'_> {
         }
     }
 
+    /// Whether names of a call may change now. Errors: untraced, of one whose caller runs cells
+    /// together, for which that would be once a cell.
+    fn may_change(&self, call: &Frame) -> Result<()> {
+        match call.framing < self.cx.sys.scope.frames() {
+            true => self.cx.unframed("an outer assignment"),
+            false => Ok(()),
+        }
+    }
+
+    /// The same of a name that no dfn has.
+    fn may_change_outer(&self, sym: Sym) -> Result<()> {
+        match self.cx.sys.scope.is_once_a_cell() && !self.is_own_of_call(sym) {
+            true => self.cx.unframed("an outer assignment"),
+            false => Ok(()),
+        }
+    }
+
     /// Changes the nearest visible name.
     pub fn change(&mut self, at: At<'_>, sym: Sym, v: Array) -> Result<()> {
         let mut frame = at.frame;
         while let Some(f) = frame {
             if f.local(sym).is_some() {
-                if f.framing < self.cx.sys.scope.frames() {
-                    self.cx.unframed("an outer assignment")?;
-                }
+                self.may_change(f)?;
                 f.set(sym, Value::Array(v));
                 return Ok(());
             }
@@ -331,6 +344,8 @@ impl Eval<'_> {
             let mut frame = at.frame;
             while let Some(scope) = frame {
                 if scope.local(sym).is_some() {
+                    // Nothing is taken that could not be put back.
+                    self.may_change(scope)?;
                     return taken(scope.set(sym, Value::Array(Array::num(0.0))));
                 }
                 frame = scope.closure.env.as_ref();
@@ -340,6 +355,7 @@ impl Eval<'_> {
             }
             if self.st.globals.is_changed(sym) && (at.frame.is_some() || self.below(sym).is_none())
             {
+                self.may_change_outer(sym)?;
                 self.changes_outer(sym);
                 return taken(self.st.globals.set(sym, Some(Value::Array(Array::num(0.0)))));
             }

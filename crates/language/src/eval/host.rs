@@ -7,8 +7,8 @@ use aplomb_ground::error::Result;
 use aplomb_ground::limits::{Budget, Interrupt, Limits};
 use aplomb_ground::span::Place;
 use aplomb_values::array::format::Style;
-use aplomb_values::array::{Array, Buf, elements};
-use aplomb_values::dag::Recorded;
+use aplomb_values::array::{Array, Buf, DType, elements};
+use aplomb_values::dag::{Lib, Recorded};
 use aplomb_values::prim::draws::Draws;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Src;
@@ -134,20 +134,29 @@ pub trait Host {
         0
     }
 
-    /// One operation at once, on vectors: `out[i] = op(x[i], y[i])`; a monadic one ignores `y`.
-    /// False: some element is suspect (failed, or beyond the fast path) and the caller must take
-    /// the scalar meaning.
-    fn apply(&self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool;
+    /// One operation at once, on vectors: `out[i] = op(x[i], y[i])`, as a result of that type
+    /// before it is rounded to it; a monadic one ignores `y`. False: some element is suspect
+    /// (failed, or beyond the fast path) and the caller must take the scalar meaning.
+    fn apply(&self, op: (Op, DType), ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool;
+
+    /// The same of two arrays of one shape, or an array and a number, in the types that they are
+    /// stored in. None: the device has no loop for it, or a result leaves its type. Errors: WS
+    /// FULL.
+    fn typed(&self, _op: Op, _x: &Array, _y: &Array) -> Result<Option<Array>> {
+        Ok(None)
+    }
 
     /// The folds of rows of so many floats, at most a block each, in their order
-    /// (`prim::reduce`). False: some result is suspect, or rows are folded otherwise.
-    fn fold(&self, _op: Op, _rows: &[f64], _size: usize, _out: &mut [f64]) -> bool {
+    /// (`prim::reduce`), to results of that type before they are rounded to it. False: some result
+    /// is suspect, or rows are folded otherwise.
+    fn fold(&self, _op: (Op, DType), _rows: &[f64], _size: usize, _out: &mut [f64]) -> bool {
         false
     }
 
     /// The sums of products of rows of so many pairs, at most a block each, which are taken
-    /// unrounded as `reduce::dot` says it of f64. False: some result is suspect.
-    fn dot(&self, _op: Op, _x: Src, _y: Src, _size: usize, _out: &mut [f64]) -> bool {
+    /// unrounded as `reduce::dot` says it of that type, before they are rounded to it. False: some
+    /// result is suspect.
+    fn dot(&self, _op: (Op, DType), _of: (Src, Src), _size: usize, _out: &mut [f64]) -> bool {
         false
     }
 
@@ -156,6 +165,12 @@ pub trait Host {
         let numbers = (0..elements(shape) as u64).map(|k| draws.at(k));
         let items = Buf::stored(&self.budget().each(numbers)?, draws.dtype(), self.budget())?;
         Ok(Array::dense(shape, Arc::new(items)))
+    }
+
+    /// The places that put the items of a vector in order, from an origin on. None: the device
+    /// gains nothing. Errors: WS FULL, INTERRUPT.
+    fn ordered(&mut self, _items: &Array, _of: Lib, _origin: f64) -> Result<Option<Array>> {
+        Ok(None)
     }
 
     /// Items of a vector group after group, each group's in their order: the group of each item,

@@ -13,7 +13,7 @@ use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::{Fails, Gives, Op};
 use aplomb_values::prim::scalar;
 use aplomb_values::prim::scalar::Src;
-use aplomb_values::prim::scalar::single::{has_own, has_room};
+use aplomb_values::prim::scalar::single::has_room;
 use std::sync::Arc;
 
 mod ahead;
@@ -348,8 +348,7 @@ impl Cx<'_> {
     ) -> Result<Vec<f64>> {
         let mut out = self.budget().filled(0.0, n)?;
         let (a, b) = (a.src()?, b.src()?);
-        let own = dtype == DType::F32 && (has_own(op) || op == Op::Pow);
-        if n == 0 || !own && self.host.apply(op, ct, a, b, &mut out) {
+        if n == 0 || self.host.apply((op, dtype), ct, a, b, &mut out) {
             if dtype == DType::F32 {
                 single::all(&mut out)?;
             }
@@ -440,6 +439,12 @@ impl Cx<'_> {
             let dtype = DType::holding(lo, hi);
             let shape = Shape::from_slice(&[n]);
             return self.cell(Node::Iota(kinds::Iota { origin }), shape, (dtype, Some((lo, hi))));
+        }
+        if origin == 0.0 || origin == 1.0 {
+            let (first, n) = (origin as u32, n as u32);
+            let items = self.budget().each(first..n + first)?;
+            let most = (n + first).saturating_sub(1);
+            return Array::up_to([n as usize].as_slice(), items, most, self.budget());
         }
         self.vector((0..n).map(|k| k as f64 + origin).collect())
     }

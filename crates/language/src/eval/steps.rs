@@ -4,7 +4,7 @@
 //! step is done by `Eval::act`; who walks (a call of a function, a text at the top) decides what an
 //! error ends.
 
-use super::numbers::{COPIES, Outermost};
+use super::numbers::{COPIES, LoopAt, Outermost};
 use super::run::{At, Eval, Holds, Outcome};
 use super::space::Space;
 use super::value::{Func, Oper, Trad, Value};
@@ -260,7 +260,8 @@ impl Eval<'_> {
             }
             Act::For { slot, names, each, of } => {
                 let of = self.worth(at, *of)?;
-                if !each && self.turns_at_once(at, walk.at, &of)? {
+                let own = LoopAt::new(at.ast, steps, walk.at);
+                if !each && self.turns_at_once(at, own, &of)? {
                     let next = of.len();
                     walk.slots[*slot] = Slot::Items { of, next };
                     return Ok(None);
@@ -281,7 +282,7 @@ impl Eval<'_> {
                     let rounds = self.cx.host.interrupt().rounds(turns as u64);
                     walk.way = Some((Loop::Items(*slot), rounds));
                 }
-                if turns >= MANY && self.st.programs.runs_together(at.ast, walk.at) == Some(true) {
+                if turns >= MANY && self.st.programs.runs_together(own) == Some(true) {
                     self.turns_together(at, steps, walk.at, &mut walk.slots)?;
                 }
             }
@@ -366,9 +367,10 @@ impl Eval<'_> {
             _ => (0, 0),
         };
         let left = left.1.saturating_sub(left.0);
+        let own = LoopAt::new(at.ast, steps, first);
         let early = turns.tried_at == HOT
             && match turns.done {
-                1 => self.st.programs.knows_loop(at.ast, (first, jump + 1)),
+                1 => self.st.programs.knows_loop(own, jump + 1),
                 _ => turns.work == EARLY.0 && left >= EARLY.1,
             };
         if turns.work < turns.tried_at && !early {
@@ -393,7 +395,7 @@ impl Eval<'_> {
         let within = &steps.steps[first + 1..jump];
         let alone = within.iter().all(|step| !matches!(step.act, Act::Next { .. }));
         let turns_within = turns.work / turns.done.max(1);
-        let known = self.st.programs.runs_together(at.ast, first);
+        let known = self.st.programs.runs_together(own);
         let only = known.is_none() && alone && left >= MANY;
         let mut together = known == Some(true);
         let mut runs = together && self.turns_together(at, steps, first, &mut walk.slots)?;

@@ -123,13 +123,16 @@ pub fn dividers(cx: &mut Cx<'_>, x: &Array, n: usize) -> Result<Vec<Range<usize>
     // A part is an array of its own.
     drop(cx.budget().charge_elements(total, 2 * size_of::<Array>() + size_of::<Range<usize>>())?);
     let mut parts: Vec<Range<usize>> = cx.budget().room(total)?;
-    for k in 0..=n {
-        for _ in 0..marks.get(k).copied().unwrap_or(0) {
-            parts.push(k..k);
-        }
+    let mut ticks = cx.budget().ticks();
+    for (k, &many) in marks.iter().enumerate().filter(|(_, many)| **many > 0) {
         if let Some(last) = parts.last_mut() {
-            last.end = n.min(k + 1);
+            last.end = k;
         }
+        ticks.spend(many as usize)?;
+        parts.extend((0..many).map(|_| k..k));
+    }
+    if let Some(last) = parts.last_mut() {
+        last.end = n;
     }
     Ok(parts)
 }

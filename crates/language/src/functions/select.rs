@@ -156,7 +156,8 @@ fn few_of_list(cx: &Cx<'_>, a: &Array, i: &Array) -> Result<Option<Array>> {
         View::I32(v) => places!(v),
         _ => return Ok(None),
     };
-    if places.iter().any(|&place| place >= a.len()) {
+    let n = a.len();
+    if places.iter().any(|&place| place >= n) {
         return Ok(None);
     }
     let budget = cx.budget();
@@ -524,6 +525,9 @@ fn ones(cx: &mut Cx<'_>, y: &Array) -> Result<Option<Array>> {
     Ok(Some(Array::rows(rows, 1)))
 }
 
+/// Places that are written between two looks at the interrupt.
+const AT_ONCE: usize = 1 << 16;
+
 /// `⍸Y`: the indices of the ones, as often as Y says.
 pub fn where_(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     if let Some(made) = ones(cx, y)? {
@@ -541,9 +545,14 @@ pub fn where_(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
     }
     let _held = cx.budget().charge_elements(total, 8 * y.rank().max(1))?;
     if y.rank() == 1 {
-        let mut out = cx.budget().room(total)?;
+        let (mut out, mut ticks) = (cx.budget().room(total)?, cx.budget().ticks());
         for (k, &c) in counts.iter().enumerate() {
-            out.resize(out.len() + c as usize, k as f64 + io);
+            // Memory comes as it is first written: many of one place in parts.
+            for from in (0..c as usize).step_by(AT_ONCE) {
+                let some = AT_ONCE.min(c as usize - from);
+                ticks.spend(some)?;
+                out.resize(out.len() + some, k as f64 + io);
+            }
         }
         return cx.vector(out);
     }

@@ -1,7 +1,7 @@
 //! Shape and order of axes: `⍴ , ⍪ ⌽ ⊖ ⍉ ↑ ↓ ≢ ≡ ⊣ ⊢`, as moves.
 
 use super::{cells, of_its_type};
-use crate::eval::cx::Cx;
+use crate::eval::cx::{Cx, SMALL};
 use aplomb_ground::error::{Result, domain, index, length, rank};
 use aplomb_ground::limits::{Budget, Ticks};
 use aplomb_values::array::{
@@ -110,7 +110,28 @@ pub fn reshape(cx: &mut Cx<'_>, x: &Array, y: &Array, _: Axis<'_>) -> Result<Arr
     if elements(&shape) == 0 {
         return cells::empty(cx, &shape, y.prototype());
     }
+    if let Some(made) = cycled(cx, y, &shape)? {
+        return Ok(made);
+    }
     cx.apply_move(y, Move::reshape("⍴", y.shape(), &shape))
+}
+
+/// A few items at hand again and again, not place by place. None: they are others.
+fn cycled(cx: &Cx<'_>, y: &Array, shape: &[usize]) -> Result<Option<Array>> {
+    let (n, few) = (elements(shape), y.len());
+    if few >= n || n > SMALL || cx.sys.records_all() {
+        return Ok(None);
+    }
+    let (Some(held), budget) = (storage(y), cx.budget()) else { return Ok(None) };
+    let made = of_its_type!(held, budget, |items, _fill| {
+        budget.room(n).map(|mut out| {
+            while out.len() < n {
+                out.extend_from_slice(&items[..few.min(n - out.len())]);
+            }
+            out
+        })
+    });
+    Ok(Some(Array::dense(shape, Arc::new(made))))
 }
 
 /// One item everywhere.

@@ -1,11 +1,12 @@
 //! One operation or fold at once, for the evaluator's eager path: the same loops, no program.
 
 use super::isa::Isa;
-use super::loops::{Dots, Loops, Trees, dots, loops, plain, trees};
+use super::loops::{Dots, Loops, Trees, dots, loops, plain, singles, trees, trees_of_singles};
+use aplomb_values::array::DType;
 use aplomb_values::prim::op::Op;
-use aplomb_values::prim::reduce::{BLOCK, ROWS};
+use aplomb_values::prim::reduce::{ROWS, block_of, is_single};
 use aplomb_values::prim::scalar::Src;
-use aplomb_values::prim::scalar::{eval, small_exponent};
+use aplomb_values::prim::scalar::{eval, single::has_own, small_exponent};
 
 /// Rows that are summed together.
 const BUNCH: usize = 64;
@@ -25,15 +26,22 @@ fn covers(x: Src, n: usize) -> bool {
     }
 }
 
-/// `out[i] = x[i] op y[i]`; a monadic operation ignores `y`. False: some element is suspect (or an
-/// argument is shorter than `out`) and the caller must take the scalar meaning, element by element.
-pub fn apply(isa: Isa, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
+/// `out[i] = x[i] op y[i]`, as a result of that type before it is rounded to it; a monadic
+/// operation ignores `y`. False: some element is suspect (or an argument is shorter than `out`) and
+/// the caller must take the scalar meaning, element by element.
+pub fn apply(isa: Isa, (op, dtype): (Op, DType), ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
     let n = out.len();
     let dyadic = op.arity() == 2;
     if !covers(x, n) || (dyadic && !covers(y, n)) {
         return false;
     }
+    let whole = |y: Src| matches!(y, Src::One(p) if small_exponent(p).is_some());
+    if dtype == DType::F32 && (has_own(op) || op == Op::Pow && whole(y)) {
+        return apply_short(isa, op, x, y, out);
+    }
     match (op, x, y) {
+        // Which exponents are whole differs by place, and then it is products in f32.
+        (Op::Pow, _, Src::Many(_)) if dtype == DType::F32 => false,
         (Op::Pow, Src::Many(_), Src::One(0.5)) => {
             loops(isa, Op::Sqrt, ct).is_some_and(|l| by_loop(isa, l, false, ct, x, x, out))
         }
@@ -60,23 +68,64 @@ pub fn apply(isa: Isa, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool
     }
 }
 
-/// The folds of rows of so many elements, at most a block of `prim::reduce` each. False: some
-/// result is not finite, rows are no such thing, or failures of the operation do not show in its
-/// result.
-pub fn fold(isa: Isa, op: Op, rows: &[f64], size: usize, out: &mut [f64]) -> bool {
+/// The same of an operation that has a meaning of its own in f32 (`prim::scalar::single`). False
+/// also: an operand is no f32.
+fn apply_short(isa: Isa, op: Op, x: Src, y: Src, out: &mut [f64]) -> bool {
+    let n = out.len();
+    let dyadic = op.arity() == 2;
+    let is_short = |of: Src| match of {
+        Src::One(x) => f64::from(x as f32) == x,
+        Src::Many(items) => items.iter().fold(true, |all, x| all & (f64::from(*x as f32) == *x)),
+    };
+    if !is_short(x) || (dyadic && !is_short(y)) {
+        return false;
+    }
+    match (x, y) {
+        (Src::Many(items), Src::One(p)) if op == Op::Pow => {
+            let plain = plain(isa);
+            // SAFETY: `covers` held n against both lengths; `out` is a slice of its own.
+            unsafe {
+                !(plain.power_of_singles)(out.as_mut_ptr(), items.as_ptr(), items.as_ptr(), p, n)
+                    && (plain.all_finite)(out.as_ptr(), n)
+            }
+        }
+        _ => singles(isa, op).is_some_and(|l| by_loop(isa, l, dyadic, 0.0, x, y, out)),
+    }
+}
+
+/// The folds of rows of so many elements, at most a block of `prim::reduce` each, to results of
+/// that type before they are rounded to it. False: some result is not finite, or rows are no such
+/// thing, or failures of the operation do not show in its result.
+pub fn fold(
+    isa: Isa,
+    (op, dtype): (Op, DType),
+    rows: &[f64],
+    size: usize,
+    out: &mut [f64],
+) -> bool {
     let shows = matches!(op, Op::Add | Op::Mul | Op::Max | Op::Min);
-    let fits = (1..=BLOCK).contains(&size) && rows.len() == size * out.len();
+    let fits = (1..=block_of(op, dtype)).contains(&size) && rows.len() == size * out.len();
     // SAFETY: as many rows of as many elements as there are results.
     let run = |l: Trees| unsafe { (l.rows)(out.as_mut_ptr(), rows.as_ptr(), out.len(), size) };
-    shows && fits && trees(isa, op).is_some_and(run)
+    let loops = if is_single(op, dtype) { trees_of_singles } else { trees };
+    shows && fits && loops(isa, op).is_some_and(run)
 }
 
 /// The sums of products of rows of so many pairs, which `op` takes unrounded, at most a block of
-/// `prim::reduce` each. False: some result is not finite, or an argument is one number.
-pub fn dot(isa: Isa, op: Op, x: Src, y: Src, size: usize, out: &mut [f64]) -> bool {
+/// `prim::reduce` each, to sums of that type before they are rounded to it. False: some result is
+/// not finite, or an argument is one number.
+pub fn dot(
+    isa: Isa,
+    (op, dtype): (Op, DType),
+    (x, y): (Src, Src),
+    size: usize,
+    out: &mut [f64],
+) -> bool {
     let (Src::Many(x), Src::Many(y)) = (x, y) else { return false };
-    let (n, dots) = (size * out.len(), dots(isa, false));
-    let fits = (1..=BLOCK).contains(&size) && x.len() == n && y.len() == n;
+    let single = is_single(Op::Add, dtype);
+    let (n, dots) = (size * out.len(), dots(isa, single));
+    let most = block_of(Op::Add, dtype);
+    let fits = (1..=most).contains(&size) && x.len() == n && y.len() == n;
     if op == Op::Mac {
         return fits && in_order(isa, dots, (x, y), size, out);
     }

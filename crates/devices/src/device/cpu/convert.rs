@@ -8,7 +8,7 @@
 
 use super::isa::by_isa;
 use crate::pool::PoolBuffer;
-use aplomb_values::array::{DType, Storage};
+use aplomb_values::array::{DType, Storage, View};
 use aplomb_values::dag::ix::Ix;
 
 /// Items somewhere in memory, to be read.
@@ -23,6 +23,21 @@ impl Source {
     /// A whole buffer.
     pub fn own(buffer: &PoolBuffer) -> Source {
         Source { at: buffer.as_ptr(), dtype: buffer.dtype(), len: buffer.len() }
+    }
+
+    /// Items where they lie. None: complex numbers.
+    pub fn of(items: View<'_>) -> Option<Source> {
+        let (at, dtype) = match items {
+            View::Bool(v) => (v.as_ptr(), DType::Bool),
+            View::I8(v) => (v.as_ptr().cast(), DType::I8),
+            View::I16(v) => (v.as_ptr().cast(), DType::I16),
+            View::I32(v) => (v.as_ptr().cast(), DType::I32),
+            View::F32(v) => (v.as_ptr().cast(), DType::F32),
+            View::F64(v) => (v.as_ptr().cast(), DType::F64),
+            View::Char(v) => (v.as_ptr().cast(), DType::Char),
+            View::Complex(_) => return None,
+        };
+        Some(Source { at, dtype, len: items.len() })
     }
 
     /// Whether all places of an affine index over a domain that is not empty lie in it: those at

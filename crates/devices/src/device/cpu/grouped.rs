@@ -12,7 +12,7 @@
 //! machine waits for it. Parts are so few that the ends of all stay in the first cache, and one is
 //! no more of the result than the second one holds.
 
-use super::convert::with_type;
+use super::convert::{Source, with_type};
 use super::share::{Apart, each_unit};
 use super::{Cpu, DeviceError, RunCtx};
 use crate::pool::{PoolBuffer, lock};
@@ -141,20 +141,6 @@ impl Way<'_> {
     }
 }
 
-/// The first item of a view, and its type. None: of complex numbers.
-fn first_of(items: View<'_>) -> Option<(*const u8, DType)> {
-    Some(match items {
-        View::Bool(v) => (v.as_ptr(), DType::Bool),
-        View::I8(v) => (v.as_ptr().cast(), DType::I8),
-        View::I16(v) => (v.as_ptr().cast(), DType::I16),
-        View::I32(v) => (v.as_ptr().cast(), DType::I32),
-        View::F32(v) => (v.as_ptr().cast(), DType::F32),
-        View::F64(v) => (v.as_ptr().cast(), DType::F64),
-        View::Char(v) => (v.as_ptr().cast(), DType::Char),
-        View::Complex(_) => return None,
-    })
-}
-
 impl Cpu {
     /// Items group after group: `of` is the group of each, `ends` the end of each group in the
     /// result. None: threads gain nothing, these are complex numbers, or groups and items do not
@@ -167,7 +153,7 @@ impl Cpu {
         ctx: &RunCtx,
     ) -> Result<Option<PoolBuffer>, DeviceError> {
         let (n, groups) = (items.len(), ends.len());
-        let Some((from, dtype)) = first_of(items) else { return Ok(None) };
+        let Some(Source { at: from, dtype, .. }) = Source::of(items) else { return Ok(None) };
         if of.len() == n
             && let Some(parts) = Parts::of(n * dtype.size(), groups)
         {

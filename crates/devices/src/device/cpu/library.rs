@@ -2,8 +2,8 @@
 //!
 //! | what | way | 4 million, two threads |
 //! |---|---|---|
-//! | grade of whole numbers and characters | 4 bytes of key and 4 of place: as a sort of 8 bytes with AVX-512, else by the digits of the key | 20 ms |
-//! | grade of other numbers | 8 bytes of key and 8 of place, the same way | 75 ms |
+//! | grade of a vector | keys and places in 8 bytes (`graded`) | 20–30 ms |
+//! | the same of numbers that these do not tell apart | 8 bytes of key and 8 of place, by digits | 75 ms |
 //! | grade of cells of several numbers | 8 bytes of the first number's key and 8 of place, compared | – |
 //! | sort of whole numbers, characters and f32 | keys of 4 bytes, in parts (`parted`) | 12 ms |
 //! | the same of a narrow range | counted (`counted`) | 2 ms |
@@ -18,9 +18,9 @@ use super::lookup::NOWHERE;
 use super::ordered::{Ordered, Places};
 use super::share::Ran;
 use super::sorting::{Arranges, Bits, COMPARED, Keyed, RUN, by_digits, sorted};
-use super::{Cpu, DeviceError, Isa, RunCtx, counted, lookup, neighbours, parted, select};
+use super::{Cpu, DeviceError, RunCtx, counted, graded, lookup, neighbours, parted, select};
 use crate::pool::PoolBuffer;
-use aplomb_values::array::{DType, elements};
+use aplomb_values::array::{DType, View, elements};
 use aplomb_values::dag::Lib;
 use aplomb_values::prim::library::{Cell, Grading, found_place};
 use aplomb_values::prim::whole::Given;
@@ -69,41 +69,6 @@ impl<X: Ordered> Arranges<X::Key> for Sorting<'_, X> {
     }
 }
 
-/// A grade of whole numbers or characters: the key stands above the place, which is the result.
-/// Descending, keys are turned around, places are not.
-struct Grades<'a, X> {
-    items: &'a [X],
-    down: bool,
-    to: &'a Places,
-}
-
-impl<X: Ordered<Key = u32>> Grades<'_, X> {
-    #[inline(always)]
-    fn cell(&self, k: usize) -> u64 {
-        let flip = if self.down { u32::MAX } else { 0 };
-        u64::from(self.items[k].key() ^ flip) << 32 | k as u64
-    }
-}
-
-impl<X: Ordered<Key = u32>> Arranges<u64> for Grades<'_, X> {
-    #[inline(always)]
-    fn keys(&self, first: usize, keys: &mut [u64]) -> bool {
-        keys.iter_mut().enumerate().for_each(|(k, key)| *key = self.cell(first + k));
-        true
-    }
-
-    #[inline(always)]
-    fn put(&self, first: usize, keys: &[u64]) {
-        with_type!(self.to.dtype, T => {
-            // SAFETY: there is room for as many as there are items.
-            let to = unsafe { self.to.room::<T>(first, keys.len()) };
-            to.iter_mut().zip(keys).for_each(|(to, key)| {
-                *to = (*key as u32 as usize + self.to.origin) as T;
-            });
-        });
-    }
-}
-
 /// Grades and sorts of items as they lie in memory, those at the places that are wanted: the
 /// results in a type of their own, and the threads that took part. None: keys do not tell all
 /// of the items, or these are graded as f64.
@@ -141,48 +106,33 @@ pub fn by_keys(
     if wanted.len() < all.len && wanted.end <= all.len {
         return neighbours::places(cpu, ctx, (of, origin), all, wanted).map(Some);
     }
-    if !whole || wanted.len() != all.len || u32::try_from(all.len).is_err() {
+    if wanted.len() != all.len || u32::try_from(all.len).is_err() {
         return Ok(None);
     }
     let (to, room) = Places::new(cpu, ctx, (of, origin), (all.len, all.len))?;
     macro_rules! graded {
-        ($($dtype:ident: $t:ty),*) => {
+        ($($dtype:ident: $t:ty, $way:expr;)*) => {
             match all.dtype {
                 $(DType::$dtype => {
                     // SAFETY: nobody writes the source while a launch holds it.
                     let items = unsafe { std::slice::from_raw_parts(all.at.cast::<$t>(), all.len) };
-                    grade(cpu, ctx, &Grades { items, down: of.is_down(), to: &to })?
+                    $way(cpu, ctx, (items, of.is_down()), &to)?
                 })*
                 _ => return Ok(None),
             }
         };
     }
-    let ran = graded!(Bool: u8, I8: i8, I16: i16, I32: i32, Char: u32);
-    Ok(Some((room, ran)))
-}
-
-/// A grade by cells of a key and a place.
-fn grade<X: Ordered<Key = u32>>(cpu: &mut Cpu, ctx: &RunCtx, of: &Grades<X>) -> Ran {
-    let n = of.items.len();
-    if cpu.isa == Isa::Avx512 {
-        let ran = parted::in_order(cpu, ctx, n, of)?;
-        return ran.ok_or_else(|| DeviceError::Broken("a place hides what it is".into()));
-    }
-    let (cell, put) = (|k| Placed(of.cell(k)), |k, cell: &Placed| of.put(k, &[cell.0]));
-    sorted(cpu, ctx, (n, RUN), &cell, &by_digits, &Placed::cmp, &put)
-}
-
-/// A key above, a place below.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Placed(u64);
-
-impl Keyed for Placed {
-    const BYTES: usize = 4;
-
-    #[inline]
-    fn digit(&self, byte: usize) -> usize {
-        usize::from((self.0 >> (32 + 8 * byte)) as u8)
-    }
+    let some = |ran: Ran| ran.map(Some);
+    let ran: Option<usize> = graded! {
+        Bool: u8, |cpu, ctx, of, to| some(graded::short(cpu, ctx, of, to));
+        I8: i8, |cpu, ctx, of, to| some(graded::short(cpu, ctx, of, to));
+        I16: i16, |cpu, ctx, of, to| some(graded::short(cpu, ctx, of, to));
+        I32: i32, |cpu, ctx, of, to| some(graded::short(cpu, ctx, of, to));
+        Char: u32, |cpu, ctx, of, to| some(graded::short(cpu, ctx, of, to));
+        F32: f32, |cpu, ctx, of, to| some(graded::short(cpu, ctx, of, to));
+        F64: f64, graded::long;
+    };
+    Ok(ran.map(|ran| (room, ran)))
 }
 
 impl Keyed for Cell {
@@ -191,6 +141,21 @@ impl Keyed for Cell {
     #[inline]
     fn digit(&self, byte: usize) -> usize {
         usize::from((self.key() >> (8 * byte)) as u8)
+    }
+}
+
+impl Cpu {
+    /// The places that put a vector's items in order. None: these are complex numbers, or too many
+    /// are too near to each other. Errors: no room, an interrupt.
+    pub fn ordered(
+        &mut self,
+        items: View<'_>,
+        (of, origin): (Lib, f64),
+        ctx: &RunCtx,
+    ) -> Result<Option<PoolBuffer>, DeviceError> {
+        let Some(all) = Source::of(items) else { return Ok(None) };
+        let made = by_keys(self, ctx, (of, origin), all, 0..all.len)?;
+        Ok(made.map(|(room, _)| room))
     }
 }
 

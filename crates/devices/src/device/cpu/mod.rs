@@ -9,6 +9,7 @@
 mod across;
 mod ahead;
 pub mod apply;
+pub mod at_once;
 mod batch;
 mod chunk;
 mod compact;
@@ -21,6 +22,7 @@ mod emitted;
 mod estimate;
 mod fold;
 mod gather;
+mod graded;
 mod grouped;
 #[cfg(target_arch = "x86_64")]
 mod halves;

@@ -269,7 +269,8 @@ fn apply_is_the_scalar_meaning_or_says_no() {
                 for one in [false, true] {
                     let mut out = vec![0.0; n];
                     let second = if one { Src::One(y[0]) } else { Src::Many(&y[..n]) };
-                    let fine = apply::apply(isa, o, CT, Src::Many(&x), second, &mut out);
+                    let fine =
+                        apply::apply(isa, (o, DType::F64), CT, Src::Many(&x), second, &mut out);
                     for k in (0..n).filter(|_| fine) {
                         let w = eval(o, CT, x[k], if one { y[0] } else { y[k] }).unwrap();
                         assert!(same(w, out[k]), "{o:?} {} : {w} not {}", x[k], out[k]);
@@ -281,7 +282,7 @@ fn apply_is_the_scalar_meaning_or_says_no() {
     let mut out = [0.0; 3];
     assert!(!apply::apply(
         Isa::best(),
-        Op::Div,
+        (Op::Div, DType::F64),
         CT,
         Src::Many(&[1.0; 3]),
         Src::Many(&[1.0, 0.0, 2.0]),

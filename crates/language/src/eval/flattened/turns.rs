@@ -16,6 +16,7 @@ use super::body::{Call, Flow};
 use super::sent::{Event, changed_by};
 use super::turn_plans::{Plan, names_of};
 use super::{Cells, Flat, Steps as Ways, bytes, refuse};
+use crate::eval::numbers::LoopAt;
 use crate::eval::operators::reduce::stretch;
 use crate::eval::run::{At, Eval};
 use crate::eval::steps::Slot;
@@ -139,7 +140,8 @@ impl Eval<'_> {
         };
         let to = *to;
         let (done, all) = slots[*slot].turns();
-        let most = match self.st.programs.runs_together(at.ast, from) {
+        let own = LoopAt::new(at.ast, steps, from);
+        let most = match self.st.programs.runs_together(own) {
             Some(true) => AHEAD.1,
             _ => (AHEAD.0 * done).clamp(4 * LEAST, AHEAD.1),
         };
@@ -149,7 +151,7 @@ impl Eval<'_> {
             return Ok(false);
         }
         let Some(plan) = self.plan_of_turns(at, steps, (from, to)) else {
-            self.st.programs.keep_together(at.ast, from, false);
+            self.st.programs.keep_together(own, false);
             return Ok(false);
         };
         let lists = match &slots[*slot] {
@@ -191,7 +193,7 @@ impl Eval<'_> {
         self.st.depth = depth;
         self.cx.sys.refused = refused;
         let made = made?;
-        self.st.programs.keep_together(at.ast, from, made.is_ok());
+        self.st.programs.keep_together(own, made.is_ok());
         if made.is_err() {
             return Ok(false);
         }

@@ -8,7 +8,7 @@
 use super::known;
 use crate::eval::cx::{Cx, SMALL};
 use aplomb_ground::error::Result;
-use aplomb_values::array::{Array, DType, Data, Shape};
+use aplomb_values::array::{Array, DType, Data, Shape, storage};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Src;
 
@@ -43,7 +43,7 @@ impl Cx<'_> {
         y: Option<&Array>,
     ) -> Result<Option<Array>> {
         let (Some(a), Some(b)) = (few(x), y.map_or(Some(Src::One(0.0)), few)) else {
-            return Ok(None);
+            return y.map_or(Ok(None), |y| self.typed(op, x, y));
         };
         let Some(of) = like((a, b), x, y) else { return Ok(None) };
         if !self.takes_few(op) {
@@ -51,10 +51,25 @@ impl Cx<'_> {
         }
         let dtype = result(op, x, y);
         let mut out = self.budget().filled(0.0, of.len())?;
-        if !self.host.apply(op, self.sys.settings.ct, a, b, &mut out) {
+        if !self.host.apply((op, dtype), self.sys.settings.ct, a, b, &mut out) {
             return Ok(None);
         }
         self.stored(op, Shape::from_slice(of.shape()), out, dtype).map(Some)
+    }
+
+    /// The same of arithmetic on a few whole numbers or f32. None: it is for the long way. Errors:
+    /// WS FULL.
+    fn typed(&mut self, op: Op, x: &Array, y: &Array) -> Result<Option<Array>> {
+        let arithmetic = matches!(op, Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Max | Op::Min);
+        let is_number = |a: &Array| matches!(a.data(), Data::Num(_));
+        let there = |a: &Array| is_number(a) || storage(a).is_some_and(|_| a.rank() > 0);
+        let of = if is_number(x) { y } else { x };
+        let alike = is_number(x) || is_number(y) || x.shape() == y.shape();
+        let few = alike && there(x) && there(y) && (1..=SMALL).contains(&of.len());
+        if !arithmetic || !few || !self.takes_few(op) {
+            return Ok(None);
+        }
+        self.host.typed(op, x, y)
     }
 
     /// The same where the value takes the place of an argument that nobody else holds: no memory
@@ -85,7 +100,7 @@ impl Cx<'_> {
         if room.len() != n {
             room = self.budget().filled(0.0, n)?;
         }
-        let done = self.host.apply(op, self.sys.settings.ct, a, b, &mut room);
+        let done = self.host.apply((op, DType::F64), self.sys.settings.ct, a, b, &mut room);
         let place = if into_y { y } else { Some(x) };
         let place = place.filter(|_| done);
         let made = place.and_then(|place| {

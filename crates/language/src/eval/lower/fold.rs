@@ -180,7 +180,7 @@ impl Cx<'_> {
             };
             let first = bunch * BUNCH;
             let (x, y) = (part(xs, first, out.len()), part(ys, first, out.len()));
-            if dtype != DType::F32 && self.host.dot(op, x, y, n, out) {
+            if self.host.dot((op, dtype), (x, y), n, out) {
                 continue;
             }
             for (row, out) in out.iter_mut().enumerate() {
@@ -259,8 +259,14 @@ impl Cx<'_> {
                 &taken
             }
         };
-        let few = y.len() <= SMALL && axis + 1 == y.rank() && dtype != DType::F32;
-        if few && let Some(out) = self.folds_of_few(op, items, n)? {
+        let few = y.len() <= SMALL && axis + 1 == y.rank();
+        // Of truths.
+        let least_or_most = match op {
+            Op::Lcm if y.dtype() == DType::Bool => Op::Min,
+            Op::Gcd if y.dtype() == DType::Bool => Op::Max,
+            _ => op,
+        };
+        if few && let Some(out) = self.folds_of_few((least_or_most, dtype), items, n)? {
             return self.stored(op, shape, out, dtype);
         }
         let out = match reduce::along(op, ct, items, y.shape(), axis, dtype) {
@@ -271,7 +277,12 @@ impl Cx<'_> {
     }
 
     /// The folds of rows of n numbers by the device's loops. None: they are for the long way.
-    fn folds_of_few(&mut self, op: Op, items: &[f64], n: usize) -> Result<Option<Vec<f64>>> {
+    fn folds_of_few(
+        &mut self,
+        op: (Op, DType),
+        items: &[f64],
+        n: usize,
+    ) -> Result<Option<Vec<f64>>> {
         let mut out = self.budget().filled(0.0, items.len() / n)?;
         Ok(self.host.fold(op, items, n, &mut out).then_some(out))
     }

@@ -278,9 +278,12 @@ impl Eval<'_> {
         self.every_check(&reader, checks)?;
         let (free, steps) = reader.finish(&mut next);
         let mut given = Vec::with_capacity(free.len());
-        for (a, _) in &free {
+        for (a, item) in &free {
             let a = self.cx.ready(a, "argument")?;
-            given.push(a.number_at(0).ok_or_else(|| untraced("a fold with an array"))?);
+            // Behind the only place of the frame.
+            let within = a.shape().get(1..).unwrap_or_default();
+            let at = item.iter().zip(within).fold(0, |at, (i, n)| at * n + i);
+            given.push(a.number_at(at).ok_or_else(|| untraced("a fold with an array"))?);
         }
         Ok((Rounds { count: 1, until: None, steps, next }, given, fact))
     }

@@ -11,7 +11,7 @@ use crate::eval::cx::Cx;
 use aplomb_ground::error::Result;
 use aplomb_values::array::{Array, Buf, Complex64, DType, Data};
 use aplomb_values::prim::op::{Gives, Op};
-use aplomb_values::prim::scalar::{eval_as, single::rounded};
+use aplomb_values::prim::scalar::{Fail, eval_as, single::rounded};
 use std::sync::Arc;
 
 /// The nearest number of 32 bits. Errors: DOMAIN beyond the largest.
@@ -21,7 +21,13 @@ pub fn of(x: f64) -> Result<f64> {
 
 /// The same of many in place.
 pub fn all(items: &mut [f64]) -> Result<()> {
-    items.iter_mut().try_for_each(|x| of(*x).map(|short| *x = short))
+    // Without a branch a number.
+    let beyond = items.iter_mut().fold(false, |some, x| {
+        let (was, short) = (*x, f64::from(*x as f32));
+        *x = short;
+        some | (was.is_finite() & !short.is_finite())
+    });
+    if beyond { Err(failed(Fail::Overflow)) } else { Ok(()) }
 }
 
 /// A complex number of two such numbers.

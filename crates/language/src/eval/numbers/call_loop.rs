@@ -111,9 +111,28 @@ struct Maker<'a> {
 enum To {
     /// The value is that of the turn.
     Turn,
-    /// A register gets it if it is one number, and these if it is several; the step behind the call
-    /// is next, to which these steps jump.
+    /// A register gets it if it is a number, and these if numbers are passed; the step behind the
+    /// call is next, to which these steps jump.
     Behind { into: u16, several: Vec<u16>, jumps: Vec<usize> },
+}
+
+/// A function's value.
+#[derive(Clone, Copy)]
+enum Value<'a> {
+    /// A number.
+    Number(Arg),
+    /// Those of a vector or of items, which may be one: whoever called takes them from where they
+    /// were passed to.
+    Passed(&'a [u16]),
+}
+
+impl Value<'_> {
+    fn numbers(&self) -> Vec<Arg> {
+        match self {
+            Value::Number(y) => vec![*y],
+            Value::Passed(registers) => registers.iter().map(|k| Arg::Register(*k)).collect(),
+        }
+    }
 }
 
 /// The loop of a program's first function. None: its arguments or its value are more than numbers,
@@ -292,10 +311,9 @@ impl Maker<'_> {
                     self.steps.push(Do::Copy { into: *passed.get(n)?, y });
                     n += 1;
                 }
-                Do::Give(y) => self.gives(to, &[y])?,
+                Do::Give(y) => self.gives(to, Value::Number(y))?,
                 Do::GivePassed => {
-                    let values: Vec<Arg> = passed[..n].iter().map(|k| Arg::Register(*k)).collect();
-                    self.gives(to, &values)?;
+                    self.gives(to, Value::Passed(&passed[..n]))?;
                     n = 0;
                 }
                 Do::Again { of: next, x, y } => {
@@ -423,26 +441,26 @@ impl Maker<'_> {
     }
 
     /// A value goes where it is wanted.
-    fn gives(&mut self, to: &mut To, values: &[Arg]) -> Option<()> {
+    fn gives(&mut self, to: &mut To, value: Value) -> Option<()> {
         match to {
             To::Turn => {
-                for (k, y) in (0..).zip(values) {
+                for (k, y) in (0..).zip(value.numbers()) {
                     self.steps.push(match self.out {
-                        Some(of) => Do::Append { of, y: *y },
-                        None => Do::Copy { into: k, y: *y },
+                        Some(of) => Do::Append { of, y },
+                        None => Do::Copy { into: k, y },
                     });
                 }
                 self.steps.push(Do::Jump(0));
             }
             To::Behind { into, several, jumps } => {
-                match values {
-                    [y] => self.steps.push(Do::Copy { into: *into, y: *y }),
-                    _ => {
+                match value {
+                    Value::Number(y) => self.steps.push(Do::Copy { into: *into, y }),
+                    Value::Passed(values) => {
                         while several.len() < values.len() {
                             several.push(self.register()?);
                         }
-                        let each = several.iter().zip(values);
-                        self.steps.extend(each.map(|(into, y)| Do::Copy { into: *into, y: *y }));
+                        let each = several.iter().zip(value.numbers());
+                        self.steps.extend(each.map(|(into, y)| Do::Copy { into: *into, y }));
                     }
                 }
                 jumps.push(self.steps.len());

@@ -52,6 +52,7 @@ use crate::syntax::ast::Sym;
 use crate::syntax::steps::{Act, Steps};
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::{Budget, Rounds};
+use aplomb_ground::span::Span;
 use aplomb_values::array::{Array, DType, Data};
 use form::{Class, Form};
 use machine::{End, Held, Machine, Told, Way};
@@ -87,15 +88,49 @@ struct Made {
 /// A loop that ran in registers: the next run of its steps begins there. One that did not, because
 /// its names hold too much to be copied, may still be operations on arrays.
 struct KnownLoop {
-    ast: Rc<Ast>,
-    steps: (usize, usize),
+    at: KeptAt,
+    /// The step behind the jump back.
+    end: usize,
     made: Rc<loops::Loop>,
     ran: bool,
 }
 
 impl KnownLoop {
-    fn is(&self, ast: &Rc<Ast>, steps: (usize, usize)) -> bool {
-        self.steps == steps && Rc::ptr_eq(&self.ast, ast)
+    fn is(&self, at: LoopAt<'_>, end: usize) -> bool {
+        self.end == end && self.at.is(at)
+    }
+}
+
+/// The loop that begins at a step. A text may have many functions, whose steps are all counted from
+/// 0, so its place in the text is what tells it from others.
+#[derive(Clone, Copy)]
+pub struct LoopAt<'a> {
+    ast: &'a Rc<Ast>,
+    first: usize,
+    span: Span,
+}
+
+impl<'a> LoopAt<'a> {
+    /// The one that takes its next item, or begins a turn, by that step.
+    pub fn new(ast: &'a Rc<Ast>, steps: &Steps, first: usize) -> LoopAt<'a> {
+        LoopAt { ast, first, span: steps.steps[first].span }
+    }
+
+    fn kept(self) -> KeptAt {
+        KeptAt { ast: self.ast.clone(), first: self.first, span: self.span }
+    }
+}
+
+/// The same, kept.
+struct KeptAt {
+    ast: Rc<Ast>,
+    first: usize,
+    span: Span,
+}
+
+impl KeptAt {
+    fn is(&self, at: LoopAt<'_>) -> bool {
+        (self.first, self.span) == (at.first, at.span) && Rc::ptr_eq(&self.ast, at.ast)
     }
 }
 
@@ -104,8 +139,8 @@ impl KnownLoop {
 pub struct Programs {
     made: Vec<Made>,
     loops: Vec<KnownLoop>,
-    /// Loops whose turns ran together, by their steps, and those whose turns did not.
-    together: Vec<(Rc<Ast>, usize, bool)>,
+    /// Loops whose turns ran together, and those whose turns did not.
+    together: Vec<(KeptAt, bool)>,
     /// The number of calls around a run that ended early: those within it are the evaluator's.
     ended: Option<usize>,
 }
@@ -117,59 +152,51 @@ impl Programs {
         self.made.retain(|made| made.f.closure().is_some_and(|c| c.env.is_none()));
     }
 
-    /// The program of a loop that was read, by the step that takes its next item, and whether it
-    /// ran in registers.
-    fn loop_at(&self, ast: &Rc<Ast>, from: usize) -> Option<(Rc<loops::Loop>, bool)> {
-        let same = |known: &&KnownLoop| known.steps.0 == from && Rc::ptr_eq(&known.ast, ast);
-        self.loops.iter().find(same).map(|known| (known.made.clone(), known.ran))
+    /// The program of a loop that was read, and whether it ran in registers.
+    fn loop_at(&self, at: LoopAt<'_>) -> Option<(Rc<loops::Loop>, bool)> {
+        let known = self.loops.iter().find(|known| known.at.is(at));
+        known.map(|known| (known.made.clone(), known.ran))
     }
 
-    /// The program of the steps of a loop that ran.
-    fn loop_of(&self, ast: &Rc<Ast>, steps: (usize, usize)) -> Option<&Rc<loops::Loop>> {
-        let same = |known: &&KnownLoop| known.is(ast, steps) && known.ran;
-        self.loops.iter().find(same).map(|known| &known.made)
+    /// The program of a loop that ran, up to a step.
+    fn loop_to(&self, at: LoopAt<'_>, end: usize) -> Option<&Rc<loops::Loop>> {
+        let known = self.loops.iter().find(|known| known.is(at, end) && known.ran);
+        known.map(|known| &known.made)
     }
 
-    /// Keeps the program of a loop, whether it ran or not.
-    fn keep_loop(
-        &mut self,
-        ast: &Rc<Ast>,
-        steps: (usize, usize),
-        made: &Rc<loops::Loop>,
-        ran: bool,
-    ) {
-        if !made.stands_alone() || self.loop_of(ast, steps).is_some() {
+    /// Keeps the program of a loop up to a step, whether it ran or not.
+    fn keep_loop(&mut self, (at, end): (LoopAt<'_>, usize), made: &Rc<loops::Loop>, ran: bool) {
+        if !made.stands_alone() || self.loop_to(at, end).is_some() {
             return;
         }
-        self.loops.retain(|known| !known.is(ast, steps));
+        self.loops.retain(|known| !known.is(at, end));
         if self.loops.len() >= KEPT {
             self.loops.remove(0);
         }
-        self.loops.push(KnownLoop { ast: ast.clone(), steps, made: made.clone(), ran });
+        self.loops.push(KnownLoop { at: at.kept(), end, made: made.clone(), ran });
     }
 
-    /// True of a loop that ran in registers before, or whose turns ran together.
-    pub fn knows_loop(&self, ast: &Rc<Ast>, steps: (usize, usize)) -> bool {
-        self.loop_of(ast, steps).is_some() || self.runs_together(ast, steps.0) == Some(true)
+    /// True of a loop up to a step that ran in registers before, or whose turns ran together.
+    pub fn knows_loop(&self, at: LoopAt<'_>, end: usize) -> bool {
+        self.loop_to(at, end).is_some() || self.runs_together(at) == Some(true)
     }
 
-    /// True where the turns of a loop ran together when it went round last; `from` is its first
-    /// step. None: they were not tried so.
-    pub fn runs_together(&self, ast: &Rc<Ast>, from: usize) -> Option<bool> {
-        let known = self.together.iter().find(|(own, at, _)| *at == from && Rc::ptr_eq(own, ast));
-        known.map(|(.., runs)| *runs)
+    /// True where the turns of a loop ran together when it went round last. None: they were not
+    /// tried so.
+    pub fn runs_together(&self, at: LoopAt<'_>) -> Option<bool> {
+        self.together.iter().find(|(own, _)| own.is(at)).map(|(_, runs)| *runs)
     }
 
     /// Keeps whether the turns of a loop run together.
-    pub fn keep_together(&mut self, ast: &Rc<Ast>, from: usize, runs: bool) {
-        if self.runs_together(ast, from) == Some(runs) {
+    pub fn keep_together(&mut self, at: LoopAt<'_>, runs: bool) {
+        if self.runs_together(at) == Some(runs) {
             return;
         }
-        self.together.retain(|(own, at, _)| *at != from || !Rc::ptr_eq(own, ast));
+        self.together.retain(|(own, _)| !own.is(at));
         if self.together.len() >= KEPT {
             self.together.remove(0);
         }
-        self.together.push((ast.clone(), from, runs));
+        self.together.push((at.kept(), runs));
     }
 
     fn of(&mut self, f: &Rc<Func>, forms: &Forms, effects: bool) -> Option<&mut Made> {
@@ -335,7 +362,8 @@ impl Eval<'_> {
         if !self.runs_numbers() {
             return Ok(false);
         }
-        let known = self.st.programs.loop_of(here.ast, (from, to)).cloned();
+        let at = LoopAt::new(here.ast, steps, from);
+        let known = self.st.programs.loop_to(at, to).cloned();
         let known = known.filter(|made| here.frame.is_none() && self.is_current(&made.program));
         if only && known.as_ref().is_some_and(|made| !made.program.is_on_items()) {
             return Ok(false);
@@ -351,7 +379,7 @@ impl Eval<'_> {
         {
             return Ok(true);
         }
-        self.st.programs.loops.retain(|known| !known.is(here.ast, (from, to)));
+        self.st.programs.loops.retain(|known| !known.is(at, to));
         let slot = match &steps.steps[from].act {
             Act::Next { slot, .. } => Some(*slot),
             _ => None,
@@ -367,12 +395,12 @@ impl Eval<'_> {
             // When it begins again its turns may be operations on arrays. Those of few steps on
             // numbers are quicker as they are.
             if at_once::has_long_turns(&made.program) {
-                self.st.programs.keep_loop(here.ast, (from, to), &made, false);
+                self.st.programs.keep_loop((at, to), &made, false);
             }
             return Ok(false);
         }
         let ran = self.goes_by(&made, (slots, next), (allowance, within), way)?;
-        self.st.programs.keep_loop(here.ast, (from, to), &made, ran);
+        self.st.programs.keep_loop((at, to), &made, ran);
         Ok(ran)
     }
 

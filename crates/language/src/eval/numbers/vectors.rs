@@ -192,7 +192,7 @@ impl Machine {
                     Some(x) => (x?, y),
                     None => (y, y),
                 };
-                let done = host.apply(op, self.ct, first, second, &mut out);
+                let done = host.apply((op, DType::F64), self.ct, first, second, &mut out);
                 self.lists[into as usize] = List::Own(out, shape.1);
                 done.then_some(())
             }
@@ -200,7 +200,7 @@ impl Machine {
                 let items = self.lists[of as usize].floats()?;
                 (2..=SMALL).contains(&items.len()).then_some(())?;
                 let mut out = [0.0];
-                if !host.fold(op, items, items.len(), &mut out) {
+                if !host.fold((op, DType::F64), items, items.len(), &mut out) {
                     out = [reduce::fold(op, 0.0, items, true, DType::F64).ok()?];
                 }
                 out[0].is_finite().then_some(())?;
@@ -212,7 +212,7 @@ impl Machine {
                 let n = x.len();
                 (n == y.len() && (2..=SMALL).contains(&n)).then_some(())?;
                 let mut out = [0.0];
-                if !host.dot(Op::Dot, Src::Many(x), Src::Many(y), n, &mut out) {
+                if !host.dot((Op::Dot, DType::F64), (Src::Many(x), Src::Many(y)), n, &mut out) {
                     out = [reduce::dot(Op::Dot, |k| (x[k], y[k]), n, DType::F64).ok()?];
                 }
                 out[0].is_finite().then_some(())?;

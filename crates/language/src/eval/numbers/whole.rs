@@ -103,7 +103,7 @@ impl Machine {
             OnList::Fold { op, into, of } => {
                 let items = self.items(own(of));
                 let mut out = [0.0];
-                if items.len() < 2 || !host.fold(op, items, items.len(), &mut out) {
+                if items.len() < 2 || !host.fold((op, DType::F64), items, items.len(), &mut out) {
                     out = [reduce::fold(op, 0.0, items, true, DType::F64).ok()?];
                 }
                 out[0].is_finite().then_some(())?;
@@ -426,7 +426,7 @@ impl Machine {
         let (left, right) = (x.map_or(src(y), src), src(y));
         if n >= FEW {
             fill_up(&mut out, n, 0.0);
-            if host.apply(op, self.ct, left, right, &mut out) {
+            if host.apply((op, DType::F64), self.ct, left, right, &mut out) {
                 return Some(out);
             }
             out.clear();

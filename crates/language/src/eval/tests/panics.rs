@@ -9,8 +9,8 @@ use aplomb_ground::chart::Chart;
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::{Budget, Interrupt, Limits};
 use aplomb_ground::span::{Place, Source};
-use aplomb_values::array::Array;
 use aplomb_values::array::format::Style;
+use aplomb_values::array::{Array, DType};
 use aplomb_values::dag::Recorded;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Src;
@@ -37,7 +37,7 @@ impl Host for Faulty {
         self.step();
         self.inner.force(recorded)
     }
-    fn apply(&self, op: Op, ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
+    fn apply(&self, op: (Op, DType), ct: f64, x: Src, y: Src, out: &mut [f64]) -> bool {
         self.step();
         self.inner.apply(op, ct, x, y, out)
     }

@@ -19,6 +19,7 @@ mod until;
 mod values;
 mod ways;
 
+use super::LoopAt;
 use super::form::Class;
 use super::loops::Loop;
 use super::program::{List, Program};
@@ -172,13 +173,12 @@ pub(super) fn has_long_turns(program: &Program) -> bool {
 }
 
 impl Eval<'_> {
-    /// All turns of a loop over items that begins, as operations on arrays; `from` is the step that
-    /// takes the next item. False: they are no such turns, or not worth it, and nothing has
-    /// happened. Errors: INTERRUPT.
+    /// All turns of a loop over items that begins, as operations on arrays. False: they are no such
+    /// turns, or not worth it, and nothing has happened. Errors: INTERRUPT.
     pub(in crate::eval) fn turns_at_once(
         &mut self,
         at: At<'_>,
-        from: usize,
+        own: LoopAt<'_>,
         of: &Array,
     ) -> Result<bool> {
         let n = of.len();
@@ -186,7 +186,7 @@ impl Eval<'_> {
         {
             return Ok(false);
         }
-        let Some((made, ran)) = self.st.programs.loop_at(at.ast, from) else {
+        let Some((made, ran)) = self.st.programs.loop_at(own) else {
             return Ok(false);
         };
         let (program, made) = (&made.program, &*made);
