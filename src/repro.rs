@@ -70,7 +70,7 @@ fn words(a: &Array, of: Type) -> Vec<String> {
         _ => format!("{}", x as i64),
     };
     match settled.data() {
-        Data::Num(x) => vec![number(*x)],
+        Data::Num(x, _) => vec![number(*x)],
         Data::Char(c) => vec![format!("{:#x}", u32::from(*c))],
         Data::Dense(b) => {
             let view: View = b.view();

@@ -92,7 +92,7 @@ impl Side {
 
 fn numbers(a: &Array, out: &mut Vec<f64>) {
     match a.data() {
-        Data::Num(x) => out.push(*x),
+        Data::Num(x, _) => out.push(*x),
         Data::Dense(b) => out.extend(b.view().each()),
         Data::Items(items) => items.iter().for_each(|i| numbers(&i.settled(), out)),
         _ => {}

@@ -65,7 +65,7 @@ fn value(session: &mut Session, job: &work::Job, table: &Table) -> Vec<(Vec<usiz
 
 fn numbers(a: &Array) -> Vec<f64> {
     match a.settled().data() {
-        Data::Num(x) => vec![*x],
+        Data::Num(x, _) => vec![*x],
         Data::Dense(b) => b.view().each().collect(),
         Data::Items(items) => items.iter().flat_map(|i| numbers(&i)).collect(),
         _ => panic!("no numbers"),

@@ -60,7 +60,7 @@ pub fn bits(value: &Array) -> (Vec<usize>, Vec<u64>) {
 
 fn collect(a: &Array, out: &mut Vec<u64>) {
     match a.data() {
-        Data::Num(x) => out.push((x + 0.0).to_bits()),
+        Data::Num(x, _) => out.push((x + 0.0).to_bits()),
         Data::Complex(z) => out.extend([z.re, z.im].map(|x| (x + 0.0).to_bits())),
         Data::Char(c) => out.push(u64::from(u32::from(*c)) | 1 << 63),
         Data::Dense(b) => match b.view() {

@@ -64,7 +64,7 @@ impl Reach {
     /// Errors: FILE ACCESS ERROR where the file is out of reach.
     pub fn check(&self, path: &Path) -> Result<()> {
         let refused =
-            |says: String| Err(Error::new(Kind::FileAccess, format!("{}: {says}", path.display())));
+            |says: String| Err(Error::new(Kind::FileAccess, format!("{}: {says}", named(path))));
         let folder = match self {
             Reach::All => return Ok(()),
             Reach::None => return refused("files are off (--files none)".into()),
@@ -114,6 +114,17 @@ pub fn beginning(path: &str, reach: &Reach) -> Vec<Completion> {
     found.into_iter().map(one).collect()
 }
 
+/// A path as errors name it: of a text that was taken for one its beginning.
+fn named(path: &Path) -> String {
+    const MOST: usize = 160;
+    let name = path.display().to_string();
+    let line = name.split('\n').next().map_or("", |line| line);
+    match name.chars().count() > MOST || line.len() < name.len() {
+        true => format!("{}…", line.chars().take(MOST / 2).collect::<String>()),
+        false => name,
+    }
+}
+
 /// An io error as APL has it: no such file is FILE NAME ERROR, anything else FILE ACCESS ERROR.
 pub fn failed(path: &Path, e: &std::io::Error) -> Error {
     let (kind, says) = match e.kind() {
@@ -122,27 +133,27 @@ pub fn failed(path: &Path, e: &std::io::Error) -> Error {
         ErrorKind::IsADirectory => (Kind::FileName, "this is a folder".into()),
         _ => (Kind::FileAccess, e.to_string()),
     };
-    Error::new(kind, format!("{}: {says}", path.display()))
+    Error::new(kind, format!("{}: {says}", named(path)))
 }
 
 /// The thing that is not there: the file, or its folder.
 fn missing(path: &Path) -> String {
     match path.parent().filter(|p| !p.as_os_str().is_empty() && !p.exists()) {
-        Some(folder) => format!("there is no folder {}", folder.display()),
+        Some(folder) => format!("there is no folder {}", named(folder)),
         None => "there is no such file".into(),
     }
 }
 
 /// The error of a file that does not hold what it should.
 pub(crate) fn malformed(path: &Path, says: impl std::fmt::Display) -> Error {
-    Error::new(Kind::Domain, format!("{}: {says}", path.display()))
+    Error::new(Kind::Domain, format!("{}: {says}", named(path)))
 }
 
 pub(crate) fn open(path: &Path) -> Result<fs::File> {
     let file = fs::File::open(path).map_err(|e| failed(path, &e))?;
     let about = file.metadata().map_err(|e| failed(path, &e))?;
     if about.is_dir() {
-        return Err(Error::new(Kind::FileName, format!("{}: this is a folder", path.display())));
+        return Err(Error::new(Kind::FileName, format!("{}: this is a folder", named(path))));
     }
     Ok(file)
 }
@@ -238,7 +249,7 @@ fn may_change(path: &Path, old: &fs::Metadata) -> Result<()> {
     match refused || old.permissions().readonly() {
         true => Err(Error::new(
             Kind::FileAccess,
-            format!("{}: this file may be read only", path.display()),
+            format!("{}: this file may be read only", named(path)),
         )
         .hint("chmod u+w lets it be written")),
         false => Ok(()),

@@ -92,7 +92,7 @@ impl<'a> Oracle<'a> {
     pub fn input(&self, k: u32) -> Result<Vec<f64>> {
         match self.inputs[k as usize].data() {
             Data::Dense(b) => self.budget.each(b.view().each()),
-            Data::Num(x) => Ok(vec![*x]),
+            Data::Num(x, _) => Ok(vec![*x]),
             _ => Err(internal("an input is not dense")),
         }
     }

@@ -90,7 +90,7 @@ fn values(work: &Work) -> Option<Values> {
     let bits = |a: &aplomb_values::array::Array| {
         let all: Vec<f64> = match a.data() {
             Data::Dense(b) => b.view().each().collect(),
-            Data::Num(x) => vec![*x],
+            Data::Num(x, _) => vec![*x],
             _ => return None,
         };
         // ¯0 is 0 wherever somebody looks.

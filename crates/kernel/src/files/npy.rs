@@ -378,7 +378,7 @@ impl NpyType {
     pub fn of_array(array: &Array) -> Option<NpyType> {
         match array.data() {
             Data::Dense(buffer) => NpyType::of(&buffer.view()),
-            Data::Num(x) => NpyType::of(&Buf::one_number(*x).view()),
+            Data::Num(x, digits) => NpyType::of(&Buf::one_number(*x, *digits).view()),
             Data::Complex(_) => Some(NpyType::C16),
             _ => None,
         }
@@ -462,8 +462,8 @@ pub fn put_array(
     let one;
     let view = match array.data() {
         Data::Dense(buffer) => buffer.view(),
-        Data::Num(x) => {
-            one = Buf::one_number(*x);
+        Data::Num(x, digits) => {
+            one = Buf::one_number(*x, *digits);
             one.view()
         }
         Data::Complex(z) => {

@@ -35,7 +35,7 @@ pub fn budget() -> Budget {
 
 pub fn items(array: &Array) -> Vec<f64> {
     match array.data() {
-        Data::Num(x) => vec![*x],
+        Data::Num(x, _) => vec![*x],
         Data::Dense(b) => b.view().each().collect(),
         _ => panic!("not numbers"),
     }

@@ -113,7 +113,7 @@ impl Sum {
         while let Some(a) = stack.pop() {
             a.shape().iter().for_each(|d| mix(h, *d as u64));
             match a.data() {
-                Data::Num(x) => mix(h, (x + 0.0).to_bits()),
+                Data::Num(x, _) => mix(h, (x + 0.0).to_bits()),
                 Data::Complex(z) => {
                     [z.re, z.im].into_iter().for_each(|x| mix(h, (x + 0.0).to_bits()))
                 }

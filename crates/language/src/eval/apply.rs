@@ -11,7 +11,7 @@ use crate::syntax::numerals;
 use crate::syntax::steps::Act;
 use crate::table::{Class, Does, Meaning, Prim, Side};
 use aplomb_ground::error::{Result, bug, domain, index, length, nonce, rank, syntax, untraced};
-use aplomb_values::array::{Array, Data, Shape, Split};
+use aplomb_values::array::{Array, Data, Digits, Shape, Split};
 use aplomb_values::prim::moves::Move;
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -60,7 +60,7 @@ impl Eval<'_> {
         }
         match m.does {
             Does::Scalar(op) => match y.data() {
-                Data::Num(a) if !self.cx.sys.settings.div => self.cx.number1(op, *a),
+                Data::Num(a, Digits::Any) if !self.cx.sys.settings.div => self.cx.number1(op, *a),
                 // What is complex or nested is no node.
                 _ => self.told(&[y], || many(y), |ev| ev.cx.map1(op, y)),
             },
@@ -96,7 +96,9 @@ impl Eval<'_> {
         }
         match m.does {
             Does::Scalar(op) => match (x.data(), y.data(), axis) {
-                (Data::Num(a), Data::Num(b), None) if !self.cx.sys.settings.div => {
+                (Data::Num(a, Digits::Any), Data::Num(b, Digits::Any), None)
+                    if !self.cx.sys.settings.div =>
+                {
                     self.cx.number2(op, *a, *b)
                 }
                 (_, _, None) => {
@@ -179,7 +181,7 @@ impl Eval<'_> {
         let recorded = match z.data() {
             Data::Lazy(_) | Data::Framed(_) => true,
             Data::Items(items) => items.lazy,
-            Data::Num(_) | Data::Complex(_) | Data::Char(_) | Data::Ref(_) | Data::Dense(_) => {
+            Data::Num(_, _) | Data::Complex(_) | Data::Char(_) | Data::Ref(_) | Data::Dense(_) => {
                 false
             }
         };

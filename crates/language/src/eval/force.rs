@@ -14,7 +14,7 @@ use super::work::why;
 use aplomb_ground::error::{Kind, OnHost, Result, bug, untraced};
 use aplomb_ground::limits::Budget;
 use aplomb_ground::span::Place;
-use aplomb_values::array::{Array, DType, Data};
+use aplomb_values::array::{Array, DType, Data, narrowest};
 use aplomb_values::dag::Recorded;
 use aplomb_values::dag::{Cell, Dag, Info, Meta, Node, NodeId, kinds};
 use std::collections::{HashMap, HashSet};
@@ -39,7 +39,7 @@ impl Cx<'_> {
     /// The array with everything pending in it computed.
     pub fn ready(&mut self, a: &Array, why: &'static str) -> Result<Array> {
         match a.data() {
-            Data::Num(_) | Data::Complex(_) | Data::Char(_) | Data::Ref(_) | Data::Dense(_) => {
+            Data::Num(_, _) | Data::Complex(_) | Data::Char(_) | Data::Ref(_) | Data::Dense(_) => {
                 Ok(a.clone())
             }
             Data::Lazy(cell) => {
@@ -398,7 +398,11 @@ impl Maker {
         }
         let name = if let Data::Lazy(cell) = a.data() { cell.name() } else { None };
         let a = a.settled();
-        let dtype = a.dtype();
+        let dtype = match a.data() {
+            // A constant of a launch is one of 64 bits, whatever the operation on it gives.
+            Data::Num(x, _) => narrowest(*x),
+            _ => a.dtype(),
+        };
         let meta = |range| Meta { shape: a.shape().into(), dtype, range, place: None };
         let info = |meta| Info {
             meta,
@@ -409,7 +413,7 @@ impl Maker {
             born: 0,
         };
         Ok(match a.data() {
-            Data::Num(x) => {
+            Data::Num(x, _) => {
                 let range = dtype.is_integer().then_some((*x, *x));
                 self.dag.add(Node::num(*x), info(meta(range)))
             }

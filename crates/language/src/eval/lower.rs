@@ -7,7 +7,7 @@
 use super::cx::{Cx, SMALL};
 use aplomb_ground::error::{Error, Result, bug, domain, length, rank, untraced};
 use aplomb_ground::limits::Budget;
-use aplomb_values::array::{Array, Buf, DType, Data, Shape, View, elements};
+use aplomb_values::array::{Array, Buf, DType, Data, Digits, Shape, View, elements};
 use aplomb_values::dag::{Meta, Node, kinds};
 use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::{Fails, Gives, Op};
@@ -42,12 +42,20 @@ pub type Fact = (DType, Option<(f64, f64)>);
 
 fn known(a: &Array) -> Fact {
     match a.data() {
-        Data::Num(x) => {
+        Data::Num(x, _) => {
             let dtype = a.dtype();
             (dtype, dtype.is_integer().then_some((*x, *x)))
         }
         Data::Lazy(cell) if cell.forced().is_none() => (cell.dtype(), cell.meta().range),
         _ => (a.dtype(), a.dtype().range()),
+    }
+}
+
+/// A number in the place of an item, of the item's type.
+pub(super) fn stand_in(x: f64, item: &Array) -> Array {
+    match item.dtype() {
+        DType::F32 if has_room(x) => Array::single(x as f32),
+        _ => Array::num(x),
     }
 }
 
@@ -181,7 +189,7 @@ impl Cx<'_> {
         if op == Op::Div && self.sys.settings.div {
             return self.safe_quotient(x, y);
         }
-        if let (Data::Num(a), Data::Num(b)) = (x.data(), y.data()) {
+        if let (Data::Num(a, Digits::Any), Data::Num(b, Digits::Any)) = (x.data(), y.data()) {
             return self.number2(op, *a, *b);
         }
         if let (Op::CircleBy, Some(k)) =
@@ -264,7 +272,7 @@ impl Cx<'_> {
         }
         let x = self.ready(&x, "argument")?;
         Ok(match x.data() {
-            Data::Num(a) if has_room(*a) => Array::num(f64::from(*a as f32)),
+            Data::Num(a, _) if has_room(*a) => Array::num(f64::from(*a as f32)),
             _ => x,
         })
     }
@@ -285,7 +293,7 @@ impl Cx<'_> {
         if op == Op::Recip && self.sys.settings.div {
             return self.safe_quotient(&Array::num(1.0), y);
         }
-        if let Data::Num(a) = y.data() {
+        if let Data::Num(a, Digits::Any) = y.data() {
             return self.number1(op, *a);
         }
         if op == Op::Conj && y.is_char() {
@@ -363,8 +371,10 @@ impl Cx<'_> {
     /// A result in the storage that recording it would have given.
     pub fn stored(&self, op: Op, shape: Shape, out: Vec<f64>, dtype: DType) -> Result<Array> {
         if shape.is_empty() {
-            let single = dtype == DType::F32;
-            return Ok(Array::num(if single { f64::from(out[0] as f32) } else { out[0] }));
+            return Ok(match dtype {
+                DType::F32 => Array::single(out[0] as f32),
+                _ => Array::num(out[0]),
+            });
         }
         let budget = self.host.budget();
         match (dtype, op.row().gives) {
@@ -469,7 +479,7 @@ enum Lanes {
 fn lanes(a: &Array, budget: &Budget) -> Result<Lanes> {
     let a = a.settled();
     Ok(match a.data() {
-        Data::Num(x) => Lanes::One(*x),
+        Data::Num(x, _) => Lanes::One(*x),
         Data::Char(c) => Lanes::One(f64::from(u32::from(*c))),
         Data::Dense(b) if matches!(b.view(), View::F64(_)) => Lanes::Shared(b.clone()),
         Data::Dense(b) => Lanes::Many(b.view().numbers(budget)?),

@@ -6,13 +6,16 @@
 //! adding a row.
 
 use super::cx::Cx;
+use super::lower::stand_in;
 use super::operators::scalar_op;
 use super::value::{Func, Oper, Operand};
 use crate::functions::parts;
 use crate::table::Prim;
 use aplomb_ground::error::Result;
-use aplomb_values::array::{Array, DType, Ragged};
+use aplomb_values::array::{Array, Buf, DType, Ragged};
 use aplomb_values::prim::op::Op;
+use aplomb_values::prim::scalar::single::has_room;
+use std::sync::Arc;
 
 /// Two functions in a row that mean one thing.
 pub struct Phrase {
@@ -115,14 +118,24 @@ fn filtered(
     if !cx.recordable(x) || !cx.recordable(y) {
         return Ok(None);
     }
+    let single = y.dtype() == DType::F32;
+    if single && !has_room(unit) {
+        return Ok(None);
+    }
     let kept = if cx.records(&[x, y], y.len()) {
-        cx.select(x, y, &Array::num(unit), y.shape())?
+        cx.select(x, y, &stand_in(unit, y), y.shape())?
     } else {
         // The same at once: one meaning, and one order.
         let (mask, mut items) =
             (cx.numbers(x, "a mask")?, cx.numbers(y, "the argument of a fold")?);
         items.iter_mut().zip(&mask).filter(|(_, m)| **m == 0.0).for_each(|(item, _)| *item = unit);
-        Array::numbers(y.shape(), items, cx.budget())?
+        match single {
+            true => {
+                let items = Buf::stored(&items, DType::F32, cx.budget())?;
+                Array::dense(y.shape(), Arc::new(items))
+            }
+            false => Array::numbers(y.shape(), items, cx.budget())?,
+        }
     };
     cx.reduce(op, &kept, 0).map(Some)
 }

@@ -727,8 +727,8 @@ impl<'h> Eval<'h> {
             || domain(format!("{what} is 0 or 1")).at(&at.ast.place(at.ast.phrase(cond).span));
         let Outcome::Array(a) = o else { return Err(wrong()) };
         match a.data() {
-            Data::Num(0.0) => return Ok(Holds::No),
-            Data::Num(1.0) => return Ok(Holds::Yes),
+            Data::Num(0.0, _) => return Ok(Holds::No),
+            Data::Num(1.0, _) => return Ok(Holds::Yes),
             Data::Framed(_) if a.rank() == 0 && a.dtype() == DType::Bool => {
                 return Ok(Holds::Cells(a));
             }
@@ -791,7 +791,7 @@ pub(super) fn located(
 
 fn described(a: &Array) -> String {
     match a.data() {
-        aplomb_values::array::Data::Num(x) => aplomb_values::array::format::number(*x),
+        aplomb_values::array::Data::Num(x, _) => aplomb_values::array::format::number(*x),
         aplomb_values::array::Data::Complex(z) => aplomb_values::array::format::complex(*z, 10),
         aplomb_values::array::Data::Char(c) => format!("'{c}'"),
         _ if a.rank() == 0 => "a scalar".into(),

@@ -45,7 +45,7 @@ fn is_same(a: Option<&Array>, b: Option<&Array>) -> bool {
     match (a.map(Array::data), b.map(Array::data)) {
         (None, None) => true,
         (Some(Data::Framed(a)), Some(Data::Framed(b))) => Rc::ptr_eq(a, b),
-        (Some(Data::Num(a)), Some(Data::Num(b))) => a.to_bits() == b.to_bits(),
+        (Some(Data::Num(a, m)), Some(Data::Num(b, n))) => a.to_bits() == b.to_bits() && m == n,
         _ => false,
     }
 }

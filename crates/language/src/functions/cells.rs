@@ -388,6 +388,10 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
                 false => out.extend(places(a)?.into_iter().map(|p| p.map_or(0.0, |k| v[k]))),
             }
         }
+        if settled.iter().all(|a| a.dtype() == DType::F32) {
+            let out = Buf::stored(&out, DType::F32, cx.budget())?;
+            return Ok(Array::dense(shape, Arc::new(out)));
+        }
         return Array::numbers(shape, out, cx.budget());
     }
     let mut out = cx.budget().room(n)?;

@@ -48,7 +48,7 @@ impl<'a> Lain<'a> {
     pub fn of(cx: &mut Cx<'_>, side: &'a Side<'_>) -> Result<Option<Lain<'a>>> {
         let dense = |cx: &mut Cx<'_>, a: &Array| match a.data() {
             Data::Char(c) => Ok(Array::dense([1].as_slice(), Arc::new(Buf::one_char(*c)))),
-            Data::Num(x) => Array::numbers([1].as_slice(), vec![*x], cx.budget()),
+            Data::Num(..) => Ok(a.reshaped([1].as_slice())),
             _ => super::shape::reshaped(cx, a, &[a.len()]),
         };
         Ok(match side {

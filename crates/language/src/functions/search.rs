@@ -30,7 +30,7 @@ pub fn equal(x: &Array, y: &Array, ct: f64) -> bool {
                     && (p.is_uniform() && q.is_uniform() || equal(&p, &q, ct)));
     }
     match (x.data(), y.data()) {
-        (Data::Num(a), Data::Num(b)) => same(*a, *b, ct),
+        (Data::Num(a, _), Data::Num(b, _)) => same(*a, *b, ct),
         (Data::Char(a), Data::Char(b)) => a == b,
         (Data::Dense(a), Data::Dense(b)) => {
             let number = |v: View<'_>, k: usize| match v {
@@ -54,11 +54,11 @@ pub fn equal(x: &Array, y: &Array, ct: f64) -> bool {
             }
         }
         (Data::Complex(a), Data::Complex(b)) => complex::same(*a, *b, ct),
-        (Data::Num(a), Data::Complex(b)) => complex::same((*a).into(), *b, ct),
-        (Data::Complex(a), Data::Num(b)) => complex::same(*a, (*b).into(), ct),
+        (Data::Num(a, _), Data::Complex(b)) => complex::same((*a).into(), *b, ct),
+        (Data::Complex(a), Data::Num(b, _)) => complex::same(*a, (*b).into(), ct),
         (Data::Ref(a), Data::Ref(b)) => a == b,
-        (Data::Num(_) | Data::Complex(_) | Data::Char(_) | Data::Ref(_), _)
-        | (_, Data::Num(_) | Data::Complex(_) | Data::Char(_) | Data::Ref(_)) => false,
+        (Data::Num(_, _) | Data::Complex(_) | Data::Char(_) | Data::Ref(_), _)
+        | (_, Data::Num(_, _) | Data::Complex(_) | Data::Char(_) | Data::Ref(_)) => false,
         _ => (0..x.len()).all(|k| equal(&x.item(k), &y.item(k), ct)),
     }
 }
@@ -294,7 +294,7 @@ pub fn keys(cx: &mut Cx<'_>, a: &Array, rank: usize) -> Result<Vec<Key>> {
             return made(a.ready_numbers(cx.budget())?, Key::Num, cx.budget());
         }
         let key = |i: Array| match i.data() {
-            Data::Num(x) => Key::Num(*x),
+            Data::Num(x, _) => Key::Num(*x),
             Data::Complex(z) => Key::Complex(*z),
             Data::Char(c) => Key::Char(*c),
             _ => Key::Cell(i),

@@ -5,7 +5,7 @@
 
 use super::items::MOST_DEPTH;
 use super::listed::{from_both_ends, is_simple};
-use super::{Array, Buf, DType, Data, End, Held, Items, Shape, Storage, View};
+use super::{Array, Buf, DType, Data, Digits, End, Held, Items, Shape, Storage, View};
 use aplomb_ground::error::{Error, Result, bug, untraced};
 use aplomb_ground::limits::Budget;
 use std::rc::Rc;
@@ -66,7 +66,7 @@ impl Changing {
     pub fn put(&mut self, at: usize, item: &Array, budget: &Budget) -> Result<()> {
         if let Kept::Typed(buf) = &mut self.items {
             let done = match &item.data {
-                Data::Num(x) => buf.put_number(at, *x, budget)?,
+                Data::Num(x, _) => buf.put_number(at, *x, budget)?,
                 Data::Complex(z) => buf.put_complex(at, *z, budget)?,
                 Data::Char(c) => buf.put_char(at, *c),
                 _ => false,
@@ -95,7 +95,10 @@ impl Changing {
     ) -> Result<bool> {
         let Kept::Typed(buf) = &mut self.items else { return Ok(false) };
         match &v.data {
-            Data::Num(x) => buf.put_all(places, (View::F64(&[*x]), 0), budget),
+            Data::Num(x, Digits::Single) => {
+                buf.put_all(places, (View::F32(&[*x as f32]), 0), budget)
+            }
+            Data::Num(x, Digits::Any) => buf.put_all(places, (View::F64(&[*x]), 0), budget),
             Data::Char(c) => buf.put_all(places, (View::Char(&[*c]), 0), budget),
             Data::Dense(held) => buf.put_all(places, (held.view(), first), budget),
             _ => Ok(false),
@@ -168,7 +171,7 @@ impl Array {
         /// Arrays in one that is looked at no further.
         const NODES: u64 = 1 << 20;
         match (&mut self.data, &new.data) {
-            (Data::Dense(storage), Data::Num(_) | Data::Char(_)) => {
+            (Data::Dense(storage), Data::Num(_, _) | Data::Char(_)) => {
                 let number = storage.dtype().is_number() && storage.dtype() != DType::Complex;
                 let mut copy = None;
                 let buf = match Arc::get_mut(storage).and_then(Storage::as_buf) {
@@ -183,7 +186,7 @@ impl Array {
                     },
                 };
                 let done = match new.data {
-                    Data::Num(x) if number => own.put_number(at, x, budget)?,
+                    Data::Num(x, _) if number => own.put_number(at, x, budget)?,
                     Data::Char(c) if !number => own.put_char(at, c),
                     _ => false,
                 };
@@ -252,13 +255,17 @@ impl Array {
 }
 
 fn grow_buffer(storage: &mut Arc<dyn Storage>, v: &Array, budget: &Budget) -> Result<bool> {
-    let (number, complex, character, held);
+    let (number, single, complex, character, held);
     let items = match &v.data {
         Data::Complex(z) => {
             complex = [*z];
             View::Complex(&complex)
         }
-        Data::Num(x) => {
+        Data::Num(x, Digits::Single) => {
+            single = [*x as f32];
+            View::F32(&single)
+        }
+        Data::Num(x, Digits::Any) => {
             number = [*x];
             View::F64(&number)
         }

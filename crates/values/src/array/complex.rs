@@ -51,7 +51,7 @@ impl Array {
     /// Item `at` as a number, real or not. None for a character and for an array.
     pub fn complex_at(&self, at: usize) -> Option<Complex64> {
         match &self.data {
-            Data::Num(x) => Some((*x).into()),
+            Data::Num(x, _) => Some((*x).into()),
             Data::Complex(z) => Some(*z),
             Data::Char(_) | Data::Ref(_) => None,
             Data::Dense(b) => match b.view() {
@@ -80,7 +80,7 @@ impl Array {
             },
             Data::Lazy(cell) => cell.forced().map_or(Ok(None), |a| a.to_complexes(budget)),
             Data::Framed(_) | Data::Ref(_) => Ok(None),
-            Data::Num(_) | Data::Complex(_) | Data::Char(_) | Data::Items(_) => {
+            Data::Num(_, _) | Data::Complex(_) | Data::Char(_) | Data::Items(_) => {
                 all_of(self.len(), budget, |k| self.complex_at(k))
             }
         }

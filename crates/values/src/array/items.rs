@@ -2,7 +2,7 @@
 //! array.
 
 use super::blocks::{BLOCK, copied};
-use super::{Array, Buf, DType, Data, Shape, View, elements};
+use super::{Array, Buf, DType, Data, Digits, Shape, View, elements};
 use crate::dag::{Cell, Meta, Node, Read, kinds};
 use aplomb_ground::error::{Result, limit, untraced, ws_full};
 use aplomb_ground::limits::Budget;
@@ -53,7 +53,7 @@ impl Array {
     /// A number, a character or a reference of rank 0.
     pub fn is_simple_scalar(&self) -> bool {
         match &self.data {
-            Data::Num(_) | Data::Complex(_) | Data::Char(_) | Data::Ref(_) => true,
+            Data::Num(_, _) | Data::Complex(_) | Data::Char(_) | Data::Ref(_) => true,
             Data::Lazy(_) | Data::Framed(_) => self.shape.is_empty(),
             _ => false,
         }
@@ -127,6 +127,7 @@ impl Array {
             Data::Dense(b) => match b.view() {
                 View::Char(v) => Array::char(v[at]),
                 View::Complex(v) => Array::complex(v[at]),
+                View::F32(v) => Array::single(v[at]),
                 view => Array::num(view.number(at)),
             },
             Data::Items(i) => i.at(at),
@@ -135,7 +136,7 @@ impl Array {
                 None => self.scalar(),
             },
             Data::Framed(_) => self.scalar(),
-            Data::Num(_) | Data::Complex(_) | Data::Char(_) | Data::Ref(_) => self.clone(),
+            Data::Num(_, _) | Data::Complex(_) | Data::Char(_) | Data::Ref(_) => self.clone(),
         }
     }
 
@@ -149,7 +150,7 @@ impl Array {
     /// not real, or that is not there.
     pub fn number_at(&self, at: usize) -> Option<f64> {
         match &self.data {
-            Data::Num(x) => Some(*x),
+            Data::Num(x, _) => Some(*x),
             Data::Char(c) => Some(f64::from(u32::from(*c))),
             Data::Complex(_) | Data::Ref(_) => None,
             Data::Dense(_) | Data::Items(_) if at >= self.len() => None,
@@ -158,7 +159,7 @@ impl Array {
                 view => Some(view.number(at)),
             },
             Data::Items(i) => match i.at(at).data {
-                Data::Num(x) => Some(x),
+                Data::Num(x, _) => Some(x),
                 _ => None,
             },
             Data::Lazy(cell) => cell.forced().and_then(|a| a.number_at(at)),
@@ -190,7 +191,7 @@ impl Array {
     /// All items as real numbers; None if one is no real number. Errors: WS FULL, INTERRUPT.
     pub fn to_numbers(&self, budget: &Budget) -> Result<Option<Vec<f64>>> {
         Ok(Some(match &self.data {
-            Data::Num(x) => vec![*x],
+            Data::Num(x, _) => vec![*x],
             Data::Char(_) | Data::Complex(_) | Data::Ref(_) | Data::Framed(_) => return Ok(None),
             Data::Dense(b) => match b.view() {
                 View::Char(v) if !v.is_empty() => return Ok(None),
@@ -212,7 +213,7 @@ impl Array {
             Data::Items(i) => i.iter().all(|a| a.number_scalar().is_some()),
             Data::Lazy(cell) => cell.forced().is_some_and(|a| a.holds_numbers()),
             Data::Ref(_) | Data::Framed(_) => false,
-            Data::Num(_) | Data::Char(_) | Data::Complex(_) | Data::Dense(_) => {
+            Data::Num(_, _) | Data::Char(_) | Data::Complex(_) | Data::Dense(_) => {
                 !self.is_complex() && (!self.is_char() || self.is_empty())
             }
         }
@@ -221,7 +222,7 @@ impl Array {
     /// The number of a simple scalar that is real.
     pub fn number_scalar(&self) -> Option<f64> {
         match &self.data {
-            Data::Num(x) => Some(*x),
+            Data::Num(x, _) => Some(*x),
             Data::Lazy(cell) if self.shape.is_empty() => {
                 cell.forced().and_then(|a| a.number_scalar())
             }
@@ -233,7 +234,7 @@ impl Array {
     pub fn to_chars(&self, budget: &Budget) -> Result<Option<Vec<char>>> {
         Ok(match &self.data {
             Data::Char(c) => Some(vec![*c]),
-            Data::Num(_) | Data::Complex(_) | Data::Ref(_) | Data::Framed(_) => None,
+            Data::Num(_, _) | Data::Complex(_) | Data::Ref(_) | Data::Framed(_) => None,
             Data::Dense(b) => match b.view() {
                 View::Char(v) => Some(copied(v, budget)?),
                 view => view.is_empty().then(Vec::new),
@@ -351,11 +352,16 @@ impl Array {
         if items.iter().any(|a| a.frame().is_some()) {
             return Err(untraced("cells become items"));
         }
-        if items.iter().all(|a| matches!(a.data, Data::Num(_))) {
+        if items.iter().all(|a| matches!(a.data, Data::Num(_, Digits::Single))) {
+            let numbers = items.iter().filter_map(|a| a.number_scalar().map(|x| x as f32));
+            let numbers = budget.each(numbers)?;
+            return Ok(Array::dense(shape, Arc::new(Buf::f32(numbers, budget)?)));
+        }
+        if items.iter().all(|a| matches!(a.data, Data::Num(_, _))) {
             let numbers = items.iter().filter_map(Array::number_scalar).collect();
             return Array::numbers(shape, numbers, budget);
         }
-        if items.iter().all(|a| matches!(a.data, Data::Num(_) | Data::Complex(_))) {
+        if items.iter().all(|a| matches!(a.data, Data::Num(_, _) | Data::Complex(_))) {
             let numbers = items.iter().filter_map(|a| a.complex_at(0)).collect();
             return Array::complexes(shape, numbers, budget);
         }

@@ -140,7 +140,7 @@ pub(super) fn from_both_ends(list: &[Array], pass: impl Fn(&Array) -> bool) -> b
 /// True of numbers alone and of characters alone: a list of those is a simple vector.
 pub(super) fn is_simple(list: &[Array]) -> bool {
     let class = |a: &Array| match a.data {
-        Data::Num(_) | Data::Complex(_) => Some(false),
+        Data::Num(_, _) | Data::Complex(_) => Some(false),
         Data::Char(_) => Some(true),
         _ => None,
     };

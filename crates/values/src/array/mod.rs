@@ -127,11 +127,20 @@ impl DType {
     }
 }
 
+/// The digits of a real scalar, as far as they are its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Digits {
+    /// It was written, or computed of such: it takes the type of what it stands beside.
+    Any,
+    /// An item of an array of f32, or computed of such: it is of 32 bits wherever it stands.
+    Single,
+}
+
 /// The place where an array's items are.
 #[derive(Clone)]
 pub enum Data {
     /// A real scalar.
-    Num(f64),
+    Num(f64, Digits),
     /// Not real.
     Complex(Complex64),
     /// A character scalar.
@@ -276,7 +285,12 @@ pub fn too_long() -> aplomb_ground::error::Error {
 impl Array {
     /// A real scalar.
     pub fn num(x: f64) -> Self {
-        Array { shape: Shape::new(), data: Data::Num(x) }
+        Array { shape: Shape::new(), data: Data::Num(x, Digits::Any) }
+    }
+
+    /// A real scalar of 32 bits.
+    pub fn single(x: f32) -> Self {
+        Array { shape: Shape::new(), data: Data::Num(x.into(), Digits::Single) }
     }
 
     /// A character scalar.
@@ -297,6 +311,7 @@ impl Array {
             return match buffer.view() {
                 View::Char(v) => Array::char(v[0]),
                 View::Complex(v) => Array::complex(v[0]),
+                View::F32(v) => Array::single(v[0]),
                 view => Array::num(view.number(0)),
             };
         }
@@ -598,7 +613,8 @@ impl Array {
     /// The dtype as far as it is known without forcing; scalars have the narrowest.
     pub fn dtype(&self) -> DType {
         match &self.data {
-            Data::Num(x) => narrowest(*x),
+            Data::Num(_, Digits::Single) => DType::F32,
+            Data::Num(x, Digits::Any) => narrowest(*x),
             Data::Complex(_) => DType::Complex,
             Data::Char(_) => DType::Char,
             Data::Dense(b) => b.dtype(),
@@ -614,8 +630,8 @@ impl Array {
         let shape = shape.into();
         debug_assert_eq!(elements(&shape), self.len());
         match &self.data {
-            Data::Num(x) if !shape.is_empty() => {
-                Array { shape, data: Data::Dense(Arc::new(Buf::one_number(*x))) }
+            Data::Num(x, digits) if !shape.is_empty() => {
+                Array { shape, data: Data::Dense(Arc::new(Buf::one_number(*x, *digits))) }
             }
             Data::Complex(z) if !shape.is_empty() => {
                 Array { shape, data: Data::Dense(Arc::new(Buf::one_complex(*z))) }

@@ -41,7 +41,7 @@ fn hash(a: &Array) -> Option<u64> {
         return None;
     }
     match &a.data {
-        Data::Num(x) => Some(mix(kind(false), whole(*x)?)),
+        Data::Num(x, _) => Some(mix(kind(false), whole(*x)?)),
         Data::Char(c) => Some(mix(kind(true), u64::from(u32::from(*c)))),
         Data::Dense(held) => match held.view() {
             View::Char(v) => {
@@ -60,7 +60,7 @@ fn is_same(a: &Array, b: &Array) -> bool {
         return false;
     }
     match (&a.data, &b.data) {
-        (Data::Num(x), Data::Num(y)) => x == y,
+        (Data::Num(x, _), Data::Num(y, _)) => x == y,
         (Data::Char(x), Data::Char(y)) => x == y,
         (Data::Dense(x), Data::Dense(y)) => match (x.view(), y.view()) {
             (View::Char(x), View::Char(y)) => x == y,

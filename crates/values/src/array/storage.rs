@@ -357,8 +357,9 @@ impl Buf {
     }
 
     /// One number: too small to count.
-    pub fn one_number(x: f64) -> Buf {
+    pub fn one_number(x: f64, digits: super::Digits) -> Buf {
         let items = match super::narrowest(x) {
+            _ if digits == super::Digits::Single => Vecs::F32(vec![x as f32]),
             DType::Bool => Vecs::Bool(vec![x as u8]),
             DType::I8 => Vecs::I8(vec![x as i8]),
             DType::I16 => Vecs::I16(vec![x as i16]),
@@ -585,6 +586,7 @@ impl Buf {
         match self.view() {
             View::Char(v) => super::Array::char(v[at]),
             View::Complex(v) => super::Array::complex(v[at]),
+            View::F32(v) => super::Array::single(v[at]),
             view => super::Array::num(view.number(at)),
         }
     }

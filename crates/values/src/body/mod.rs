@@ -14,6 +14,7 @@
 //! a step that nobody uses may still fail.
 
 mod affine;
+mod clamped;
 pub mod finite;
 mod prefixes;
 mod rounds;

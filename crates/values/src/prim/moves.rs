@@ -4,8 +4,8 @@
 //! `run` is the generic loop for host items and small arrays; large ones become transforms.
 
 use crate::array::{
-    Array, Buf, Complex64, Data, Items, Ragged, Shape, View, advance, checked_elements, chosen,
-    elements, storage, strides,
+    Array, Buf, Complex64, Data, Digits, Items, Ragged, Shape, View, advance, checked_elements,
+    chosen, elements, storage, strides,
 };
 use crate::dag::ix::{Atom, Ix, linear};
 use crate::dag::pieces::{Piece, Pieces};
@@ -204,7 +204,11 @@ impl Move {
         let shape = self.shape.clone();
         let blank = |f: f64| char::from_u32(f as u32).filter(|_| f != 0.0).map_or(' ', |c| c);
         let made: Buf = match a.data() {
-            Data::Num(x) => {
+            Data::Num(x, Digits::Single) => {
+                let one = [*x as f32];
+                Buf::f32(self.items(&offset, &one, |f| f as f32, n, budget)?, budget)?
+            }
+            Data::Num(x, Digits::Any) => {
                 let all = self.items(&offset, &[*x], |f| f, n, budget)?;
                 return Array::numbers(shape, all, budget).map(Some);
             }

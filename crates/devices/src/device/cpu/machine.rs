@@ -37,7 +37,7 @@ impl Held {
     pub fn input(array: &Array) -> Result<Held, DeviceError> {
         let array = array.settled();
         match array.data() {
-            Data::Num(x) => Ok(Held::Number(array.clone(), *x)),
+            Data::Num(x, _) => Ok(Held::Number(array.clone(), *x)),
             Data::Char(c) => Ok(Held::Number(array.clone(), f64::from(u32::from(*c)))),
             Data::Dense(b) if b.dtype() != DType::Complex => {
                 // What is on a GPU comes home on this thread, before others read it.

@@ -151,7 +151,7 @@ impl Made {
 
 pub fn numbers(array: &Array) -> Vec<f64> {
     match array.data() {
-        Data::Num(x) => vec![*x],
+        Data::Num(x, _) => vec![*x],
         Data::Dense(b) => b.view().each().collect(),
         _ => Vec::new(),
     }

@@ -25,6 +25,7 @@ use aplomb_values::dag::Whole;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::{self, is_single};
 use aplomb_values::prim::scalar::Fail;
+use aplomb_values::prim::scalar::single::rounded;
 use aplomb_values::prim::scan;
 use aplomb_values::prim::whole::{Given, Line, segment, segments};
 use std::sync::Mutex;
@@ -103,6 +104,10 @@ pub fn run(
     let given: Vec<Given> = operands.iter().map(Operand::given).collect();
     let whole = Parts { finish, given: &given, to, first: Mutex::default() };
     tally.threads = whole.run(cpu, ctx)?.max(tally.threads);
+    if finish.dtype == DType::F32 {
+        // What follows in the launch reads them as they would be stored.
+        (0..elements(&finish.shape)).for_each(|k| whole.round(k));
+    }
     if let Some(fault) = whole.first.into_inner().unwrap_or_else(|e| e.into_inner()) {
         fault.keep_least(&mut tally.fault);
     }
@@ -325,6 +330,19 @@ impl Parts<'_> {
             self.fail(k, fail);
             0.0
         })
+    }
+
+    /// The k-th result as f32 has it.
+    fn round(&self, k: usize) {
+        // SAFETY: the result holds it, and nobody writes it any more.
+        let x = unsafe { &mut *self.to.add(k) };
+        match rounded(Ok(*x)) {
+            Ok(single) => *x = single,
+            Err(fail) => {
+                self.fail(k, fail);
+                *x = 0.0;
+            }
+        }
     }
 
     /// On how many threads.

@@ -158,7 +158,7 @@ impl<'a> Run<'a> {
         };
         let before = self.cuda.memory.transfers.borrow().traffic;
         let copy = match host.data() {
-            Data::Num(x) => self.cuda.memory.upload(&x.to_le_bytes(), self.ctx.interrupt)?,
+            Data::Num(x, _) => self.cuda.memory.upload(&x.to_le_bytes(), self.ctx.interrupt)?,
             Data::Char(c) => {
                 self.cuda.memory.upload(&u32::from(*c).to_le_bytes(), self.ctx.interrupt)?
             }

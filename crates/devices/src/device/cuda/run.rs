@@ -27,7 +27,7 @@ pub fn as_given(plan: &Rc<Plan>, inputs: &[Array]) -> Result<Rc<Plan>, Stop> {
         let From::Input(k) = buffer.from else { continue };
         let array = inputs.get(k as usize).map(Array::settled);
         let dtype = match array.as_ref().map(Array::data) {
-            Some(Data::Num(_)) => DType::F64,
+            Some(Data::Num(_, _)) => DType::F64,
             Some(Data::Char(_)) => DType::Char,
             Some(Data::Dense(b)) if b.dtype() != DType::Complex => b.dtype(),
             _ => return Err(Stop::Cpu("an input is no array of reals".into())),

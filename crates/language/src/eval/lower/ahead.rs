@@ -84,7 +84,7 @@ impl Cx<'_> {
         let mut parts = Vec::new();
         for item in items {
             let dense = match item.data() {
-                Data::Num(x) => self.vector(vec![*x])?,
+                Data::Num(..) => item.reshaped([1].as_slice()),
                 _ => item.clone(),
             };
             parts.push(reshaped(self, &dense, &cell)?);

@@ -83,10 +83,10 @@ fn answered(op: Op, x: &Array, y: &Array, out: &mut [u8]) -> bool {
                     (Some(View::$view(x)), Some(View::$view(y)), ..) => {
                         $by(op, Few::Many(x), Few::Many(y), out)
                     }
-                    (Some(View::$view(x)), None, _, Data::Num(y)) => {
+                    (Some(View::$view(x)), None, _, Data::Num(y, _)) => {
                         one::<$t>(*y).is_some_and(|y| $by(op, Few::Many(x), y, out))
                     }
-                    (None, Some(View::$view(y)), Data::Num(x), _) => {
+                    (None, Some(View::$view(y)), Data::Num(x, _), _) => {
                         one::<$t>(*x).is_some_and(|x| $by(op, x, Few::Many(y), out))
                     }
                 )*
@@ -105,7 +105,7 @@ fn answered(op: Op, x: &Array, y: &Array, out: &mut [u8]) -> bool {
             compared(op, Few::One(*x), Few::Many(y), out)
         }
         (Some(View::Bool(_)), ..) | (_, Some(View::Bool(_)), ..) => {
-            let truth = |a: &Array| !matches!(a.data(), Data::Num(x) if *x != 0.0 && *x != 1.0);
+            let truth = |a: &Array| !matches!(a.data(), Data::Num(x, _) if *x != 0.0 && *x != 1.0);
             truth(x) && truth(y) && in_type!(of_truths, Bool u8)
         }
         _ => in_type!(compared, I8 i8, I16 i16, I32 i32),

@@ -8,14 +8,14 @@
 use super::known;
 use crate::eval::cx::{Cx, SMALL};
 use aplomb_ground::error::Result;
-use aplomb_values::array::{Array, DType, Data, Shape, storage};
+use aplomb_values::array::{Array, DType, Data, Digits, Shape, storage};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Src;
 
 /// A number, or a few floats.
 fn few(a: &Array) -> Option<Src<'_>> {
     match a.data() {
-        Data::Num(x) => Some(Src::One(*x)),
+        Data::Num(x, _) => Some(Src::One(*x)),
         _ => {
             let items = a.floats_there()?;
             (1..=SMALL).contains(&items.len()).then_some(Src::Many(items))
@@ -61,7 +61,12 @@ impl Cx<'_> {
     /// WS FULL.
     fn typed(&mut self, op: Op, x: &Array, y: &Array) -> Result<Option<Array>> {
         let arithmetic = matches!(op, Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Max | Op::Min);
-        let is_number = |a: &Array| matches!(a.data(), Data::Num(_));
+        // A number of f32 widens whole ones.
+        let single = |a: &Array| matches!(a.data(), Data::Num(_, Digits::Single));
+        let is_number = |a: &Array| matches!(a.data(), Data::Num(_, _));
+        if is_number(x) && is_number(y) || (single(x) || single(y)) && !is_single(x, y) {
+            return Ok(None);
+        }
         let there = |a: &Array| is_number(a) || storage(a).is_some_and(|_| a.rank() > 0);
         let of = if is_number(x) { y } else { x };
         let alike = is_number(x) || is_number(y) || x.shape() == y.shape();
@@ -117,6 +122,11 @@ impl Cx<'_> {
         let other = op == Op::CircleBy || settings.single || settings.div;
         !other && !self.sys.records_all()
     }
+}
+
+/// Whether both are of f32.
+fn is_single(x: &Array, y: &Array) -> bool {
+    x.dtype() == DType::F32 && y.dtype() == DType::F32
 }
 
 /// The type of what a function gives.

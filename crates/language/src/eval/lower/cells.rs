@@ -12,12 +12,13 @@ use crate::functions::amend::fits;
 use crate::functions::select::{bracket, places_of, select, whole_places};
 use crate::functions::straight::{Plane, plane};
 use aplomb_ground::error::{Result, untraced};
-use aplomb_values::array::{Array, Data, Shape, Split, View, elements};
+use aplomb_values::array::{Array, Buf, DType, Data, Shape, Split, View, elements};
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Along, Read};
 use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::Op;
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 use super::places::{Chosen, Spots};
 
@@ -45,6 +46,8 @@ struct Behind {
     cell: Option<Shape>,
     /// The kind of the items: of results without any nothing else tells.
     is_char: bool,
+    /// All that came is of f32.
+    is_single: bool,
     numbers: Vec<f64>,
     chars: Vec<char>,
 }
@@ -62,6 +65,7 @@ impl Behind {
                     false => self.numbers = cx.budget().room(cells.saturating_mul(a.len()))?,
                 }
                 (self.cell, self.is_char) = (Some(a.shape().into()), a.is_char());
+                self.is_single = true;
             }
             Some(_) if a.is_char() != self.is_char => {
                 return Err(untraced("results differ in kind from cell to cell"));
@@ -69,8 +73,9 @@ impl Behind {
             Some(cell) if cell.as_slice() == a.shape() => {}
             Some(_) => return Err(untraced("results differ in shape from cell to cell")),
         }
+        self.is_single &= a.dtype() == DType::F32;
         match a.data() {
-            Data::Num(x) => self.numbers.push(*x),
+            Data::Num(x, _) => self.numbers.push(*x),
             Data::Char(c) => self.chars.push(*c),
             Data::Dense(b) => match b.view() {
                 View::Char(v) => self.chars.extend_from_slice(v),
@@ -89,11 +94,17 @@ impl Behind {
         let Some(cell) = self.cell else { return Err(untraced("no cell runs")) };
         let shape: Shape = frame.iter().chain(&cell).copied().collect();
         let (n, m) = (aplomb_values::array::checked_elements(&shape)?, elements(&cell));
+        let numbers = |all: Vec<f64>| match self.is_single && m > 0 {
+            false => Array::numbers(shape.clone(), all, cx.budget()),
+            true => {
+                let all = Buf::stored(&all, DType::F32, cx.budget())?;
+                Ok(Array::dense(shape.clone(), Arc::new(all)))
+            }
+        };
         match (self.is_char, ran) {
-            (false, None) => Array::numbers(shape, self.numbers, cx.budget()),
+            (false, None) => numbers(self.numbers),
             (false, Some(ran)) => {
-                let all = spread(&self.numbers, m, ran, cx.budget().filled(0.0, n)?);
-                Array::numbers(shape, all, cx.budget())
+                numbers(spread(&self.numbers, m, ran, cx.budget().filled(0.0, n)?))
             }
             (true, None) => Array::chars(shape, self.chars, cx.budget()),
             (true, Some(ran)) => {

@@ -82,7 +82,7 @@ impl Cx<'_> {
             return Ok(None);
         }
         let vector = match one.data() {
-            Data::Num(number) => Array::numbers([1].as_slice(), vec![*number], self.budget())?,
+            Data::Num(..) => one.reshaped([1].as_slice()),
             Data::Char(_) => return Ok(None),
             _ => self.apply_move(one, Move::reshape("⍴", &[], &[1]))?,
         };
@@ -110,7 +110,7 @@ impl Cx<'_> {
         list: &Array,
         sought: &Array,
     ) -> Result<Option<Array>> {
-        let known = matches!(list.data(), Data::Dense(_) | Data::Num(_) | Data::Char(_));
+        let known = matches!(list.data(), Data::Dense(_) | Data::Num(_, _) | Data::Char(_));
         let alike = list.is_char() == sought.is_char();
         let fits = known && alike && (1..=FEW).contains(&list.len());
         let search = matches!(of, Lib::Member | Lib::IndexOf) && self.recordable(sought);

@@ -5,8 +5,8 @@
 //! fails on a way that is not taken, wherever its node is evaluated. What happens once a cell, and
 //! ∇, are refused as everywhere in a frame.
 
-use super::known;
 use super::places::joined;
+use super::{known, stand_in};
 use crate::eval::cx::Cx;
 use crate::eval::scope::{Condition, Inside};
 use aplomb_ground::error::{Result, untraced};
@@ -100,15 +100,15 @@ impl Cx<'_> {
             let Some(mask) = mask else { return Err(untraced("a guard without a condition")) };
             let fixed = |k: usize| {
                 args.get(k).and_then(|a| match a.data() {
-                    Data::Num(x) => Some(*x),
+                    Data::Num(x, _) => Some(*x),
                     _ => None,
                 })
             };
             let sure = safe(op, [fixed(0), fixed(1)]);
             let sure = sure.ok_or_else(|| untraced(format!("{} under a guard", op.glyph())))?;
             for (arg, sure) in args.iter_mut().zip(sure) {
-                if !matches!(arg.data(), Data::Num(x) if *x == sure) {
-                    *arg = cx.select(&mask, arg, &Array::num(sure), &full)?;
+                if !matches!(arg.data(), Data::Num(x, _) if *x == sure) {
+                    *arg = cx.select(&mask, arg, &stand_in(sure, arg), &full)?;
                 }
             }
             run(cx, &args)

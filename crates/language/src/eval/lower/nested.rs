@@ -134,7 +134,7 @@ impl Cx<'_> {
         y: &Array,
         shape: &Shape,
     ) -> Result<Option<Array>> {
-        // A single number has no type of its own; an array of f32 has.
+        // What is of f32 is spread by another way.
         let numbers = |a: &Array| a.is_of_f64() && a.frame().is_none();
         let (pieces, flat) = match (x.pieces(), y.pieces()) {
             (Some(a), Some(b)) if x.shape() == y.shape() && a.is_cut_as(b) => {

@@ -1,6 +1,6 @@
 //! Floats of 32 bits: what ⎕FR←325 makes of literals and of the results of scalar functions.
 //!
-//! A number alone has no type, so its value is rounded; a vector of such numbers is of 32 bits.
+//! A number alone is rounded; a vector of such numbers is of 32 bits.
 //! Whole numbers stay exact, and so do values that are there already. What computes many steps in
 //! one (registers, loops of a device, folds by ÷ and its kin) computes in 64 bits, so with ⎕FR 325
 //! such steps are taken one by one.
@@ -90,8 +90,8 @@ impl Cx<'_> {
             return Ok(a.clone());
         }
         match a.data() {
-            Data::Num(_) if a.dtype().is_integer() => Ok(a.clone()),
-            Data::Num(x) => of(*x).map(Array::num),
+            Data::Num(_, _) if a.dtype().is_integer() => Ok(a.clone()),
+            Data::Num(x, _) => of(*x).map(Array::num),
             Data::Complex(z) => pair(*z).map(Array::complex),
             Data::Items(items) if !a.is_empty() => {
                 let made: Result<Vec<_>> = items.iter().map(|i| self.floats(&i)).collect();

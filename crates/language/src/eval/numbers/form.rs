@@ -214,7 +214,7 @@ impl Class {
     /// An array of items of this class: a number where characters are is one of them.
     pub fn own(self, a: Array) -> Array {
         match (self, a.data()) {
-            (Class::Char, Data::Num(x)) => self.scalar(*x),
+            (Class::Char, Data::Num(x, _)) => self.scalar(*x),
             _ => a,
         }
     }

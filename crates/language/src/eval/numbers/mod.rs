@@ -53,7 +53,7 @@ use crate::syntax::steps::{Act, Steps};
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::{Budget, Rounds};
 use aplomb_ground::span::Span;
-use aplomb_values::array::{Array, DType, Data};
+use aplomb_values::array::{Array, DType, Data, Digits};
 use form::{Class, Form};
 use machine::{End, Held, Machine, Told, Way};
 use program::{List, Program};
@@ -251,7 +251,7 @@ impl Eval<'_> {
             _ => self.st.programs.ended = None,
         }
         let form = |a: &Array| match a.data() {
-            Data::Num(_) => Some(Form::NUMBER),
+            Data::Num(_, Digits::Any) => Some(Form::NUMBER),
             _ if a.pending().is_some() || a.len() > LONG => None,
             _ => Form::of(a),
         };

@@ -1,9 +1,10 @@
 //! `f\` with a function of one's own whose calls can be recorded: each prefix by the function's
 //! body, without a call of the evaluator.
 //!
-//! A sum of a number of ⍺'s and a multiple of ⍵: maps that compose, one step an item. Few values
-//! (booleans, small codes): maps, too. What is associative by its text: one call an item. Else
-//! prefixes side by side, which is quadratic, and said. None: the calls run one by one.
+//! A sum of a number of ⍺'s and a multiple of ⍵, or one that is held between bounds: maps that
+//! compose, one step an item. Few values (booleans, small codes): maps, too. What is associative by
+//! its text: one call an item. Else prefixes side by side, which is quadratic, and said. None: the
+//! calls run one by one.
 
 use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
@@ -34,7 +35,9 @@ impl Cx<'_> {
             let at = |k: usize| (o * n + k) * inner + i;
             line.iter_mut().enumerate().for_each(|(k, x)| *x = items[at(k)]);
             let steps = |k: usize| if k.is_multiple_of(STRETCH) { stop.check() } else { Ok(()) };
-            if prefixes.affine(&line, &mut out, steps)?.is_none() {
+            if prefixes.affine(&line, &mut out, steps)?.is_none()
+                && prefixes.clamped(&line, &mut out, steps)?.is_none()
+            {
                 return Ok(None);
             }
             out.iter().enumerate().for_each(|(k, x)| made[at(k)] = *x);

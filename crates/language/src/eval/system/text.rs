@@ -297,7 +297,7 @@ pub fn code(cx: &Cx<'_>, y: &Array) -> Result<f64> {
         DType::I16 => 163.0,
         DType::I32 => 323.0,
         DType::F32 => 325.0,
-        // A number alone has no type of its own.
+        // A number alone that was made under ⎕FR←325 is of the digits that it has.
         DType::F64 => match y.number_scalar().filter(|_| y.rank() == 0) {
             Some(x) if cx.sys.settings.single && f64::from(x as f32) == x => 325.0,
             _ => 645.0,
@@ -324,7 +324,10 @@ fn convert(ev: &mut Eval<'_>, a: &Args<'_>) -> Result<Option<Array>> {
     }
     if y.rank() == 0 {
         let x = items.first().copied().ok_or_else(|| syntax("⎕AS needs a value"))?;
-        return Ok(Some(Array::num(if dtype == DType::F32 { f64::from(x as f32) } else { x })));
+        return Ok(Some(match dtype {
+            DType::F32 => Array::single(x as f32),
+            _ => Array::num(x),
+        }));
     }
     Ok(Some(Array::dense(y.shape(), Arc::new(Buf::stored(&items, dtype, ev.cx.budget())?))))
 }

@@ -414,11 +414,12 @@ impl Resolver<'_> {
                     if values && matches!(&op, OpExpr::Prim(p) if p.glyph == '.') {
                         let literal = matches!(&g, Operand::A(code) if code.literal().is_some());
                         let e = self.error("f.g takes a function on either side", at);
-                        let named = nonce("a name in a namespace (a.b)").at(&self.ast.place(at));
+                        let named = nonce("a name behind an index (a[i].b)");
+                        let named = named.at(&self.ast.place(at));
                         return Err(if literal {
                             e
                         } else {
-                            named.hint("f.g takes a function on either side")
+                            named.hint("(a[i]).b takes it; f.g takes functions on its sides")
                         });
                     }
                     FExpr::Op2(op, Box::new(left), Box::new(g))

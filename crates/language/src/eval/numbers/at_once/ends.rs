@@ -83,7 +83,7 @@ impl Turns<'_, '_> {
         let y = match (mask, by) {
             (None, _) => event.y.clone(),
             (Some(mask), Op::Add) => match event.y.data() {
-                Data::Num(1.0) => mask,
+                Data::Num(1.0, _) => mask,
                 _ => self.select(&mask, &event.y, &Array::num(0.0))?,
             },
             _ => return refuse("a fold of some turns"),
@@ -109,7 +109,7 @@ impl Turns<'_, '_> {
             .collect();
         let Some(&(op, _)) = ops.first() else { return Ok(start) };
         let begins_whole = match start.data() {
-            Data::Num(x) => x.fract() == 0.0 && x.abs() < EXACT,
+            Data::Num(x, _) => x.fract() == 0.0 && x.abs() < EXACT,
             _ => start.dtype().is_integer(),
         };
         let one = ops.iter().all(|(own, _)| *own == op);

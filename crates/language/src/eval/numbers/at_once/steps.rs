@@ -24,7 +24,7 @@ impl Turns<'_, '_> {
                 Some(Place::Turn { level, from: (from - first) as i64, by: by as i64 })
             }
             Val::Is(a) => match a.data() {
-                Data::Num(x) if x.fract() == 0.0 && x.abs() < EXACT => {
+                Data::Num(x, _) if x.fract() == 0.0 && x.abs() < EXACT => {
                     Some(Place::One((x - first) as i64))
                 }
                 _ => None,
@@ -260,7 +260,7 @@ impl Turns<'_, '_> {
         let (a, b) = (self.get(state, x)?, self.get(state, y)?);
         let step = |v: &Val| match v {
             Val::Is(a) => match a.data() {
-                Data::Num(x) if x.fract() == 0.0 && x.abs() < f64::from(i32::MAX) => Some(*x),
+                Data::Num(x, _) if x.fract() == 0.0 && x.abs() < f64::from(i32::MAX) => Some(*x),
                 _ => None,
             },
             _ => None,

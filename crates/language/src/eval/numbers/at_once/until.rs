@@ -255,7 +255,7 @@ impl Turns<'_, '_> {
 /// A whole number that is known.
 fn whole(a: &Array) -> Option<f64> {
     match a.data() {
-        Data::Num(x) if x.fract() == 0.0 && x.abs() < f64::from(i32::MAX) => Some(*x),
+        Data::Num(x, _) if x.fract() == 0.0 && x.abs() < f64::from(i32::MAX) => Some(*x),
         _ => None,
     }
 }

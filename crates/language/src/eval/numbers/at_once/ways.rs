@@ -60,8 +60,8 @@ impl Turns<'_, '_> {
                 Do::Unless { y, then } => {
                     let y = self.value(&at, y)?;
                     match y.data() {
-                        Data::Num(1.0) => now = Some(at),
-                        Data::Num(0.0) => waiting.entry(target(then)?).or_default().push(at),
+                        Data::Num(1.0, _) => now = Some(at),
+                        Data::Num(0.0, _) => waiting.entry(target(then)?).or_default().push(at),
                         _ if y.dtype() == DType::Bool => {
                             let mut other = at.clone();
                             let events = at.events.len();
@@ -97,7 +97,7 @@ impl Turns<'_, '_> {
             (Do::Count { y, .. }, Some(Do::CountOn { .. })) => {
                 let n = self.value(&state, y)?;
                 match n.data() {
-                    Data::Num(n) if n.fract() == 0.0 && (1.0..MOST as f64).contains(n) => {
+                    Data::Num(n, _) if n.fract() == 0.0 && (1.0..MOST as f64).contains(n) => {
                         (*n as usize, None)
                     }
                     _ => return refuse("a loop within has no turns, or others each time"),
@@ -241,7 +241,7 @@ impl Turns<'_, '_> {
         let (Some(a), Some(b)) = (a, b) else { return Ok(None) };
         let is_same = match (&a, &b) {
             (Val::Is(a), Val::Is(b)) => match (a.data(), b.data()) {
-                (Data::Num(a), Data::Num(b)) => a.to_bits() == b.to_bits(),
+                (Data::Num(a, m), Data::Num(b, n)) => a.to_bits() == b.to_bits() && m == n,
                 _ => a.is_one_with(b),
             },
             (
