@@ -301,7 +301,19 @@ impl Eval<'_> {
                     '\\' | '⍀' => work.map(|work| work.because(why::PREFIXES)),
                     _ => work,
                 };
-                let z = run(self, operands, x, y, axis)?;
+                // Those that ask nothing of ⎕ variables apply a function where it was made: what
+                // runs many of its calls together reads its names there.
+                let home = match p.glyph {
+                    '¨' | '/' | '⌿' | '\\' | '⍀' | '⍣' => self.home_of(operands),
+                    _ => None,
+                };
+                let here = home.map(|home| self.go_to(&home));
+                let made = run(self, operands, x, y, axis);
+                here.map(|here| self.go_to(&here));
+                let z = made?;
+                if let Some(shy) = self.ends_shy(operands, x.is_some()).filter(|_| !y.is_empty()) {
+                    self.st.shy = shy;
+                }
                 self.tell_interpreted(work, &z);
                 Ok(z)
             }

@@ -29,6 +29,7 @@ mod restless;
 pub mod run;
 pub mod scope;
 mod selective;
+mod shy;
 pub mod space;
 mod spends;
 mod steps;

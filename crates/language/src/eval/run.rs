@@ -172,19 +172,6 @@ impl<'h> Eval<'h> {
         }
     }
 
-    /// The home of the function of lines that runs, where the name is its own and another space is
-    /// the current one.
-    pub(super) fn elsewhere(&self, sym: Sym) -> Option<Rc<Space>> {
-        let home = &self.st.calls.last()?.trad.home;
-        if Rc::ptr_eq(home, &self.st.here) {
-            return None;
-        }
-        let calls = self.st.calls.iter().rev();
-        let call = calls.take_while(|call| Rc::ptr_eq(&call.trad.home, home));
-        let mut own = call.filter(|call| call.trad.tradfn().locals.contains(&sym));
-        own.next().map(|call| call.trad.home.clone())
-    }
-
     /// Runs a phrase: its outcome, and whether it ended with an assignment.
     pub fn phrase(&mut self, at: At<'_>, id: PhraseId, tail: bool) -> Result<(Outcome, bool)> {
         let r = self.resolved(at, id)?;
@@ -524,11 +511,15 @@ impl<'h> Eval<'h> {
         }
         let (source, span) = (self.cx.sys.source.clone(), self.cx.sys.span);
         self.st.shy = false;
+        let here = self.st.here.clone();
+        if let Func::Dfn(closure) = &**f {
+            self.go_to(&closure.home);
+        }
         if let Some(made) = self.by_numbers(f, x.as_ref(), &y).transpose() {
+            self.go_to(&here);
             self.st.depth -= 1;
             return made.map(Outcome::Array);
         }
-        let here = self.st.here.clone();
         self.cx.host.calls();
         let outcome = self.turns(f.clone(), x, y);
         self.cx.host.returns();

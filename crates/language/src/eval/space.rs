@@ -7,7 +7,7 @@
 use super::cx::{Settings, Sys};
 use super::env::Globals;
 use super::run::{At, Eval, Outcome, Store};
-use super::value::{Closure, Func, Oper, Trad, Value};
+use super::value::{Closure, Func, Oper, Operand, Trad, Value};
 use crate::syntax::resolve::{Do, Head, Inner, Ins, Path};
 use crate::syntax::token::Word;
 use crate::syntax::{Spelled, Sym};
@@ -261,6 +261,41 @@ impl Eval<'_> {
     /// As `go_to`.
     pub fn go_to(&mut self, to: &Rc<Space>) -> Rc<Space> {
         go_to(self.st, self.cx.sys, to)
+    }
+
+    /// The home of the function of lines that runs, where the name is its own and its `:With` has
+    /// entered the current space. What is called there, and what is named by its space (`q.b←`),
+    /// has the names of that space alone.
+    pub(super) fn elsewhere(&self, sym: Sym) -> Option<Rc<Space>> {
+        let now = self.st.calls.last()?;
+        let (home, within) = (&now.trad.home, now.within.as_ref()?);
+        if Rc::ptr_eq(home, &self.st.here) || !Rc::ptr_eq(within, &self.st.here) {
+            return None;
+        }
+        let calls = self.st.calls.iter().rev();
+        let call = calls.take_while(|call| Rc::ptr_eq(&call.trad.home, home));
+        let mut own = call.filter(|call| call.trad.tradfn().locals.contains(&sym));
+        own.next().map(|call| call.trad.home.clone())
+    }
+
+    /// Whether a dfn was made in the space where it would run now: its names and its ⎕ variables
+    /// are those that stand here. True of what is no dfn.
+    pub fn is_at_home(&self, f: &Func) -> bool {
+        f.closure().is_none_or(|closure| Rc::ptr_eq(&closure.home, &self.st.here))
+    }
+
+    /// The space in which a function that an operator applies was made, where that is another one.
+    /// None also: it applies several, of which not all were made there.
+    pub fn home_of(&self, operands: &[Operand]) -> Option<Rc<Space>> {
+        let home = |of: &Operand| match of {
+            Operand::F(f) => Some(f.closure().map(|closure| closure.home.clone())),
+            Operand::A(_) => None,
+        };
+        let mut homes = operands.iter().filter_map(home);
+        let first = homes.next()??;
+        let same = |own: Option<Rc<Space>>| own.is_some_and(|own| Rc::ptr_eq(&own, &first));
+        let other = !Rc::ptr_eq(&first, &self.st.here);
+        (other && homes.all(same)).then_some(first)
     }
 
     /// A new space, with the ⎕ variables that hold now.

@@ -52,8 +52,9 @@ enum Loop {
 /// A namespace that was entered.
 struct Inside {
     space: Rc<Space>,
-    /// The one around it.
+    /// The one around it, and the one that a `:With` around had entered.
     outer: Rc<Space>,
+    before: Option<Rc<Space>>,
     /// The steps that run in it, however they are left.
     steps: std::ops::Range<usize>,
 }
@@ -223,7 +224,7 @@ impl Eval<'_> {
         let is_left = |own: &Loop| matches!(own, Loop::Until(steps) if !steps.contains(&now));
         walk.way.take_if(|(own, _)| is_left(own));
         while let Some(left) = walk.inside.pop_if(|inside| !inside.steps.contains(&now)) {
-            self.go_to(&left.outer);
+            self.goes_out(left);
         }
         if self.cx.host.follows() {
             self.cx.host.begins(&steps.steps[now].place(at.ast));
@@ -335,11 +336,12 @@ impl Eval<'_> {
                     None => self.st.unnamed = Some(space.clone()),
                 }
                 self.go_to(&space);
-                walk.inside.push(Inside { space, outer, steps: 0..usize::MAX });
+                let before = self.enters(None);
+                walk.inside.push(Inside { space, outer, before, steps: 0..usize::MAX });
             }
             Act::Leave => {
                 if let Some(left) = walk.inside.pop() {
-                    self.go_to(&left.outer);
+                    self.goes_out(left);
                 }
             }
             Act::With { of, end } => {
@@ -347,7 +349,8 @@ impl Eval<'_> {
                 let space = self.space_of(&of)?;
                 self.cx.unframed("another namespace")?;
                 let outer = self.go_to(&space);
-                walk.inside.push(Inside { space, outer, steps: walk.at..*end });
+                let before = self.enters(Some(&space));
+                walk.inside.push(Inside { space, outer, before, steps: walk.at..*end });
             }
             Act::Evaluate(phrase) => {
                 self.worth(at, *phrase)?;
@@ -355,6 +358,18 @@ impl Eval<'_> {
             Act::Misplaced(says) => return Err(syntax(*says)),
         }
         Ok(None)
+    }
+
+    /// Notes the space that the running function's `:With` enters; the one before.
+    fn enters(&mut self, space: Option<&Rc<Space>>) -> Option<Rc<Space>> {
+        let call = self.st.calls.last_mut()?;
+        std::mem::replace(&mut call.within, space.cloned())
+    }
+
+    /// Back to the space around one that was entered.
+    fn goes_out(&mut self, left: Inside) {
+        self.go_to(&left.outer);
+        self.enters(left.before.as_ref());
     }
 
     /// A loop goes round again, by the jump that stands there. One that does so often is tried in

@@ -6,6 +6,7 @@
 
 use super::cx::Trap;
 use super::run::{At, Eval, Outcome};
+use super::space::Space;
 use super::steps::Walk;
 use super::system::{Does, Row};
 use super::value::{Operand, Trad, Value};
@@ -33,6 +34,9 @@ pub struct Call {
     framing: u32,
     /// Traps that stand around what runs in it.
     traps: usize,
+    /// The space that its `:With` has entered, in which it sees its own names as well. None: no
+    /// `:With` is under way, and wherever else it goes, names are those of the place.
+    pub within: Option<Rc<Space>>,
 }
 
 /// The state that a call hides: names and ⎕ variables.
@@ -81,6 +85,7 @@ impl Eval<'_> {
             dfns_below,
             framing: self.cx.sys.scope.frames(),
             traps: 0,
+            within: None,
         });
         let here = self.go_to(&trad.home);
         let hidden = self.hide(own)?;
@@ -89,9 +94,12 @@ impl Eval<'_> {
         let done = self.arguments(trad, operands, x, y).and_then(|()| {
             let mut walk = Walk::new(steps);
             self.walk(trad, &mut walk)?;
+            self.go_to(&trad.home);
             self.result(own)
         });
         self.cx.host.returns();
+        // A `:With` that a `:Return` or an error left is over.
+        self.go_to(&trad.home);
         self.unhide(own, hidden)?;
         self.go_to(&here);
         if let Some(call) = self.st.calls.pop() {

@@ -277,6 +277,9 @@ impl Flat<'_, '_> {
     /// A dfn, or an operator with its operands, in rounds: each is one call of those cells that
     /// the one before ended with.
     fn call_dfn(&mut self, f: &Rc<Func>, x: Option<Cells>, y: Cells) -> Result<Cells> {
+        if !self.ev.is_at_home(f) {
+            return refuse("a function of another namespace");
+        }
         self.ev.st.depth += 1;
         let most = self.ev.cx.host.limits().depth;
         if self.ev.st.depth > most {

@@ -135,6 +135,7 @@ impl Maker<'_, '_> {
         let Known { f, x, y, around, outer, .. } = &self.known[k];
         let (f, x, y, around, outer) = (f.clone(), x.clone(), y.clone(), around.clone(), *outer);
         let closure = f.closure()?.clone();
+        self.ev.is_at_home(&f).then_some(())?;
         let frame = self.ev.frame_to_read(&f, &closure, x.is_some());
         self.frames.push(frame.clone());
         let scope = Scope { ast: closure.ast.clone(), frame: Some(frame.clone()), around: outer };

@@ -532,7 +532,9 @@ impl<'e, 'h> Maker<'e, 'h> {
         Some(Step::Gives(place))
     }
 
-    /// `of[a b …]←y`, `of[a b …]op←y`: all items are read before one is set, so places are there.
+    /// `of[a b …]←y`, `of[a b …]op←y`: all items are read, and what becomes of them is computed,
+    /// before one is set, so places are there and nothing fails; one that is named twice is changed
+    /// twice.
     fn set_items(
         &mut self,
         body: &mut Body,
@@ -551,14 +553,13 @@ impl<'e, 'h> Maker<'e, 'h> {
             };
             let at = at.number()?;
             let old = self.item(body, Place::Vector(of), at)?;
-            let y = match op {
-                Some(op) => self.two(body, op, &old, y)?,
-                None => y.clone(),
-            };
+            if let Some(op) = op {
+                self.two(body, op, &old, y)?.scalar(class)?;
+            }
             new.push((at, y.scalar(class)?));
         }
         for (at, y) in new {
-            body.push(Do::SetItem { of, at, op: None, y })?;
+            body.push(Do::SetItem { of, at, op, y })?;
         }
         Some(())
     }

@@ -318,6 +318,7 @@ impl Eval<'_> {
 
     /// The program of a dfn as the names that it reads are now. None: it is refused.
     fn program(&mut self, f: &Rc<Func>, forms: Forms, effects: bool) -> Option<Rc<Program>> {
+        self.is_at_home(f).then_some(())?;
         let all = self.st.programs.refusals(f);
         let known = self.st.programs.of(f, &forms, effects);
         let refusals = known.as_ref().map_or(0, |made| made.refusals);
