@@ -274,8 +274,11 @@ fn cost(spent: &Spent) -> String {
     let ms = |x: f64| error::time(x * 1e3);
     let rest = (spent.wall_ms - spent.front_ms - spent.launch_ms).max(0.0);
     let launches = reasons::count(spent.launches, "launch");
-    let moved =
-        if spent.bytes > 0 { format!(", {} moved", bytes(spent.bytes)) } else { String::new() };
+    let most = if spent.is_most { "at most " } else { "" };
+    let moved = match spent.bytes {
+        0 => String::new(),
+        n => format!(", {most}{} moved", bytes(n)),
+    };
     format!(
         "{} in all: compiler {}, {launches} {}{moved}, evaluator {}\n",
         ms(spent.wall_ms),

@@ -76,9 +76,9 @@ fn what_gains_nothing_keeps_its_text() {
         ("1+A÷1E50", "divide(v0, p0"),
         ("1+2×A", "(float)p0"),
         ("1+2×D", "// Fast math."),
-        ("M+.×N", "float t0[16]"),
+        ("M+.×N", "float t0["),
         ("V+.×W", "float t0[64]"),
-        ("M⌈.+N", "double t0[16]"),
+        ("M⌈.+N", "double t0["),
     ] {
         let (one, other) = (last(&mut strict, line), last(&mut quick, line));
         let is_fast = !line.contains("⌈.");
@@ -205,13 +205,13 @@ fn errors_and_special_values_are_those_of_the_cpu() {
     assert!(errors >= 9 && errors < EDGES.len() - 5, "{errors}");
 }
 
-/// Of an R×K matrix A and a K×C matrix B of f32, around an edge of 128 or 64 results and of 16
+/// Of an R×K matrix A and a K×C matrix B of f32, around an edge of 128, 64 or 32 results and of 16
 /// places; what a tile's thread keeps.
 const PRODUCTS: &[(&str, [usize; 3], &str)] = &[
     ("1+0⌈(2×A)+.×B-0.3", [129, 6017, 17], "t0[64]"),
     ("(⍉C)+.×⍉D", [259, 3969, 8], "t0[64]"),
-    ("A+.×B", [131, 1000, 15], "t0[16]"),
-    ("(⍉C)+.×⍉D", [63, 2049, 33], "t0[16]"),
+    ("A+.×B", [131, 1000, 15], "float t0["),
+    ("(⍉C)+.×⍉D", [63, 2049, 33], "float t0["),
     ("A+.×B", [1, 300, 17], ""),
 ];
 
@@ -236,6 +236,11 @@ fn products_are_as_near_as_is_said() {
         }
         let launch = last(&mut cpu, line);
         assert!(text(&launch).contains(tile), "{r} {c} {k}: {}", text(&launch));
+        // A thread has as many sums as the size that was chosen says.
+        if let Some(size) = launch.tuning.iter().find(|size| size.chosen) {
+            let sums = format!("float t0[{}]", size.own.pow(2));
+            assert!(text(&launch).contains(&sums), "{r} {c} {k}: {}", text(&launch));
+        }
         let (found, wanted) = (numbers(&mut gpu, line), numbers(&mut cpu, line));
         assert_eq!(found.0, wanted.0, "{line}");
         let (far, size) = far(&found.1, &wanted.1);

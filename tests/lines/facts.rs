@@ -150,7 +150,7 @@ fn a_product_goes_by_tiles_as_soon_as_that_takes_less() {
 /// tiled whatever its size is.
 #[test]
 fn bas_22_the_papers_product_is_tiled() {
-    for shapes in [[24, 32, 20], [2, 7, 3], [33, 5, 64], [7, 2, 13], [128, 128, 128]] {
+    for shapes in [[24, 32, 20], [2, 7, 3], [33, 5, 64], [7, 2, 13], [64, 64, 64]] {
         let [rows, deep, columns] = shapes;
         let data = format!("A←{rows} {deep}⍴÷⍳997 ⋄ B←{deep} {columns}⍴÷⍳991 ⋄ _←⎕DR¨A B");
         let lines = [data.as_str(), "A+.×B"];
@@ -191,6 +191,48 @@ fn work_of_the_interpreter_names_the_launches_of_its_place() {
         for name in named.unwrap_or("").split(' ').filter(|n| !n.is_empty()) {
             assert!(t.kernels.iter().any(|k| format!("k{}", k.id) == name), "{line}: {name}");
         }
+    }
+}
+
+/// The host's work for a launch that cannot: each of its rows names the place, what there was
+/// to do, and why; of a launch that gave up, that launch too.
+#[test]
+fn work_of_the_host_is_told_of_complex_numbers_and_of_loops_that_go_on() {
+    let data = "c←1J1×⍳4000 ⋄ v←⍳2000 ⋄ n←1100⍴⍳3 ⋄ ≢c v n";
+    let complex = "a launch has real numbers";
+    let rows: &[(&str, &[(&str, usize, &str)])] = &[
+        ("+/c", &[("+/", 4000, complex)]),
+        ("≢c×c", &[("×", 4000, complex)]),
+        ("≢⌽c", &[("⌽", 4000, complex)]),
+        ("+/,c∘.×2 3", &[("+/", 8000, complex)]),
+        ("+/|c", &[("|", 4000, complex)]),
+        ("≢2500↑c", &[("↑", 2500, complex)]),
+        ("+/3↑c", &[("↑", 3, complex), ("+/", 3, complex)]),
+        ("+/(¯5+v)*0.5", &[("+/(¯5+v)*0.5", 2000, complex)]),
+        ("q←¯8○v ⋄ ≢q", &[("○", 2000, complex)]),
+        (
+            "{⍵+1}⍣{⍺≥70000}¨n",
+            &[("{⍵+1}⍣{⍺≥70000}¨n", 1100, "its loop goes on where a launch must end")],
+        ),
+    ];
+    for (line, wanted) in rows {
+        let t = traced(&mut crate::support::session(), &[data, line]);
+        let own = t.diagnostics.iter().filter(|d| d.code == "W-interpreted");
+        let told: Vec<&str> = own.map(|d| d.text.as_str()).collect();
+        let says = wanted.iter().map(|(place, elements, why)| {
+            format!("{place} ran in the interpreter: {elements} elements; {why}")
+        });
+        let says: Vec<String> = says.collect();
+        assert_eq!(told.len(), says.len(), "{line}: {told:?}");
+        for (told, says) in told.iter().zip(&says) {
+            let rest = told.strip_prefix(says.as_str());
+            let rest = rest.unwrap_or_else(|| panic!("{line}: {told} for {says}"));
+            // A launch that gave up had begun, and is named.
+            let gave_up =
+                t.diagnostics.iter().any(|d| matches!(&*d.code, "W-complex" | "W-rounds"));
+            assert_eq!(rest.contains("; the launch of it: k0"), gave_up, "{line}: {told}");
+        }
+        assert!(t.diagnostics.iter().all(|d| d.code != "W-interpreted" || d.ms.is_some()));
     }
 }
 

@@ -44,6 +44,7 @@ mod goldens_page;
 mod held_lists;
 mod leaving;
 mod machines;
+mod named;
 mod numbers;
 mod oracle;
 mod order;

@@ -339,7 +339,9 @@ fn a_cold_run_is_no_difference() {
 fn a_profile_tells_a_run_by_source_line() {
     let folder = tempfile::tempdir().unwrap();
     let text = "f←{\n a←⍵×0.5\n +/a\n}\n⎕←f¨{⍵}¨(⍳3000)(⍳4000)\n∇r←g x\n r←f ⌽x\n∇\n⎕←g ⍳5000\n";
-    let (_, path) = file(&folder, "p.apl", text);
+    // A function of lines that many cells are done by is no other text than its own.
+    let text = format!("{text}∇r←h x\n r←3+x\n∇\n⎕←+/h⍣3⊢⍳5000\n");
+    let (_, path) = file(&folder, "p.apl", &text);
     let svg = format!("{path}.svg");
     let (json, err, code) = ran(&["profile", "--json", &path, "-o", &svg], "");
     assert_eq!(code, 0, "{err}");
@@ -351,6 +353,8 @@ fn a_profile_tells_a_run_by_source_line() {
     };
     assert_eq!((&line(3)["text"], line(3)["calls"].as_u64()), (&"+/a".into(), Some(3)));
     assert_eq!(line(7)["calls"], 1);
+    let own = |l: &serde_json::Value| l["at"].as_str().is_some_and(|at| at.starts_with(&path));
+    assert!(lines.iter().all(own), "{json}");
     let launches: u64 = lines.iter().filter_map(|l| l["launches"].as_u64()).sum();
     assert!(launches >= 2 && line(3)["launches"].as_u64() >= Some(2), "{json}");
     let ms = |l: &serde_json::Value| -> f64 {

@@ -586,6 +586,9 @@ pub struct Measured {
     pub clock: String,
     /// Threads of the CPU that took part.
     pub threads: u32,
+    /// Bytes that it read from memory, where values say which and those were at hand to be counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub read: Option<u64>,
 }
 
 /// The CUDA text of a launch.

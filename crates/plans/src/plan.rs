@@ -9,6 +9,7 @@
 
 pub mod adjacency;
 mod blocks;
+mod counted;
 pub mod cpu;
 pub mod effort;
 pub mod layout;
@@ -21,6 +22,7 @@ mod traffic;
 mod warps;
 
 pub use blocks::Block;
+pub use counted::Counted;
 pub use math::{Math, Order};
 pub use met::{Asking, met};
 pub use passes::Pass;

@@ -385,7 +385,7 @@ fn sizes(k: &LaunchRecord) -> Option<String> {
     let out: Vec<String> = out.iter().map(|(rule, n)| format!("{n} by {rule}")).collect();
     let left = k.tuning.iter().filter(|t| !t.status.starts_with("pruned:"));
     let best = left.clone().min_by(|a, b| a.us.total_cmp(&b.us));
-    let best = match best.filter(|b| !b.chosen) {
+    let best = match best.filter(|b| b.us < chosen.us) {
         Some(best) => format!("; by the model {} is least: ]tune measures", says(best)),
         None => String::new(),
     };

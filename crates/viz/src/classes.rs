@@ -3,6 +3,7 @@
 //! A search runs one plan a thousand times, an unrolled loop is a launch a round. What is told
 //! costs what is distinct, so `k2…k201, 200 alike` stands for all of them.
 
+use crate::figures;
 use aplomb_ground::trace::{LaunchRecord, Trace};
 use std::collections::BTreeMap;
 
@@ -45,7 +46,7 @@ fn look<'a>(trace: &'a Trace, k: &'a LaunchRecord) -> Look<'a> {
         &k.algo,
         &k.domain,
         source(k),
-        [k.est.r, k.est.w, k.est.flops],
+        [figures::read(k), k.est.w, k.est.flops],
         k.reads.iter().map(|r| r.affine.as_str()).collect(),
         body.map(|n| n.op.as_str()).collect(),
     )

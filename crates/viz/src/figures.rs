@@ -74,19 +74,28 @@ fn all(trace: &Trace, of: fn(&LaunchRecord) -> u64) -> u64 {
 
 /// Bytes that a launch moves: what it reads from memory and writes to it.
 pub fn moved(k: &LaunchRecord) -> u64 {
-    k.est.r.saturating_add(k.est.w)
+    read(k).saturating_add(k.est.w)
+}
+
+/// The bytes that a launch reads from memory: those that were counted in its run, else the model's.
+pub fn read(k: &LaunchRecord) -> u64 {
+    counted(k).map_or(k.est.r, |n| n)
+}
+
+fn counted(k: &LaunchRecord) -> Option<u64> {
+    k.meas.as_ref()?.read
 }
 
 /// True where values say which elements a launch reads: what it reads is told by its points, and
 /// may be less.
 pub fn by_values(k: &LaunchRecord) -> bool {
     let any = |r: &ReadRecord| r.distinct == 0 && r.affine.contains('…');
-    k.reads.iter().any(any) && k.est.r > 0
+    k.reads.iter().any(any) && k.est.r > 0 && counted(k).is_none()
 }
 
 /// The bytes that a launch reads from memory: `9.0 MB`, `at most 9.0 MB`.
 pub fn read_of(k: &LaunchRecord) -> String {
-    upto(k.est.r, by_values(k))
+    upto(read(k), by_values(k))
 }
 
 /// The bytes that all launches move.

@@ -69,7 +69,7 @@ pub fn kernels(trace: &Trace, which: Option<&str>) -> Result<String, String> {
             if domain.is_empty() { "scalar".into() } else { domain.join(" ") },
             figures::nodes_in(trace, k).to_string(),
             bytes(k.est.loads),
-            format!("{}{}", if figures::by_values(k) { "≤ " } else { "" }, bytes(k.est.r)),
+            format!("{}{}", if figures::by_values(k) { "≤ " } else { "" }, bytes(figures::read(k))),
             bytes(k.est.w),
             time(k.est.us),
         ];

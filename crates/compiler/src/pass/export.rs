@@ -11,7 +11,7 @@ use super::{Options, PIPELINE, fuse, inverse, phrase, place, price, sizes};
 use aplomb_ground::error::Result;
 use aplomb_ground::span::{Place, Source};
 use aplomb_ground::trace::*;
-use aplomb_plans::kir::{Figures, Space, TileSize};
+use aplomb_plans::kir::{Figures, Space};
 use aplomb_plans::plan::adjacency::{self, Candidate, Nest};
 use aplomb_plans::plan::{Asking, BufId, From, Kind, Launch, Plan, Step, What, product, uses};
 use aplomb_plans::{kir, occupancy};
@@ -111,7 +111,7 @@ pub fn tell_text(record: &mut LaunchRecord, plan: &Plan, k: usize, code: &kir::C
         record.schedule = kir::schedule(plan, launch, code);
         record.tuning = sizes::of(plan, launch, k, code);
         if let Some(tile) = code.kernels.first().and_then(|k| k.choices.tiles) {
-            tell_figures(record, &kir::figures(plan, launch, tile));
+            tell_figures(record, &kir::figures_in(plan, launch, tile));
         }
     }
     record.cuda = Some(kir::cuda(code));
@@ -481,7 +481,7 @@ fn launch(dag: &Dag, plan: &Plan, k: usize, l: &Launch) -> LaunchRecord {
         live_max: live_max(&l.body).max(live_max(&l.after)),
         ran: None,
     };
-    tell_figures(&mut out, &kir::figures(plan, l, TileSize::USUAL));
+    tell_figures(&mut out, &kir::figures(plan, l));
     out
 }
 

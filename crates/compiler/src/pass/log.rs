@@ -5,6 +5,7 @@
 //! In: a recorded graph and the switches it was compiled under. Kept: the graph, which the
 //! evaluation has anyway, and eight bytes a pass. Never: the arrays, once nothing else needs them.
 
+use super::phrase;
 use super::price::{self, Prices};
 use super::{Observer, Options, PIPELINE, compile};
 use aplomb_ground::error::Result;
@@ -12,7 +13,7 @@ use aplomb_ground::limits::{Budget, Interrupt};
 use aplomb_ground::trace::{Config, Trace};
 use aplomb_plans::plan::Plan;
 use aplomb_values::array::{Array, Buf, DType};
-use aplomb_values::dag::Recorded;
+use aplomb_values::dag::{NodeId, Recorded};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -22,6 +23,8 @@ pub struct Log {
     options: Options,
     /// The time that each pass took, in milliseconds; none where the plan was known.
     ms: Vec<f64>,
+    /// The names of inputs, where those are other than the graph has.
+    names: Vec<(NodeId, Rc<str>)>,
 }
 
 /// Plans that could be made while a story is told: its passes note what they saw, and its launches
@@ -55,12 +58,35 @@ impl Observer for Timed<'_> {
 impl Log {
     /// The log of an evaluation.
     pub fn new(recorded: &Rc<Recorded>, options: &Options, ms: Vec<f64>) -> Log {
-        Log { recorded: recorded.clone(), options: options.clone(), ms }
+        let names = Vec::new();
+        Log { recorded: recorded.clone(), options: options.clone(), ms, names }
     }
 
     /// The graph as it was recorded.
     pub fn recorded(&self) -> &Recorded {
         &self.recorded
+    }
+
+    /// The inputs that nodes read, each with the texts of what reads it: `x×1↓x`.
+    pub fn readers(&self) -> Vec<(NodeId, Vec<String>)> {
+        let dag = &self.recorded.dag;
+        let mut of: Vec<Vec<String>> = dag.ids().map(|_| Vec::new()).collect();
+        for at in dag.ids() {
+            let inputs = dag.node(at).inputs();
+            if let Some(place) = &dag.info(at).meta.place
+                && inputs.iter().any(|a| dag.node(*a).is_input())
+            {
+                let text = phrase::text(place);
+                inputs.iter().for_each(|a| of[a.index()].push(text.clone()));
+            }
+        }
+        let inputs = dag.ids().zip(of);
+        inputs.filter(|(at, _)| dag.node(*at).is_input()).collect()
+    }
+
+    /// Inputs are told by these names.
+    pub fn set_names(&mut self, names: Vec<(NodeId, Rc<str>)>) {
+        self.names = names;
     }
 
     /// The evaluation, to be run again.
@@ -94,16 +120,30 @@ impl Log {
     ) -> Result<(Trace, Rc<Plan>)> {
         let mut options = self.options.clone();
         options.trace = true;
-        let mut told = compile(&self.recorded, &options, clock)?;
+        let named = self.named();
+        let recorded = named.as_ref().map_or(&*self.recorded, |own| own);
+        let mut told = compile(recorded, &options, clock)?;
         let mut trace = std::mem::take(&mut told.trace);
         if self.ms.len() == PIPELINE.len() {
             trace.passes.iter_mut().zip(&self.ms).for_each(|(pass, ms)| pass.ms = *ms);
         }
         if let Some(prices) = prices {
-            let made = (&*self.recorded, &self.options, &told);
+            let made = (recorded, &self.options, &told);
             price::all(made, &mut trace.decisions, prices, clock);
         }
         Ok((trace, told.plan))
+    }
+
+    /// The evaluation with the names of its inputs; None: it has them.
+    fn named(&self) -> Option<Recorded> {
+        let is_new = |(at, name): &&(NodeId, Rc<str>)| {
+            self.recorded.dag.info(*at).name.as_ref() != Some(name)
+        };
+        let mut new = self.names.iter().filter(is_new).peekable();
+        new.peek()?;
+        let mut named = (*self.recorded).clone();
+        new.for_each(|(at, name)| named.dag.info_mut(*at).name = Some(name.clone()));
+        Some(named)
     }
 
     /// Lets go of the arrays, where nobody else holds the graph: to be told, their types are

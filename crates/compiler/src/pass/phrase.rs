@@ -5,7 +5,7 @@
 //! functions that the text itself defines.
 
 use super::decide::glyph;
-use aplomb_ground::span::Source;
+use aplomb_ground::span::{Place, Source, Span};
 use aplomb_values::dag::{Dag, NodeId};
 use std::ops::Range;
 use std::sync::Arc;
@@ -32,6 +32,19 @@ pub fn name(dag: &Dag, written: &[NodeId]) -> Option<String> {
     let told = if whole || one && hull.len() <= TOGETHER { hull } else { of_last };
     let told = assigned(&text, told);
     Some(cut(&in_a_line(&text[told])))
+}
+
+/// So far from its function the text of a reader is looked at.
+const NEAR: u32 = 400;
+
+/// The text of the value that the function at a place has, as far as it stands near that.
+pub fn text(place: &Place) -> String {
+    let Span { start, end } = place.span;
+    let from = start.saturating_sub(NEAR);
+    let near = place.source.slice(Span { start: from, end: end.saturating_add(NEAR) });
+    let text: Vec<char> = near.chars().collect();
+    let own = phrase(&text, (start - from) as usize..(end - from) as usize);
+    text[own].iter().collect()
 }
 
 /// A text as it is written, in one line: where that ends stands one blank. Blanks may be part of a

@@ -17,7 +17,7 @@ use super::sentences::{Met, Says};
 use super::work::Work;
 use super::{find, need, sketch, tile};
 use aplomb_ground::error::Result;
-use aplomb_plans::kir::{self, Form, Space, TileSize};
+use aplomb_plans::kir::{self, Form, Space};
 use aplomb_plans::plan::tiling::{BYTES, Single, single};
 use aplomb_plans::plan::{
     Asking, BufId, Kind, Launch, Load, Plan, Tiles, adjacency, asking, met, product, uses,
@@ -353,7 +353,7 @@ pub fn of_text(plan: &Plan, k: usize, d: Decision) -> Decision {
     }
     let [all, once] = [d.chosen().cost, d.rejected()[0].0.cost];
     let size = plan.buffer(launch.loads[load].buf).dtype.size() as u64;
-    let copied = kir::copied(plan, launch, load, TileSize::USUAL);
+    let copied = kir::copied(plan, launch, load, kir::size(plan, launch));
     let cost = copied.map_or(once, |n| loading(n, size));
     let switch = if launch.tiles == Tiles::Always { "tile" } else { "" };
     let about = About { at: d.at(), what: "place", reason: "reuse", row: d.row(), switch };

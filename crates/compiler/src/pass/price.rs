@@ -12,7 +12,7 @@ use super::sentences::Says;
 use super::{Compiled, Observer, Options, compile, settle};
 use aplomb_ground::error::time;
 use aplomb_ground::trace::{DecisionRecord, PlanCost};
-use aplomb_plans::kir::{self, TileSize};
+use aplomb_plans::kir;
 use aplomb_plans::plan::cpu::{ASK_US, Machine};
 use aplomb_plans::plan::{Launch, Plan};
 use aplomb_values::dag::{Dag, NodeId, Recorded};
@@ -78,7 +78,7 @@ pub fn other(dag: &Dag, plan: &Schedule, last: &[NodeId], d: &Decision) -> Optio
 
 /// Microseconds of a launch on a GPU, with its start, by the model.
 pub fn on_gpu(plan: &Plan, l: &Launch) -> f64 {
-    kir::figures(plan, l, TileSize::USUAL).time()
+    kir::figures(plan, l).time()
 }
 
 /// Nanoseconds of a launch on a CPU, with its start, by the model.

@@ -249,7 +249,7 @@ impl Core {
     /// The last story's inputs get the names that hold them.
     pub fn name_inputs(&mut self, interp: &Interp) {
         if let Some(kept) = self.kept.last_mut() {
-            super::record::name_inputs(&mut kept.parts, interp);
+            kept.name_inputs(&|| interp.arrays());
         }
     }
 

@@ -4,7 +4,8 @@
 //! is made of them by `tell`. A graph's arrays are let go with its statement.
 
 use super::compare::{Again, Side};
-use super::record::{Clock, tell_device};
+use super::naming;
+use super::record::{Clock, tell_counted, tell_device};
 use aplomb_compiler::pass::{Log, Prices, let_go, tell_text, tell_times};
 use aplomb_devices::device::{Compiling, LaunchStats};
 use aplomb_ground::error::{Error, OnHost, count};
@@ -185,8 +186,6 @@ pub struct Part {
     /// The record of each; at least one.
     pub runs: Vec<Rc<Run>>,
     pub warnings: Vec<Warning>,
-    /// Names that held its inputs: node and name.
-    pub names: Vec<(usize, String)>,
     /// Whether its decisions are told with the plans of their other ways.
     pub priced: bool,
     /// True where all was recorded, though it be small.
@@ -261,6 +260,19 @@ impl Kept {
     /// The statement's place in its text.
     pub fn span(&self) -> Option<Span> {
         self.place.as_ref().map(|place| place.span)
+    }
+
+    /// Its inputs get the names that its text has for the arrays that names hold now.
+    pub fn name_inputs(&mut self, held: &dyn Fn() -> Vec<(Rc<str>, Array)>) {
+        if !self.parts.is_empty() {
+            let statement = self.statement();
+            naming::name_inputs(&mut self.parts, &statement, &held());
+        }
+    }
+
+    /// Whether it is of the statement at a place.
+    pub fn is_at(&self, place: &Place) -> bool {
+        self.place.as_ref() == Some(place)
     }
 
     /// The statement's text.
@@ -471,6 +483,7 @@ impl Part {
         };
         let Some((run, others)) = self.runs.split_first() else { return trace };
         tell_device(&mut trace, &run.ran.stats, &run.ran.compiling);
+        tell_counted(&mut trace, &plan, &self.log.recorded().inputs);
         let again = run.on_host.map(|why| match why {
             OnHost::Complex => (
                 "W-complex",
@@ -506,14 +519,6 @@ impl Part {
         let warnings: Vec<_> =
             self.warnings.iter().map(|w| warning(w, &mut trace.sources)).collect();
         trace.diagnostics.splice(0..0, warnings);
-        // Without sharing recovery the nodes are those of a tree, which have other numbers.
-        if !trace.config.off.iter().any(|off| off == "bind" || off == "prune") {
-            for (at, name) in &self.names {
-                if let Some(node) = trace.nodes.get_mut(*at) {
-                    node.name.get_or_insert_with(|| name.clone());
-                }
-            }
-        }
         for stat in others.iter().flat_map(|run| &run.ran.stats) {
             if let Some(meas) = trace.kernels.get_mut(stat.launch).and_then(|k| k.meas.as_mut()) {
                 meas.us = ((meas.us + stat.micros) * 10.0).round() / 10.0;

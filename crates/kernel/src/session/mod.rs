@@ -14,6 +14,7 @@ mod failed;
 mod kept;
 mod lines;
 mod mode;
+mod naming;
 mod pages;
 mod profile;
 mod record;
@@ -496,6 +497,8 @@ impl Session {
         let mut trace = self.trace_again(line.text.clone(), Some(line.before.clone()))?;
         if !trace.segments.is_empty() {
             let why = if worked { LET_GO } else { AGAIN };
+            // One sentence says it of all.
+            trace.diagnostics.retain(|d| worked || d.code != "W-at-once");
             let text = format!("{why}: what is told is another run, with all of it recorded");
             let code = "W-again".into();
             trace.diagnostics.push(Diagnostic { code, text, ..Diagnostic::default() });

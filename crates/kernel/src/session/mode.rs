@@ -50,6 +50,8 @@ pub struct Spent {
     pub known: usize,
     /// Bytes that the launches moved.
     pub bytes: u64,
+    /// True where values said what some of them read: they moved so many at most.
+    pub is_most: bool,
 }
 
 impl Spent {
@@ -64,6 +66,7 @@ impl Spent {
             evaluations: self.evaluations + more.evaluations,
             known: self.known + more.known,
             bytes: self.bytes + more.bytes,
+            is_most: self.is_most || more.is_most,
         }
     }
 }

@@ -1,15 +1,11 @@
 //! The clock of the passes, and the record of a value.
 
-use super::kept::Part;
 use aplomb_compiler::pass::Observer;
 use aplomb_devices::device::{Compiling, LaunchStats};
 use aplomb_ground::limits::Interrupt;
 use aplomb_ground::trace::{Measured, Ran, ResultRecord, SentRecord, Trace};
-use aplomb_language::eval::Interp;
-use aplomb_language::eval::value::Value;
+use aplomb_plans::plan::{BufId, From, Plan};
 use aplomb_values::array::{Array, Data, View};
-use aplomb_values::dag::NodeId;
-use std::sync::Arc;
 use std::time::Instant;
 
 /// The compiler has neither a clock of its own nor the session's interrupt.
@@ -50,8 +46,13 @@ pub fn tell_device(trace: &mut Trace, stats: &[LaunchStats], spent: &Compiling) 
             }
         }
         let us = (s.micros * 10.0).round() / 10.0;
-        kernel.meas =
-            Some(Measured { us, n: s.runs, clock: s.clock.into(), threads: s.threads as u32 });
+        kernel.meas = Some(Measured {
+            us,
+            n: s.runs,
+            clock: s.clock.into(),
+            threads: s.threads as u32,
+            read: None,
+        });
         if s.gpu.is_none() && s.why.is_empty() {
             continue;
         }
@@ -83,6 +84,24 @@ pub fn tell_device(trace: &mut Trace, stats: &[LaunchStats], spent: &Compiling) 
             ("lowered", f64::from(spent.lowered)),
         ];
         trace.times.extend(made.map(|(k, v)| (k.to_string(), v)));
+    }
+}
+
+/// Adds what launches read where values say: their different elements, counted by the values of
+/// the run where those are arrays that the evaluation began with.
+pub fn tell_counted(trace: &mut Trace, plan: &Plan, inputs: &[Array]) {
+    let held = |buf: BufId, at: usize| -> Option<f64> {
+        let From::Input(k) = plan.buffer(buf).from else { return None };
+        // Of a story that is over only types are left.
+        inputs.get(k as usize)?.settled().number_at(at)
+    };
+    let ran = plan.launches.iter().zip(&mut trace.kernels).filter(|(_, k)| k.meas.is_some());
+    let counted = ran.filter_map(|(l, kernel)| Some((kernel, plan.counted(l, &held)?)));
+    for (kernel, counted) in counted {
+        kernel.meas.iter_mut().for_each(|meas| meas.read = Some(counted.read));
+        for (load, distinct) in counted.loads {
+            kernel.reads.get_mut(load).into_iter().for_each(|read| read.distinct = distinct);
+        }
     }
 }
 
@@ -135,38 +154,4 @@ impl Sum {
 fn mix(h: &mut u64, word: u64) {
     *h = (*h ^ word).wrapping_mul(0x0100_0000_01b3);
     *h ^= *h >> 29;
-}
-
-/// Gives the inputs of evaluations the names that hold them now.
-pub fn name_inputs(parts: &mut [Part], interp: &Interp) {
-    let held: Vec<(String, *const u8)> = interp
-        .names()
-        .into_iter()
-        .filter_map(|n| Some((n.name.clone(), place_of(interp.get(&n.name)?)?)))
-        .collect();
-    for part in parts {
-        let recorded = part.log.recorded();
-        let name = |at: NodeId| {
-            let k = recorded.dag.node(at).input()?;
-            let place = recorded.inputs.get(k as usize).and_then(buffer);
-            let (name, _) = held.iter().find(|h| Some(h.1) == place)?;
-            Some((at.index(), name.clone()))
-        };
-        part.names = recorded.dag.ids().filter_map(name).collect();
-    }
-}
-
-fn place_of(value: &Value) -> Option<*const u8> {
-    match value {
-        Value::Array(a) => buffer(a),
-        _ => None,
-    }
-}
-
-/// The address of an array's items, to know it again.
-fn buffer(a: &Array) -> Option<*const u8> {
-    match a.settled().data() {
-        Data::Dense(b) => Some(Arc::as_ptr(b).cast()),
-        _ => None,
-    }
 }

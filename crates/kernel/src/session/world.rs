@@ -138,7 +138,7 @@ impl<'a> World<'a> {
             let last = kept.iter().rposition(Kept::is_work).or(kept.len().checked_sub(1));
             current = last.map_or(current, |last| kept.remove(last));
         }
-        super::record::name_inputs(&mut current.parts, interp);
+        current.name_inputs(&|| interp.arrays());
         current
     }
 
@@ -169,6 +169,7 @@ impl<'a> World<'a> {
         }
         core.spent.launches += compiled.plan.launches.len();
         core.spent.bytes = core.spent.bytes.saturating_add(compiled.moved);
+        core.spent.is_most |= compiled.plan.is_bounded();
         let told = || Ran {
             stats: core.device.stats().to_vec(),
             compiling: core.device.compiling().since(&known),
@@ -259,7 +260,6 @@ impl World<'_> {
             log: Log::new(recorded, &core.options, run.ms.clone()),
             runs: vec![run],
             warnings: std::mem::take(&mut core.warnings),
-            names: Vec::new(),
             priced: core.mode.pricing,
             whole: core.mode.whole,
             lines: core.wrote(&recorded.written),
@@ -534,6 +534,14 @@ impl Host for World<'_> {
         self.core.sum = self.core.sum.and(&self.core.spent);
         self.core.spent = Spent::default();
         self.core.since = self.core.mode.tracing.then(Instant::now);
+    }
+
+    fn ends(&mut self, place: &Place, held: &dyn Fn() -> Vec<(Rc<str>, Array)>) {
+        let Core { current, kept, mode, .. } = &mut *self.core;
+        if mode.tracing {
+            let told = kept.last_mut().into_iter().chain([current]);
+            told.filter(|k| k.is_at(place)).for_each(|k| k.name_inputs(held));
+        }
     }
 
     fn show(&mut self, value: &Array, text: &str, style: &Style) {

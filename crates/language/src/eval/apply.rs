@@ -48,6 +48,8 @@ fn many(a: &Array) -> usize {
 
 /// The primitives that look at no element, with one argument and with two.
 const FREE: (&str, &str) = ("≢⍴⊢⊣⊂⊃,", "⊢⊣⊃⍴");
+/// Those that look, with two arguments, at no more than their value has.
+const TAKES: &str = "↑↓⌷";
 
 impl Eval<'_> {
     /// A primitive called with one argument. Errors: the primitive's; SYNTAX where it needs two.
@@ -127,7 +129,14 @@ impl Eval<'_> {
                     let run = |cx: &mut Cx<'_>, a: &[Array]| f(cx, &a[0], &a[1], axis);
                     return self.cx.over_cells(p.glyph, &[x, y], run);
                 }
-                self.told(&[x, y], elements, |ev| f(&mut ev.cx, x, y, axis))
+                if !TAKES.contains(p.glyph) {
+                    return self.told(&[x, y], elements, |ev| f(&mut ev.cx, x, y, axis));
+                }
+                let work = self.begin_told(&[x, y], elements);
+                let z = f(&mut self.cx, x, y, axis)?;
+                let work = work.and_then(|work| self.cx.work_on(work, z.len()));
+                self.tell_interpreted(work, &z);
+                Ok(z)
             }
             _ => Err(nonce(format!("dyadic {}", p.glyph))),
         }

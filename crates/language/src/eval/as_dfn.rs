@@ -5,16 +5,28 @@
 //! names, and no dfn below may have a name that it reads.
 
 use super::env::Frame;
-use super::run::Eval;
+use super::run::{At, Eval};
 use super::value::{Closure, Func, Oper, Operand, Trad, Value};
-use crate::syntax::ast::{DfnId, What};
+use crate::syntax::ast::{DfnId, PhraseId, What};
 use crate::syntax::guards::{Guards, guards};
 use crate::syntax::{Ast, Sym};
 use crate::table::Prim;
+use aplomb_ground::span::Place;
 use std::rc::Rc;
 
 /// Functions that are looked through.
 const MOST: usize = 64;
+
+impl At<'_> {
+    /// The place by which a phrase is told: of a function of lines that runs as a dfn, whose text
+    /// nobody wrote, that of the function.
+    pub fn told(&self, phrase: PhraseId) -> Place {
+        match self.frame.and_then(|frame| frame.closure.lines.as_ref()) {
+            Some(trad) => trad.ast.place(trad.tradfn().span),
+            None => self.ast.place(self.ast.phrase(phrase).span),
+        }
+    }
+}
 
 impl Eval<'_> {
     /// The function of lines as a dfn with one argument or two. None: it is no dfn here.

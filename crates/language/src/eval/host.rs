@@ -13,6 +13,7 @@ use aplomb_values::prim::draws::Draws;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Src;
 use aplomb_values::registers::{Code, Request};
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// The time.
@@ -267,6 +268,9 @@ pub trait Host {
     /// nothing (`:EndFor`, `a←1`) ends no story. Cells with greater numbers than `written` are
     /// written by it.
     fn statement(&mut self, place: &Place, written: u64);
+    /// A top-level statement is over, however it ended; `held` gives the arrays that names of the
+    /// workspace hold now, in the order of the names.
+    fn ends(&mut self, _place: &Place, _held: &dyn Fn() -> Vec<(Rc<str>, Array)>) {}
     /// The value of a top-level statement that is to be shown, how it prints (lines end in `\n`),
     /// and what made it so.
     fn show(&mut self, value: &Array, text: &str, style: &Style);

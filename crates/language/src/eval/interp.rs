@@ -9,6 +9,7 @@ use super::steps::Walk;
 use super::tape::Mark;
 use super::value::{Func, Oper, Value};
 use crate::eval::env::Globals;
+use crate::syntax::ast::Sym;
 use crate::syntax::resolve::Class;
 use crate::syntax::steps::Step;
 use crate::syntax::{self, Ast};
@@ -210,6 +211,18 @@ impl Interp {
         out
     }
 
+    /// The arrays that names hold, in alphabetical order.
+    pub fn arrays(&self) -> Vec<(Rc<str>, Array)> {
+        let Store { globals, symbols, .. } = &self.store;
+        let array = |(sym, v): (Sym, &Value)| match v {
+            Value::Array(a) => Some((symbols.name(sym), a.clone())),
+            _ => None,
+        };
+        let mut all: Vec<_> = globals.iter().filter_map(array).collect();
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        all
+    }
+
     /// False if there was no such name.
     pub fn erase(&mut self, name: &str) -> bool {
         match self.store.symbols.find(name) {
@@ -295,7 +308,7 @@ impl Interp {
             let now = trapped && value.is_none();
             if now { ev.cx.settle(&[], "trap").map(|()| value) } else { Ok(value) }
         });
-        match done.map_err(|e| ev.earliest(e)) {
+        let done = match done.map_err(|e| ev.earliest(e)) {
             Ok(value) => {
                 own.commit();
                 Ok(value)
@@ -309,7 +322,9 @@ impl Interp {
                 self.sys.error = Some(Rc::new(e.clone()));
                 Err(e.at(&place))
             }
-        }
+        };
+        host.ends(&place, &|| self.arrays());
+        done
     }
 
     /// Computes what was written and may fail, and nobody has looked at yet. A program ends with

@@ -31,7 +31,7 @@ impl Cx<'_> {
     /// Errors: the first operation's that fails.
     pub fn replay(&mut self, cells: &[Rc<Cell>], why: &'static str) -> Result<()> {
         let widest = cells.iter().map(|c| elements(c.shape())).fold(0, usize::max);
-        let work = self.begin_work(widest).map(|work| work.because(why));
+        let work = self.begin_work(widest).map(|work| work.because(why).again(cells));
         self.replayed(cells)?;
         self.tell_work(work);
         Ok(())

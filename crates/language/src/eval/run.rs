@@ -601,7 +601,7 @@ impl<'h> Eval<'h> {
                     Guard::None => stmt.phrase,
                     Guard::Test(first) | Guard::Error(first) => first,
                 };
-                self.cx.host.begins(&at.ast.place(at.ast.phrase(first).span));
+                self.cx.host.begins(&at.told(first));
             }
             match stmt.guard {
                 Guard::None => {

@@ -247,6 +247,21 @@ impl Work {
         most
     }
 
+    /// The same, done again for these cells: where an earlier statement wrote all of them it stands
+    /// where the last of them was written.
+    pub fn again(self, cells: &[Rc<Cell>]) -> Work {
+        let within = |p: &Place| {
+            let (all, own) = (self.place.span, p.span);
+            p.source == self.place.source && all.start <= own.start && own.end <= all.end
+        };
+        let mut places = cells.iter().filter_map(|cell| cell.meta().place.as_ref());
+        let last = places.clone().next_back().filter(|_| !places.any(within));
+        match last {
+            Some(place) => Work { place: place.clone(), ..self },
+            None => self,
+        }
+    }
+
     /// The same for another reason.
     pub fn because(self, why: impl Into<Reason>) -> Work {
         Work { why: why.into(), ..self }

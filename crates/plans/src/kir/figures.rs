@@ -9,6 +9,7 @@
 //! that fewer blocks than it has multiprocessors cannot fill works at that part of its rates.
 
 use super::form::Form;
+use super::sizes::ARCH;
 use super::space::{conflicts, served};
 use super::{TileSize, product, sizes, whole};
 use crate::occupancy::{self, BYTES_PER_US, CACHE_PER_US, CYCLE_NS, FLOPS_PER_US, PROCESSORS};
@@ -23,8 +24,6 @@ const WARP: u64 = 32;
 const LINE: u64 = 128;
 /// Warps of which the sectors are counted: an estimate is made for each plan that is priced.
 const LOOKED: u64 = 8;
-/// The architecture of the rates.
-const ARCH: &str = "sm_90";
 
 /// The figures of one launch.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,8 +53,13 @@ pub const LAUNCH_US: f64 = 5.0;
 /// One step of a thread that waits for its own memory (an estimate).
 const ALONE_US: f64 = 0.05;
 
-/// The figures of a launch, whose text has tiles of some size.
-pub fn figures(plan: &Plan, launch: &Launch, tile: TileSize) -> Figures {
+/// The figures of a launch whose text nobody tuned.
+pub fn figures(plan: &Plan, launch: &Launch) -> Figures {
+    figures_in(plan, launch, product::size(plan, launch))
+}
+
+/// The figures of a launch whose text has tiles of a size.
+pub fn figures_in(plan: &Plan, launch: &Launch, tile: TileSize) -> Figures {
     let form = Form::of(plan, launch);
     let extents = form.block(launch, tile);
     let along = |block: &[usize], folded: bool| {
@@ -74,7 +78,10 @@ pub fn figures(plan: &Plan, launch: &Launch, tile: TileSize) -> Figures {
         }
     };
     let block = extents.and_then(|extents| {
-        let of = plan.block(launch, &extents)?;
+        let of = match form {
+            Form::Tiles | Form::Pairs => plan.block_of_copies(launch, &extents)?,
+            _ => plan.block(launch, &extents)?,
+        };
         Some((extents, of))
     });
     let (traffic, [inner, after]) = (plan.traffic(launch), launch.effort());

@@ -42,11 +42,11 @@ mod wide;
 
 pub use choice::{Choices, Tuning};
 pub use fast::{Fast, math};
-pub use figures::{Figures, LAUNCH_US, figures};
+pub use figures::{Figures, LAUNCH_US, figures, figures_in};
 pub use form::Form;
 pub use free::any_extents;
 pub use nest::schedule;
-pub use product::{copied, sized, tiles};
+pub use product::{copied, size, sized, tiles};
 pub use regions::{Inside, inside};
 pub use serial::in_order;
 pub use sizes::{Copied, Row, Rule, Sized, TileSize, rows, settle};

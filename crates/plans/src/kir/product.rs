@@ -4,17 +4,19 @@
 //! Rows: ACC-06, BAS-07, BAS-22. In a domain of three axes, two of which have results, a step of
 //! the body that needs only a row and a place of the folded axis is the *left* operand's, one that
 //! needs only a column and such a place the *right* one's: a block computes both once for a tile of
-//! results (64×64 unless a tuner found better, `sizes`) and keeps them in shared memory, 16 places
-//! at a time; the other steps run in the innermost loop, 16 results a thread. So what stands before
-//! the product is done once an item, and what follows in the same launch. With two axes a block has
+//! results (64×64, or what the model or a tuner found better, `sizes`) and keeps them in shared
+//! memory, 16 places at a time; the other steps run in the innermost loop, 16 results a thread. So
+//! what stands before the product is done once an item, and what follows in the same launch. With
+//! two axes a block has
 //! 256 rows, and the right operand 256 places. Sums are f64, those of f32 f32 for 256 places and
 //! then f64, in the order of the folded axis. Places beyond the edges repeat the last one and count
 //! nowhere, so nothing is asked of f and g.
 
 use super::fold::{fold_text, unit};
 use super::lower::{At, Body, Lowering, block_stride, set};
-use super::sizes::{Copied, Sized, TileSize};
+use super::sizes::{self, ARCH, Copied, Sized, TileSize};
 use super::{Expr, Spread, Stmt, THREADS, Type, wide};
+use crate::occupancy::{self, CACHE_PER_US};
 use crate::plan::{Kind, Launch, Math, Plan, Step, Tiles, What};
 use aplomb_ground::error::{Result, bug};
 use aplomb_values::array::DType;
@@ -22,20 +24,21 @@ use aplomb_values::dag::ix::{Ix, linear};
 use aplomb_values::dag::{Read, Test};
 use aplomb_values::prim::reduce;
 
-/// Results of a usual tile along each axis.
-const SIDE: u32 = TileSize::USUAL.rows;
 /// Values that operands of a product keep in shared memory.
 const KEPT: usize = 4;
 /// Values that a fold of all pairs keeps there of the places, and in registers of its row.
 const NEAR: usize = 8;
 /// Folds of one product, each with its results in registers.
 const FOLDS: usize = 4;
-/// The least tiles: of fewer a warp a result is better. By the model a multiprocessor goes a place
-/// on in its tile in 73 ns (`sizes`), however few of them have one; as long takes the second cache
-/// to give 25 000 warps both operands of theirs.
-const TILES: u64 = 6;
-/// The same of 256 rows, of which each thread goes through all places.
+/// Of so many usual tiles nobody asks whether a warp a result is better.
+const MANY: u64 = 64;
+/// The shortest side of a product in tiles.
+const NARROW: u64 = 32;
+/// The least blocks of 256 rows, of which each thread goes through all places.
 const ROWS: u64 = 32;
+/// Bytes of a sector, and threads of a warp.
+const SECTOR: f64 = 32.0;
+const WARP: f64 = 32.0;
 /// And shorter folds do not repay the copy.
 const SHORT: usize = 8;
 /// The element that a failure names: any, for the CPU looks for the first.
@@ -49,13 +52,21 @@ pub(super) struct Tiled {
     needs: Vec<u8>,
 }
 
-/// The blocks that share a product out, a tile each, and a tile's results; None: the launch is no
-/// product in tiles.
+/// The blocks that would share a product out in usual tiles, those that a library was measured
+/// against, and a tile's results; None: the launch is no product in tiles.
 pub fn tiles(plan: &Plan, launch: &Launch) -> Option<(u64, u64)> {
     let tiled = Tiled::of(launch)?;
-    let side = if plan.math == Math::Fast && tiled.is_wide(launch) { wide::SIDE } else { SIDE };
+    let is_wide = plan.math == Math::Fast && tiled.is_wide(launch);
+    let side = if is_wide { wide::SIDE } else { TileSize::USUAL.rows };
     let along = |axis: usize| launch.domain[axis].div_ceil(side as usize) as u64;
     tiled.column.map(|column| (along(tiled.row) * along(column), u64::from(side) * u64::from(side)))
+}
+
+/// The size of a launch's tiles where nobody tuned them.
+pub fn size(plan: &Plan, launch: &Launch) -> TileSize {
+    let on = occupancy::find(ARCH);
+    let known = sized(plan, launch).zip(on);
+    known.map_or(TileSize::USUAL, |(of, on)| sizes::best(&of, on))
 }
 
 /// A launch's product, whose tiles have a size that may be chosen. None: it is no such product, or
@@ -64,15 +75,8 @@ pub fn sized(plan: &Plan, launch: &Launch) -> Option<Sized> {
     let tiled = Tiled::of(launch)?;
     let column = tiled.column?;
     let is_wide = plan.math == Math::Fast && tiled.is_wide(launch);
-    let extent = |axis: usize| launch.domain[axis] as u64;
-    let inner = (0..launch.body.len()).filter(|k| tiled.is_inner(*k));
-    let operations = inner.filter(|k| launch.body[*k].what.operation().is_some()).count() as u64;
-    (!is_wide).then(|| Sized {
-        extents: [extent(tiled.row), extent(column), extent(tiled.folded)],
-        copies: [tiled.left(), tiled.right()].map(|side| tiled.copied(plan, launch, side)),
-        flops: operations + launch.reductions.len() as u64,
-        folds: launch.reductions.len() as u32,
-    })
+    let is_turned = |k: usize| runs_along(plan, launch, k, tiled.folded);
+    (!is_wide).then(|| tiled.sized(launch, column, &is_turned))
 }
 
 /// Elements that all blocks copy for a load of a product in tiles of a size. None: no copy serves
@@ -92,24 +96,25 @@ impl Tiled {
         let mut others = (0..launch.domain.len()).filter(|k| *k != folded);
         let (row, column) = (others.next()?, others.next());
         let of = |axis: usize| launch.domain[axis] as u64;
-        let tiles = match column {
+        // The most blocks of any size.
+        let blocks = match column {
             None => of(row).div_ceil(u64::from(THREADS)),
-            Some(column) => of(row)
-                .div_ceil(u64::from(SIDE))
-                .saturating_mul(of(column).div_ceil(u64::from(SIDE))),
+            Some(column) => of(row).div_ceil(NARROW).saturating_mul(of(column).div_ceil(NARROW)),
         };
-        let fewest = if column.is_some() { TILES } else { ROWS };
         if launch.tiles == Tiles::Never {
             return None;
         }
-        let small = launch.tiles == Tiles::ByModel
-            && (tiles < fewest
-                || launch.domain[folded] < SHORT
-                || column.is_some_and(|c| of(c).min(of(row)) < 32));
+        let by_model = launch.tiles == Tiles::ByModel;
+        let small = by_model
+            && (launch.domain[folded] < SHORT
+                || match column {
+                    None => blocks < ROWS,
+                    Some(column) => of(column).min(of(row)) < NARROW,
+                });
         if others.next().is_some()
             || small
             || !launch.stores.is_empty()
-            || of(row).max(tiles) >= 1 << 30
+            || of(row).max(blocks) >= 1 << 30
         {
             return None;
         }
@@ -126,7 +131,73 @@ impl Tiled {
             Some(_) => left + right <= KEPT,
             None => left <= NEAR && right <= NEAR,
         };
-        (worth && fits).then_some(tiled)
+        let few = |column: usize| by_model && tiled.is_slower(launch, column);
+        (worth && fits && !column.is_some_and(few)).then_some(tiled)
+    }
+
+    /// Whether tiles are slower, by the model, than results of which each has its operands from
+    /// the second cache: a multiprocessor goes a place on in its tile in the time that it takes
+    /// (`sizes`), however few of them have one.
+    fn is_slower(&self, launch: &Launch, column: usize) -> bool {
+        let of = |axis: usize| launch.domain[axis] as u64;
+        let usual = u64::from(TileSize::USUAL.rows);
+        let tiles = of(self.row).div_ceil(usual).saturating_mul(of(column).div_ceil(usual));
+        let Some(on) = occupancy::find(ARCH).filter(|_| tiles < MANY) else { return false };
+        let sized = self.sized(launch, column, &|_| false);
+        let times = [TileSize::USUAL, TileSize::LEAST].map(|size| sizes::time(&sized, size, on));
+        let points = (of(self.row) * of(column)) as f64 * of(self.folded) as f64;
+        times[0].min(times[1]) > points * self.fetched(launch, column) / CACHE_PER_US
+    }
+
+    /// Bytes that the second cache gives for a place of a result, where no tile is copied: all of a
+    /// sector where neighbouring threads read apart, one element for a warp that reads it at once.
+    fn fetched(&self, launch: &Launch, column: usize) -> f64 {
+        let last = |read: &Read, axis: usize| read.ix.last().is_some_and(|ix| ix.mentions(axis));
+        let moves = |read: &Read, axis: usize| read.ix.iter().any(|ix| ix.mentions(axis));
+        let items = |read: &Read| -> f64 {
+            let axes = (0..launch.domain.len()).filter(|axis| moves(read, *axis));
+            axes.map(|axis| launch.domain[axis] as f64).product()
+        };
+        let load = |s: &Step| -> Option<(&Read, f64)> {
+            Some((&launch.loads[s.what.load()? as usize].read, s.dtype.size() as f64))
+        };
+        let loads = || launch.body.iter().filter_map(load);
+        // Threads follow the columns where more items lie side by side for those (`crosses`).
+        let own = |axis: usize| loads().filter(move |(read, _)| last(read, axis));
+        let held = |axis: usize| own(axis).map(|(read, _)| items(read)).sum::<f64>();
+        let lanes = if held(column) > held(self.folded) { column } else { self.folded };
+        // A block has several rows of the fold, side by side along the columns.
+        let is_long = launch.domain[self.folded] > super::form::MANY;
+        let together = if lanes == column || is_long { 1.0 } else { f64::from(THREADS) / WARP };
+        let bytes = |(read, size): (&Read, f64)| match () {
+            () if last(read, lanes) && !moves(read, column) => size / together,
+            () if last(read, lanes) => size,
+            () if moves(read, lanes) => SECTOR,
+            () => size / WARP,
+        };
+        loads().map(bytes).sum()
+    }
+
+    /// The figures by which sizes of tiles are ranked; `is_turned` tells values of which threads
+    /// copy neighbours along the folded axis.
+    fn sized(&self, launch: &Launch, column: usize, is_turned: &dyn Fn(usize) -> bool) -> Sized {
+        let extent = |axis: usize| launch.domain[axis] as u64;
+        let inner = (0..launch.body.len()).filter(|k| self.is_inner(*k));
+        let operations = inner.filter(|k| launch.body[*k].what.operation().is_some()).count();
+        Sized {
+            extents: [extent(self.row), extent(column), extent(self.folded)],
+            copies: [self.left(), self.right()].map(|side| self.copied(launch, side, is_turned)),
+            flops: (operations + launch.reductions.len()) as u64,
+            folds: launch.reductions.len() as u32,
+        }
+    }
+
+    /// The copy of an operand.
+    fn copied(&self, launch: &Launch, side: u8, is_turned: &dyn Fn(usize) -> bool) -> Copied {
+        let kept = self.kept(launch, side);
+        let of = |own: Type| kept.iter().filter(|k| type_of(&launch.body[**k]) == own).count();
+        let values = [of(Type::F64), of(Type::F32)].map(|n| n as u32);
+        Copied { values, is_turned: kept.iter().any(|k| is_turned(*k)) }
     }
 
     pub(super) fn left(&self) -> u8 {
@@ -170,17 +241,6 @@ impl Tiled {
         (0..launch.body.len())
             .filter(|k| self.is_of(*k, side) && !constant(k) && read(*k))
             .collect()
-    }
-}
-
-impl Tiled {
-    /// The copy of an operand.
-    fn copied(&self, plan: &Plan, launch: &Launch, side: u8) -> Copied {
-        let kept = self.kept(launch, side);
-        let of = |own: Type| kept.iter().filter(|k| type_of(&launch.body[**k]) == own).count();
-        let values = [of(Type::F64), of(Type::F32)].map(|n| n as u32);
-        let is_turned = kept.iter().any(|k| runs_along(plan, launch, *k, self.folded));
-        Copied { values, is_turned }
     }
 }
 
@@ -315,7 +375,8 @@ impl Lowering<'_> {
         let is_left = side == t.left();
         let (prefix, long) = if is_left { ('l', size.rows) } else { ('q', size.columns) };
         let launch = self.launch;
-        let (kept, copied) = (t.kept(launch, side), t.copied(self.plan, launch, side));
+        let is_turned = |k: usize| runs_along(self.plan, launch, k, t.folded);
+        let (kept, copied) = (t.kept(launch, side), t.copied(launch, side, &is_turned));
         let (depth, line, threads) = (size.deep, copied.line(long, size.deep), size.threads());
         // Neighbouring threads read neighbours in memory.
         let (at, place) = if copied.is_turned {
@@ -357,7 +418,8 @@ impl Lowering<'_> {
         let launch = self.launch;
         let (rows, columns) = (launch.domain[t.row], launch.domain[column]);
         let fits = |size: &TileSize| sized(self.plan, launch).is_some_and(|of| of.fits(*size));
-        let size = self.tuning.tile.filter(fits).unwrap_or(TileSize::USUAL);
+        let size = self.tuning.tile.filter(fits);
+        let size = size.unwrap_or_else(|| self::size(self.plan, launch));
         let TileSize { deep: depth, own, .. } = size;
         (self.threads, self.choices.tiles) = (size.threads(), Some(size));
         let (down, side) = (size.down(), size.across());

@@ -6,9 +6,9 @@
 //! dealt out over the tile; each has `own`×`own` results in registers. The order of a sum is that
 //! of the folded axis whatever the tile, so no size changes a bit of a value. Rules are asked in
 //! the paper's order, each of what the rules before it left: sizes that threads do not divide;
-//! copies that do not fit shared memory; more than twice the least loads; more registers than there
-//! are; less than a quarter of the most threads at once. What is left is ranked by the model, and
-//! measured where somebody asks for it.
+//! copies that do not fit shared memory; more than twice the least loads, where they are not the
+//! faster for it by the model; more registers than there are; less than a quarter of the most
+//! threads at once. What is left is ranked by the model, and measured where somebody asks for it.
 
 use crate::occupancy::{
     self, BYTES_PER_US, CACHE_PER_US, FLOPS_PER_US, Multiprocessor, PROCESSORS,
@@ -35,6 +35,11 @@ const CONCURRENT: f64 = 4.0;
 const SHARED_PER_US: f64 = 2.97e7;
 /// Warps that keep a multiprocessor busy.
 const BUSY: f64 = 8.0;
+/// The usual size is left where another takes so many times less by the model: registers are
+/// guessed, and a guess is no measurement.
+const BETTER: f64 = 1.25;
+/// The architecture of the rates.
+pub(super) const ARCH: &str = "sm_90";
 
 /// The size of a tile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -50,8 +55,11 @@ pub struct TileSize {
 }
 
 impl TileSize {
-    /// The size of a text that nobody tuned.
+    /// The size of a text that nobody tuned, unless another is much better by the model.
     pub const USUAL: TileSize = TileSize { rows: 64, columns: 64, deep: 16, own: 4 };
+
+    /// The one with most blocks.
+    pub const LEAST: TileSize = TileSize { rows: 32, columns: 32, deep: 16, own: 2 };
 
     /// All sizes, the usual one first.
     pub fn all() -> Vec<TileSize> {
@@ -204,7 +212,7 @@ pub enum Rule {
     Divide,
     /// Its copies do not fit.
     Shared,
-    /// It loads more than twice as much as another.
+    /// It loads more than twice as much as another, and is no faster than those that do not.
     Traffic,
     /// Its threads ask for more registers than there are.
     Registers,
@@ -227,13 +235,30 @@ impl Rule {
 
 /// Every size for a product on an architecture, in a fixed order, with registers by the model.
 pub fn rows(of: &Sized, on: &Multiprocessor) -> Vec<Row> {
+    asked(of, on, TileSize::all())
+}
+
+/// The size of a text that nobody tuned: the usual one, or the best row that no rule leaves out
+/// where that is much better; of equals one as deep as the usual.
+pub(super) fn best(of: &Sized, on: &Multiprocessor) -> TileSize {
+    let usual = TileSize::USUAL;
+    let sizes = TileSize::all().into_iter().filter(|size| size.divides());
+    let all = asked(of, on, sizes.collect());
+    let us = all.first().map_or(f64::INFINITY, |first| first.us);
+    let left = all.iter().filter(|r| r.pruned.is_none() && r.us * BETTER < us);
+    let other = |r: &Row| r.size.deep != usual.deep;
+    let first = left.min_by(|a, b| a.us.total_cmp(&b.us).then(other(a).cmp(&other(b))));
+    first.map_or(usual, |row| row.size)
+}
+
+fn asked(of: &Sized, on: &Multiprocessor, sizes: Vec<TileSize>) -> Vec<Row> {
     let row = |size: TileSize| {
         let (registers, shared) = (size.registers(of.folds), size.shared(of.copies));
         let occupancy = resident(size, shared, registers, on);
         let (loads, us) = (of.loads(size), of.us(size, on, occupancy));
         Row { size, registers, spills: 0, shared, loads, occupancy, us, pruned: None }
     };
-    let mut all: Vec<Row> = TileSize::all().into_iter().map(row).collect();
+    let mut all: Vec<Row> = sizes.into_iter().map(row).collect();
     settle(&mut all, on);
     all
 }
@@ -272,7 +297,10 @@ pub fn settle(all: &mut [Row], on: &Multiprocessor) {
         out.for_each(|r| r.pruned = Some(rule));
     };
     let least = left(all).map(|r| r.loads).min().unwrap_or(0);
-    leave(all, Rule::Traffic, &|r| r.loads > LOADS * least);
+    let asks_more = |r: &Row| r.loads > LOADS * least;
+    // Loads do not bound a product of few tiles, whose processors are not all busy.
+    let us = left(all).filter(|r| !asks_more(r)).map(|r| r.us).fold(f64::INFINITY, f64::min);
+    leave(all, Rule::Traffic, &|r| asks_more(r) && r.us >= us);
     leave(all, Rule::Registers, &|r| {
         let most = most_threads(r.registers, REGISTERS[0]);
         r.size.threads() > most || r.registers > REGISTERS[1] || r.spills > 0
@@ -539,6 +567,27 @@ mod tests {
         assert!(us(256, 64, 4) < us(256, 128, 8), "16 blocks against 4 of as many threads");
         let apart = us(8192, 64, 4) / us(8192, 32, 4);
         assert!((0.98..1.02).contains(&apart), "shared memory bounds both where all are busy");
+    }
+
+    /// The size that nobody tuned is the best of its table, or the usual one, which takes little
+    /// more; and no row that is left out is faster by the model, unless registers are.
+    #[test]
+    fn bas_23_the_default_is_the_best_of_its_table() {
+        let mut known = Vec::new();
+        for n in (32..=640).step_by(8).chain([1000, 2048, 4096]) {
+            for extents in [[n; 3], [n, 2 * n, 64], [40, n, 300]] {
+                let of = Sized { extents, ..product(n) };
+                let all = rows(&of, hopper());
+                let size = best(&of, hopper());
+                let us = all.iter().find(|r| r.size == size).map(|r| r.us).expect("a row");
+                let hard = [Some(Rule::Divide), Some(Rule::Shared), Some(Rule::Registers)];
+                let could = all.iter().filter(|r| !hard.contains(&r.pruned)).map(|r| r.us);
+                let least = could.fold(f64::INFINITY, f64::min);
+                assert!(us <= BETTER * least, "{extents:?}: {us} and {least}");
+                known.extend((!known.contains(&size)).then_some(size));
+            }
+        }
+        assert!(known.contains(&TileSize::USUAL) && known.contains(&TileSize::LEAST), "{known:?}");
     }
 
     fn rows_of(n: u64) -> Vec<Row> {

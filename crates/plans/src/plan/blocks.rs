@@ -22,20 +22,40 @@ pub struct Block {
     pub results: u64,
 }
 
+/// The first point of a box in the middle of a launch.
+fn middle(l: &Launch, block: &[usize]) -> Vec<usize> {
+    let from = |(all, own): (&usize, &usize)| {
+        let from = all / (*own).max(1) / 2 * own;
+        from.min(all - (*own).min(*all))
+    };
+    l.domain.iter().zip(block).map(from).collect()
+}
+
 impl Plan {
     /// The elements that a box of points in the middle of a launch has to do with. None: values say
     /// where, or it is not counted axis by axis.
     pub fn block(&self, l: &Launch, block: &[usize]) -> Option<Block> {
-        let middle = |(all, own): (&usize, &usize)| {
-            let from = all / (*own).max(1) / 2 * own;
-            from.min(all - (*own).min(*all))
-        };
-        let from: Vec<usize> = l.domain.iter().zip(block).map(middle).collect();
-        self.block_at(l, &from, block)
+        self.counted_at(l, &middle(l, block), block, false)
+    }
+
+    /// The same where a block copies what each read asks for by itself: of both operands of a
+    /// product of an array with itself there are two copies.
+    pub fn block_of_copies(&self, l: &Launch, block: &[usize]) -> Option<Block> {
+        self.counted_at(l, &middle(l, block), block, true)
     }
 
     /// The same for the box that begins at a point.
     pub fn block_at(&self, l: &Launch, from: &[usize], block: &[usize]) -> Option<Block> {
+        self.counted_at(l, from, block, false)
+    }
+
+    fn counted_at(
+        &self,
+        l: &Launch,
+        from: &[usize],
+        block: &[usize],
+        apart: bool,
+    ) -> Option<Block> {
         let points: Points = from
             .iter()
             .zip(block)
@@ -60,7 +80,10 @@ impl Plan {
             let all = reads.iter().map(|read| places(read, &l.domain, &points));
             let all: Vec<Option<Places>> = all.collect::<Option<_>>()?;
             let all: Vec<_> = all.iter().flatten().map(|places| &places[..]).collect();
-            let loads = union(&all)?;
+            let loads = match apart {
+                true => all.iter().map(|own| union(&[own])).sum::<Option<u64>>()?,
+                false => union(&all)?,
+            };
             out.loads += loads;
             out.bytes += loads * self.buffer(*buf).dtype.size() as u64;
         }

@@ -96,6 +96,12 @@ impl Plan {
         }
     }
 
+    /// Whether values say what some launch reads, so that its traffic is a bound.
+    pub fn is_bounded(&self) -> bool {
+        let mut steps = self.launches.iter().flat_map(|l| l.body.iter().chain(&l.after));
+        steps.any(|s| matches!(s.what, What::Gather { .. }))
+    }
+
     /// Bytes that its launches read from memory and write to it.
     pub fn moved(&self) -> u64 {
         let all = self.launches.iter().map(|l| self.traffic(l));

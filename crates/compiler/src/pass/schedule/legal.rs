@@ -49,7 +49,10 @@ impl Illegal {
                 "it reads what an earlier launch writes, and begins when that has ended"
             }
             Illegal::Axis => "the two fold different axes",
-            Illegal::Alone => "one of the two is computed by a loop of its own",
+            Illegal::Alone => {
+                "one of the two is a selection, a product of all pairs or an operation on whole \
+                 arrays, and runs alone"
+            }
             Illegal::Stores => "together they would write too many arrays",
         }
     }

@@ -6,7 +6,7 @@
 //! once: a text is compiled when the CPU has lost as much time on it.
 
 use crate::device::cpu;
-use aplomb_plans::kir::{self, TileSize};
+use aplomb_plans::kir;
 pub use aplomb_plans::plan::cpu::ASK_US;
 use aplomb_plans::plan::{From, Launch, Plan};
 
@@ -23,7 +23,7 @@ pub fn gpu_us(plan: &Plan) -> &[f64] {
 }
 
 fn launch_us(plan: &Plan, launch: &Launch) -> f64 {
-    kir::figures(plan, launch, TileSize::USUAL).time()
+    kir::figures(plan, launch).time()
 }
 
 /// The place of an input's items.
