@@ -30,6 +30,10 @@ pub fn name_inputs(parts: &mut [Part], statement: &str, arrays: &[(Rc<str>, Arra
     }
     for part in parts {
         let recorded = part.log.recorded();
+        let is_held = |a: &Array| items(a).is_some_and(|place| held.contains_key(&place));
+        if !recorded.inputs.iter().any(is_held) {
+            continue;
+        }
         let name = |(at, readers): (NodeId, Vec<String>)| {
             let k = recorded.dag.node(at).input()?;
             let all = held.get(&items(recorded.inputs.get(k as usize)?)?)?;
