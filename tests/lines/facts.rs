@@ -347,3 +347,20 @@ fn a_launch_has_the_occupancy_of_its_tiles() {
         assert_eq!(k.occ, Some(row.occ), "{n}: {:?}", k.fit);
     }
 }
+
+/// What is written first says who reads it so: an order or a search takes all of it, a gather some
+/// places that values tell.
+#[test]
+fn what_is_written_first_says_who_reads_it_so() {
+    let (all, some) = ("takes all of", "at places that only values tell");
+    for (line, says, not) in [
+        ("1+⍋2×⍳5000", all, some),
+        ("1+(2×⍳5000)⍳3+⍳4000", all, some),
+        ("1+(2×⍳5000)[5000⍴3 1 4]", some, all),
+    ] {
+        let t = traced(&mut crate::support::session(), &[line]);
+        let texts: Vec<&str> = t.decisions.iter().map(|d| d.text.as_str()).collect();
+        assert!(texts.iter().any(|text| text.contains(says)), "{line}: {texts:#?}");
+        assert!(!texts.iter().any(|text| text.contains(not)), "{line}: {texts:#?}");
+    }
+}

@@ -402,9 +402,15 @@ impl<'a> Final<'a> {
             Why::Consumer => {
                 format!("{name} needs more of its argument than one place, so its result is stored")
             }
-            Why::Random | Why::Anywhere => format!(
-                "{name} is read at places that only values tell, so all of it is written first"
-            ),
+            Why::Random | Why::Anywhere => match taken_whole(dag, at) {
+                Some(by) => format!(
+                    "{} takes all of {name} at once, so it is written first",
+                    label(dag, by)
+                ),
+                None => format!(
+                    "{name} is read at places that only values tell, so all of it is written first"
+                ),
+            },
             Why::NotYet(pass) => format!("{name} is stored because {pass} is off"),
             Why::Limit { .. } | Why::Flipped => format!("{name} is stored: {}", why.code()),
         }
@@ -570,4 +576,14 @@ fn by(extents: &[usize]) -> String {
 /// The number of loops that compute a node, in words.
 fn contexts(n: usize) -> String {
     if n == 1 { "1 context".into() } else { format!("{n} contexts") }
+}
+
+/// The order or the search that takes a node's whole value. None: who reads it first looks places
+/// up.
+fn taken_whole(dag: &Dag, at: NodeId) -> Option<NodeId> {
+    let holds = |by: &NodeId| {
+        let node = dag.node(*by);
+        node.inputs().iter().enumerate().any(|(k, of)| *of == at && node.reads_anywhere(k))
+    };
+    dag.ids().find(holds).filter(|by| dag.node(*by).kind() == "lib")
 }

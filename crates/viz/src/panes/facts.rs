@@ -4,7 +4,7 @@ use super::Pane;
 use super::list::List;
 use super::view::{Ask, View};
 use crate::figures;
-use aplomb_ground::error::{bytes, time};
+use aplomb_ground::error::{bytes, count, time};
 use aplomb_ground::trace::{LaunchRecord, Ran};
 use ratatui::text::{Line, Span};
 
@@ -37,7 +37,7 @@ fn facts(k: &LaunchRecord) -> Vec<String> {
             let clock = if m.clock == "events" { "" } else { " by the host's clock" };
             format!("{} on the GPU{clock}, {} blocks, slices: {}", time(m.us), ran.grid, ran.slices)
         }
-        (Some(m), None) => format!("{} on {} threads", time(m.us), m.threads),
+        (Some(m), None) => format!("{} on {}", time(m.us), count(m.threads as usize, "thread")),
     };
     vec![
         format!(
