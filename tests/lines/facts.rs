@@ -348,8 +348,8 @@ fn a_launch_has_the_occupancy_of_its_tiles() {
     }
 }
 
-/// What is written first says who reads it so: an order or a search takes all of it, a gather some
-/// places that values tell.
+/// The reason of what is written first is how it is read: an order or a search takes all of it, a
+/// gather some places that values tell.
 #[test]
 fn what_is_written_first_says_who_reads_it_so() {
     let (all, some) = ("takes all of", "at places that only values tell");
