@@ -31,12 +31,13 @@ fn folder() -> tempfile::TempDir {
 #[test]
 fn what_was_saved_is_there_after_a_load() {
     let here = folder();
-    let first = "x←1 2 3\nf←{⍵+≢x}\nn←(a:5 ⋄ b:'two')\n⎕IO←0\n)save prices\n";
+    let first = "x←1 2 3\nf←{⍵+≢x}\nn←(a:5 ⋄ b:'two')\ns←⊃'f32'⎕AS÷⍳3\n⎕IO←0\n)save prices\n";
     let (out, err, code) = ran(here.path(), &[], first);
     assert_eq!((out.as_str(), err.as_str(), code), ("prices.apw saved\n", "", 0));
-    let again = ")load prices\n)wsid\nf 10\nn.b\n⍳2\n)clear\n⍳2\n)copy prices f x\nf 1\n⎕NC'n'\n";
+    let again =
+        ")load prices\n)wsid\nf 10\nn.b\n⎕DR s\n⍳2\n)clear\n⍳2\n)copy prices f x\nf 1\n⎕NC'n'\n";
     let (out, _, code) = ran(here.path(), &[], again);
-    let wanted = "prices.apw loaded\nprices.apw\n13\ntwo\n0 1\n1 2\n4\n0\n";
+    let wanted = "prices.apw loaded\nprices.apw\n13\ntwo\n325\n0 1\n1 2\n4\n0\n";
     assert_eq!((out.as_str(), code), (wanted, 0));
 }
 

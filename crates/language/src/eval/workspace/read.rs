@@ -231,7 +231,10 @@ impl Reader<'_> {
             _ => return Err(damaged()),
         };
         if axes == 0 {
-            return Ok(Array::num(whole[0]));
+            return Ok(match kind {
+                tag::SINGLES => Array::single(whole[0] as f32),
+                _ => Array::num(whole[0]),
+            });
         }
         match kind {
             tag::NUMBERS => Array::numbers(shape, whole, self.budget()),
