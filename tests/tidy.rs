@@ -409,7 +409,7 @@ const DEFAULTS: &[(&str, usize)] = &[
     ("values", 35),
     ("plans", 10),
     ("compiler", 35),
-    ("language", 59),
+    ("language", 58),
     ("devices", 47),
     ("charts", 0),
     ("export", 0),

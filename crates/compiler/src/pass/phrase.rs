@@ -34,7 +34,7 @@ pub fn name(dag: &Dag, written: &[NodeId]) -> Option<String> {
     Some(cut(&in_a_line(&text[told])))
 }
 
-/// So far from its function the text of a reader is looked at.
+/// Characters on both sides of a function within which the text of a reader is looked at.
 const NEAR: u32 = 400;
 
 /// The text of the value that the function at a place has, as far as it stands near that.

@@ -48,7 +48,7 @@ fn many(a: &Array) -> usize {
 
 /// The primitives that look at no element, with one argument and with two.
 const FREE: (&str, &str) = ("≢⍴⊢⊣⊂⊃,", "⊢⊣⊃⍴");
-/// Those that look, with two arguments, at no more than their value has.
+/// The functions that look, with two arguments, at no more than their value has.
 const TAKES: &str = "↑↓⌷";
 
 impl Eval<'_> {

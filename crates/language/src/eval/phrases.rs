@@ -12,10 +12,9 @@ use super::value::{Func, Oper, Operand};
 use crate::functions::parts;
 use crate::table::Prim;
 use aplomb_ground::error::Result;
-use aplomb_values::array::{Array, Buf, DType, Ragged};
+use aplomb_values::array::{Array, DType, Ragged};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::single::has_room;
-use std::sync::Arc;
 
 /// Two functions in a row that mean one thing.
 pub struct Phrase {
@@ -130,10 +129,7 @@ fn filtered(
             (cx.numbers(x, "a mask")?, cx.numbers(y, "the argument of a fold")?);
         items.iter_mut().zip(&mask).filter(|(_, m)| **m == 0.0).for_each(|(item, _)| *item = unit);
         match single {
-            true => {
-                let items = Buf::stored(&items, DType::F32, cx.budget())?;
-                Array::dense(y.shape(), Arc::new(items))
-            }
+            true => Array::singles(y.shape(), &items, cx.budget())?,
             false => Array::numbers(y.shape(), items, cx.budget())?,
         }
     };

@@ -4,10 +4,11 @@
 //! last one, so the text of the function says it, where all its ends are alike.
 
 use super::run::{At, Eval};
-use super::value::{Func, Operand, Value};
-use crate::syntax::ast::Guard;
+use super::value::{Closure, Func, Operand, Value};
+use crate::syntax::ast::{Ast, Guard, PhraseId, What};
 use crate::syntax::resolve::Do;
 use aplomb_values::array::Array;
+use std::rc::Rc;
 
 impl Eval<'_> {
     /// Whether every call of the function that an operator applies ends with an assignment, or none
@@ -18,13 +19,27 @@ impl Eval<'_> {
             return None;
         }
         let Func::Dfn(closure) = &**f else { return None };
-        if !closure.text().contains('←') {
-            return None;
+        let dfn = closure.ast.dfn(closure.dfn);
+        if let Some(known) = dfn.shy.get() {
+            return *known;
         }
+        let ends = match closure.text().contains('←') {
+            true => self.ends(f, closure, dyadic)?,
+            false => None,
+        };
+        let told = dfn.stmts.iter().all(|s| told_by_text(&closure.ast, s.phrase));
+        match told {
+            true => *dfn.shy.get_or_init(|| ends),
+            false => ends,
+        }
+    }
+
+    /// The same of a dfn that assigns, read. None: a statement cannot be read now.
+    fn ends(&mut self, f: &Rc<Func>, closure: &Rc<Closure>, dyadic: bool) -> Option<Option<bool>> {
         let frame = self.frame_to_read(f, closure, dyadic);
         let at = At { ast: &closure.ast, frame: Some(&frame) };
         let stmts = &closure.ast.dfn(closure.dfn).stmts;
-        let mut found = None;
+        let mut found = Some(None);
         for (k, stmt) in stmts.iter().enumerate() {
             let Ok(made) = self.resolved(at, stmt.phrase) else {
                 found = None;
@@ -39,11 +54,11 @@ impl Eval<'_> {
                 }
                 continue;
             }
-            if found.is_some_and(|found| found != assigns) {
-                found = None;
+            if found.flatten().is_some_and(|found| found != assigns) {
+                found = Some(None);
                 break;
             }
-            found = Some(assigns);
+            found = Some(Some(assigns));
             if !guarded {
                 break;
             }
@@ -51,4 +66,12 @@ impl Eval<'_> {
         frame.clone().leave();
         found
     }
+}
+
+/// Whether it is plain from the text that a phrase is an assignment, or that it is none, whatever
+/// its names stand for: `f x←3` is one if `f` is an array, and none if `f` is a function.
+fn told_by_text(ast: &Ast, phrase: PhraseId) -> bool {
+    let items = &ast.phrase(phrase).items;
+    let first = items.iter().position(|k| matches!(ast.item(*k).what, What::Assign));
+    first.is_none_or(|k| k <= 1)
 }

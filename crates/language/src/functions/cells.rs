@@ -389,8 +389,7 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
             }
         }
         if settled.iter().all(|a| a.dtype() == DType::F32) {
-            let out = Buf::stored(&out, DType::F32, cx.budget())?;
-            return Ok(Array::dense(shape, Arc::new(out)));
+            return Array::singles(shape, &out, cx.budget());
         }
         return Array::numbers(shape, out, cx.budget());
     }

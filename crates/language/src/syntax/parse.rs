@@ -235,8 +235,8 @@ fn phrase<'s>() -> impl chumsky::Parser<'s, &'s [Token], PhraseId, Extra<'s>> + 
                     let seen = arena.seen.remove(innermost);
                     let (operands, recurs) = (seen & !RECURS, seen & RECURS != 0);
                     let text = arena.span(span);
-                    let last = Default::default();
-                    arena.ast.dfns.push(Dfn { stmts, span: text, operands, recurs, last });
+                    let (last, shy) = Default::default();
+                    arena.ast.dfns.push(Dfn { stmts, span: text, operands, recurs, last, shy });
                     let id = DfnId(arena.ast.dfns.len() as u32 - 1);
                     arena.item(What::Dfn(id), span)
                 });

@@ -30,7 +30,7 @@ const KEPT: usize = 4;
 const NEAR: usize = 8;
 /// Folds of one product, each with its results in registers.
 const FOLDS: usize = 4;
-/// Of so many usual tiles nobody asks whether a warp a result is better.
+/// The number of usual tiles from which on nobody asks whether a warp a result is better.
 const MANY: u64 = 64;
 /// The shortest side of a product in tiles.
 const NARROW: u64 = 32;

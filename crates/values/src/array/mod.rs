@@ -327,6 +327,11 @@ impl Array {
         Ok(Array::dense(shape, Arc::new(Buf::numbers(items, budget)?)))
     }
 
+    /// Numbers of 32 bits, each as near as there is one. Errors: WS FULL, INTERRUPT.
+    pub fn singles(shape: impl Into<Shape>, items: &[f64], budget: &Budget) -> Result<Self> {
+        Ok(Array::dense(shape, Arc::new(Buf::stored(items, DType::F32, budget)?)))
+    }
+
     /// Whole numbers of which none is beyond a known one: places, counts. Errors: WS FULL,
     /// INTERRUPT.
     pub fn up_to(

@@ -1,7 +1,9 @@
 //! One operation or fold at once, for the evaluator's eager path: the same loops, no program.
 
 use super::isa::Isa;
-use super::loops::{Dots, Loops, Trees, dots, loops, plain, singles, trees, trees_of_singles};
+use super::loops::{
+    Dots, Loop, Loops, Trees, dots, loops, plain, singles, trees, trees_of_singles,
+};
 use aplomb_values::array::DType;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::{ROWS, block_of, is_single};
@@ -46,12 +48,7 @@ pub fn apply(isa: Isa, (op, dtype): (Op, DType), ct: f64, x: Src, y: Src, out: &
             loops(isa, Op::Sqrt, ct).is_some_and(|l| by_loop(isa, l, false, ct, x, x, out))
         }
         (Op::Pow, Src::Many(items), Src::One(p)) if small_exponent(p).is_some() => {
-            let plain = plain(isa);
-            // SAFETY: `covers` held n against both lengths; `out` is a slice of its own.
-            unsafe {
-                !(plain.power)(out.as_mut_ptr(), items.as_ptr(), items.as_ptr(), p, n)
-                    && (plain.all_finite)(out.as_ptr(), n)
-            }
+            by_power(isa, plain(isa).power, (items, p), out)
         }
         _ => match loops(isa, op, ct) {
             Some(l) => by_loop(isa, l, dyadic, ct, x, y, out),
@@ -71,7 +68,6 @@ pub fn apply(isa: Isa, (op, dtype): (Op, DType), ct: f64, x: Src, y: Src, out: &
 /// The same of an operation that has a meaning of its own in f32 (`prim::scalar::single`). False
 /// also: an operand is no f32.
 fn apply_short(isa: Isa, op: Op, x: Src, y: Src, out: &mut [f64]) -> bool {
-    let n = out.len();
     let dyadic = op.arity() == 2;
     let is_short = |of: Src| match of {
         Src::One(x) => f64::from(x as f32) == x,
@@ -82,12 +78,7 @@ fn apply_short(isa: Isa, op: Op, x: Src, y: Src, out: &mut [f64]) -> bool {
     }
     match (x, y) {
         (Src::Many(items), Src::One(p)) if op == Op::Pow => {
-            let plain = plain(isa);
-            // SAFETY: `covers` held n against both lengths; `out` is a slice of its own.
-            unsafe {
-                !(plain.power_of_singles)(out.as_mut_ptr(), items.as_ptr(), items.as_ptr(), p, n)
-                    && (plain.all_finite)(out.as_ptr(), n)
-            }
+            by_power(isa, plain(isa).power_of_singles, (items, p), out)
         }
         _ => singles(isa, op).is_some_and(|l| by_loop(isa, l, dyadic, 0.0, x, y, out)),
     }
@@ -158,6 +149,16 @@ fn in_order(isa: Isa, dots: Dots, (x, y): (&[f64], &[f64]), size: usize, out: &m
     }
     // SAFETY: it is a slice.
     unsafe { (plain(isa).all_finite)(out.as_ptr(), out.len()) }
+}
+
+/// Small whole powers of as many items as there are results.
+fn by_power(isa: Isa, of: Loop, (items, p): (&[f64], f64), out: &mut [f64]) -> bool {
+    let n = out.len();
+    // SAFETY: `covers` held n against the items; `out` is a slice of its own.
+    unsafe {
+        !of(out.as_mut_ptr(), items.as_ptr(), items.as_ptr(), p, n)
+            && (plain(isa).all_finite)(out.as_ptr(), n)
+    }
 }
 
 fn y_or(dyadic: bool, y: Src) -> Src {

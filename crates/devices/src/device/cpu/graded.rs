@@ -14,7 +14,7 @@
 use super::convert::with_type;
 use super::ordered::{Ordered, Places};
 use super::parted;
-use super::share::{Ran, STRETCH, each_unit, stretch};
+use super::share::{STRETCH, each_unit, stretch};
 use super::sorting::{Arranges, Keyed, RUN, by_digits, sorted};
 use super::{Cpu, DeviceError, Isa, RunCtx};
 use crate::pool::lock;
@@ -156,21 +156,20 @@ where
     }
 }
 
-/// The grade of items whose keys have 4 bytes, on how many threads.
+/// The grade of items whose keys have 4 bytes, on how many threads; it is there always.
 pub fn short<X: Ordered<Key = u32>>(
     cpu: &mut Cpu,
     ctx: &RunCtx,
     (items, down): (&[X], bool),
     to: &Places,
-) -> Ran {
+) -> Result<Option<usize>, DeviceError> {
     let flip = if down { u32::MAX } else { 0 };
     let of = Cells { items, flip, least: 0, shift: 0, bits: 32, to, parts: Mutex::default() };
     if cpu.isa == Isa::Avx512 {
-        let ran = parted::in_order(cpu, ctx, items.len(), &of)?;
-        return ran.ok_or_else(|| DeviceError::Broken("a place hides what it is".into()));
+        return parted::in_order(cpu, ctx, items.len(), &of);
     }
     let (cell, put) = (|k| Placed(of.cell(k)), |k, cell: &Placed| of.put(k, &[cell.0]));
-    sorted(cpu, ctx, (items.len(), RUN), &cell, &by_digits, &Placed::cmp, &put)
+    sorted(cpu, ctx, (items.len(), RUN), &cell, &by_digits, &Placed::cmp, &put).map(Some)
 }
 
 /// The grade of f64, on how many threads. None: too many are so near to each other that the cells
@@ -197,10 +196,8 @@ pub fn long(
     let bits = usize::BITS - n.leading_zeros();
     let shift = (width + bits).saturating_sub(u64::BITS);
     let of = Cells { items, flip, least, shift, bits, to, parts: Mutex::default() };
-    let Some(threads) = parted::in_order(cpu, ctx, n, &of)? else {
-        return Err(DeviceError::Broken("a place hides what it is".into()));
-    };
-    Ok(of.settle_borders().then_some(threads))
+    let ran = parted::in_order(cpu, ctx, n, &of)?;
+    Ok(ran.filter(|_| of.settle_borders()))
 }
 
 /// A key above, a place below.

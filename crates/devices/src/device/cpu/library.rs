@@ -111,26 +111,25 @@ pub fn by_keys(
     }
     let (to, room) = Places::new(cpu, ctx, (of, origin), (all.len, all.len))?;
     macro_rules! graded {
-        ($($dtype:ident: $t:ty, $way:expr;)*) => {
+        ($($dtype:ident: $t:ty, $way:ident;)*) => {
             match all.dtype {
                 $(DType::$dtype => {
                     // SAFETY: nobody writes the source while a launch holds it.
                     let items = unsafe { std::slice::from_raw_parts(all.at.cast::<$t>(), all.len) };
-                    $way(cpu, ctx, (items, of.is_down()), &to)?
+                    graded::$way(cpu, ctx, (items, of.is_down()), &to)?
                 })*
                 _ => return Ok(None),
             }
         };
     }
-    let some = |ran: Ran| ran.map(Some);
-    let ran: Option<usize> = graded! {
-        Bool: u8, |cpu, ctx, of, to| some(graded::short(cpu, ctx, of, to));
-        I8: i8, |cpu, ctx, of, to| some(graded::short(cpu, ctx, of, to));
-        I16: i16, |cpu, ctx, of, to| some(graded::short(cpu, ctx, of, to));
-        I32: i32, |cpu, ctx, of, to| some(graded::short(cpu, ctx, of, to));
-        Char: u32, |cpu, ctx, of, to| some(graded::short(cpu, ctx, of, to));
-        F32: f32, |cpu, ctx, of, to| some(graded::short(cpu, ctx, of, to));
-        F64: f64, graded::long;
+    let ran = graded! {
+        Bool: u8, short;
+        I8: i8, short;
+        I16: i16, short;
+        I32: i32, short;
+        Char: u32, short;
+        F32: f32, short;
+        F64: f64, long;
     };
     Ok(ran.map(|ran| (room, ran)))
 }

@@ -12,13 +12,12 @@ use crate::functions::amend::fits;
 use crate::functions::select::{bracket, places_of, select, whole_places};
 use crate::functions::straight::{Plane, plane};
 use aplomb_ground::error::{Result, untraced};
-use aplomb_values::array::{Array, Buf, DType, Data, Shape, Split, View, elements};
+use aplomb_values::array::{Array, DType, Data, Shape, Split, View, elements};
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Along, Read};
 use aplomb_values::prim::moves::Move;
 use aplomb_values::prim::op::Op;
 use smallvec::SmallVec;
-use std::sync::Arc;
 
 use super::places::{Chosen, Spots};
 
@@ -96,10 +95,7 @@ impl Behind {
         let (n, m) = (aplomb_values::array::checked_elements(&shape)?, elements(&cell));
         let numbers = |all: Vec<f64>| match self.is_single && m > 0 {
             false => Array::numbers(shape.clone(), all, cx.budget()),
-            true => {
-                let all = Buf::stored(&all, DType::F32, cx.budget())?;
-                Ok(Array::dense(shape.clone(), Arc::new(all)))
-            }
+            true => Array::singles(shape.clone(), &all, cx.budget()),
         };
         match (self.is_char, ran) {
             (false, None) => numbers(self.numbers),

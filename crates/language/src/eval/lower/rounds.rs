@@ -281,7 +281,7 @@ impl Eval<'_> {
         for (a, item) in &free {
             let a = self.cx.ready(a, "argument")?;
             // Behind the only place of the frame.
-            let within = a.shape().get(1..).unwrap_or_default();
+            let within = a.shape().iter().skip(1);
             let at = item.iter().zip(within).fold(0, |at, (i, n)| at * n + i);
             given.push(a.number_at(at).ok_or_else(|| untraced("a fold with an array"))?);
         }

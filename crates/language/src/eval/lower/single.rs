@@ -9,10 +9,9 @@ use super::fold::reduced;
 use super::{Fact, failed};
 use crate::eval::cx::Cx;
 use aplomb_ground::error::Result;
-use aplomb_values::array::{Array, Buf, Complex64, DType, Data};
+use aplomb_values::array::{Array, Complex64, DType, Data};
 use aplomb_values::prim::op::{Gives, Op};
 use aplomb_values::prim::scalar::{Fail, eval_as, single::rounded};
-use std::sync::Arc;
 
 /// The nearest number of 32 bits. Errors: DOMAIN beyond the largest.
 pub fn of(x: f64) -> Result<f64> {
@@ -106,8 +105,7 @@ impl Cx<'_> {
                 DType::F64 => {
                     let mut items = a.ready_numbers(self.budget())?;
                     all(&mut items)?;
-                    let stored = Buf::stored(&items, DType::F32, self.budget())?;
-                    Ok(Array::dense(a.shape(), Arc::new(stored)))
+                    Array::singles(a.shape(), &items, self.budget())
                 }
                 _ => Ok(a.clone()),
             },

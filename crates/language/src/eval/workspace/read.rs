@@ -14,9 +14,8 @@ use crate::table;
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;
 use aplomb_ground::span::Source;
-use aplomb_values::array::{Array, Buf, Complex64, DType, Shape, checked_elements};
+use aplomb_values::array::{Array, Complex64, Shape, checked_elements};
 use std::rc::Rc;
-use std::sync::Arc;
 
 /// A reader at its place, and the namespaces so far: a number stands for each.
 struct Reader<'a> {
@@ -230,17 +229,10 @@ impl Reader<'_> {
                 .collect::<Result<Vec<f64>>>()?,
             _ => return Err(damaged()),
         };
-        if axes == 0 {
-            return Ok(match kind {
-                tag::SINGLES => Array::single(whole[0] as f32),
-                _ => Array::num(whole[0]),
-            });
-        }
         match kind {
+            _ if axes == 0 && kind != tag::SINGLES => Ok(Array::num(whole[0])),
             tag::NUMBERS => Array::numbers(shape, whole, self.budget()),
-            tag::SINGLES => {
-                Ok(Array::dense(shape, Arc::new(Buf::stored(&whole, DType::F32, self.budget())?)))
-            }
+            tag::SINGLES => Array::singles(shape, &whole, self.budget()),
             _ => Array::floats(shape, whole, self.budget()),
         }
     }
