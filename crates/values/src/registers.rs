@@ -371,6 +371,8 @@ pub struct Function {
     pub registers: usize,
     /// Lists of its own.
     pub lists: usize,
+    /// Registers, from the first on, that are read when it has been left.
+    pub kept: usize,
 }
 
 impl Function {

@@ -187,6 +187,9 @@ fn in_few_digits(v: f64, d: i64) -> Option<String> {
 fn cut(mut digits: String, wanted: usize, unknown: char) -> (String, bool) {
     let mut up = digits[wanted.min(digits.len())..].starts_with(['5', '6', '7', '8', '9']);
     digits.truncate(wanted);
+    // The shortest digits that tell a number apart are few where those behind them are 0.
+    let zeros = wanted.min(DIGITS).saturating_sub(digits.len());
+    digits.extend(std::iter::repeat_n('0', zeros));
     digits.extend(std::iter::repeat_n(unknown, wanted - digits.len()));
     let mut rounded: Vec<char> = digits.chars().rev().collect();
     for c in &mut rounded {
@@ -219,6 +222,10 @@ mod tests {
             (9.99, -2, "1.0E1"),
             (0.00125, -2, "1.3E¯3"),
             (5.0, -1, "5E0"),
+            (0.5, -3, "5.00E¯1"),
+            (1e10, 2, "10000000000.00"),
+            (12345678901.5, 2, "12345678901.50"),
+            (1e18, 1, "1000000000000000___._"),
             (-481663066966.85846, 3, "¯481663066966.858"),
             (105744261228.03746, 3, "105744261228.037"),
             (0.12345678901234566, 15, "0.123456789012346"),

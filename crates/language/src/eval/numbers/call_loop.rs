@@ -212,8 +212,9 @@ fn call_loop(
         catch.function = behind.into();
     }
     program.catches.extend(catches);
-    program.code[0] = Function { steps, registers, lists: 0 };
     let numbers = value.registers().0;
+    let kept = if gives == Gives::Last { numbers } else { 0 };
+    program.code[0] = Function { steps, registers, lists: 0, kept };
     Some(CallLoop { program, end, last, right, left, out, numbers, grown })
 }
 

@@ -158,6 +158,7 @@ impl Maker<'_, '_> {
             steps: Vec::new(),
             registers: usize::from(next.0).max(2),
             lists: usize::from(next.1),
+            kept: 0,
         };
         let mut body = Body {
             scope,

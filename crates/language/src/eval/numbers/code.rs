@@ -640,7 +640,7 @@ impl<'e, 'h> Maker<'e, 'h> {
 impl Body {
     /// The reading of a loop, which runs where its names are.
     pub fn of_loop(scope: Scope) -> Body {
-        let of = Function { steps: Vec::new(), registers: 2, lists: 0 };
+        let of = Function { steps: Vec::new(), registers: 2, lists: 0, kept: 0 };
         Body {
             scope,
             of,

@@ -101,7 +101,7 @@ impl Program {
                 let (none, some) = (register()?, register()?);
                 vec![vec![holds(Op::Eq, y, zero, none), holds(Op::Ne, x, zero, some)]]
             }
-            Do::Item { of: list, at, .. } => {
+            Do::Item { of: list, at, .. } if !self.is_front(at) => {
                 let origin = Arg::Fixed(self.number(self.io)?);
                 let before = Arg::Fixed(self.number(self.io - 1.0)?);
                 let (length, last) = (register()?, register()?);

@@ -485,7 +485,9 @@ impl Machine {
         if program.catches.is_empty() {
             return None;
         }
-        let error = self.error_of(program.code[function].steps.get(at)?, base)?;
+        let step = program.code[function].steps.get(at)?;
+        let is_fill = matches!(*step, Do::Item { at, .. } if program.is_front(at));
+        let error = self.error_of(step, base).filter(|_| !is_fill)?;
         loop {
             let is_there = |c: &&Catch| c.function == function && c.steps.contains(&(at as u32));
             let all = program.catches.iter().filter(is_there);

@@ -8,7 +8,7 @@ use crate::eval::value::Func;
 use crate::syntax::ast::Sym;
 use aplomb_values::array::{Array, View};
 use aplomb_values::prim::library::{first_in, first_of, same};
-use aplomb_values::registers::{self, Compiled, Do, Function, OnList, SEARCHED};
+use aplomb_values::registers::{self, Arg, Compiled, Do, Function, OnList, SEARCHED};
 use std::cell::{OnceCell, RefCell};
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -59,6 +59,9 @@ pub struct Program {
     pub texts: RefCell<Texts>,
     /// The list of their lengths.
     pub lengths: Option<u16>,
+    /// The places that `⊃` reads at: where a list has no items it is the evaluator that says what
+    /// stands there, and no INDEX ERROR that a guard would catch.
+    pub fronts: Vec<u16>,
     /// The loops of its calls that were asked for.
     pub loops: RefCell<Vec<(Calls, Option<Rc<CallLoop>>)>>,
 }
@@ -91,6 +94,11 @@ impl Program {
     pub fn number(&mut self, x: f64) -> Option<u16> {
         self.constants.push(x);
         u16::try_from(self.constants.len() - 1).ok()
+    }
+
+    /// Whether `⊃` reads at a place.
+    pub fn is_front(&self, at: Arg) -> bool {
+        matches!(at, Arg::Fixed(k) if self.fronts.contains(&k))
     }
 
     /// A place for a vector or a matrix. None: there are too many.

@@ -290,10 +290,14 @@ impl Maker<'_, '_> {
             ('⊃', Place::Turned(of, class)) => self.end(body, (of, class), true),
             ('⊃', y @ Place::Vector(_)) => {
                 let at = self.literal(self.program.io)?;
+                if let Arg::Fixed(front) = at {
+                    self.program.fronts.push(front);
+                }
                 self.item(body, y, at).map(Place::opened)
             }
+            // Of none there is none: the evaluator says what it is, and no guard.
+            ('⊃', Place::TurnedVector(_)) if self.program.is_guarded => None,
             ('⊃', Place::TurnedVector(of)) => {
-                // Of none there is none: the evaluator says what it is.
                 let n = self.monad(body, '≢', Place::Vector(of))?;
                 let before = self.literal(self.program.io - 1.0).map(Place::Number)?;
                 let at = self.two(body, Op::Add, &n, &before)?.number()?;

@@ -118,11 +118,12 @@ impl Maker<'_> {
 
     /// Turns to a function.
     fn begin(&mut self, of: usize) -> Done {
-        let steps = &self.request.functions[of].steps;
+        let function = &self.request.functions[of];
+        let steps = &function.steps;
         self.function = of;
         self.packs = match self.is_called {
             true => Vec::new(),
-            false => packs(steps, self.request.lists, (self.ct, self.io)),
+            false => packs(function, self.request.lists, (self.ct, self.io)),
         };
         let most = if self.packs.is_empty() { OWN.len() } else { FEWER };
         self.own = most_used(steps).into_iter().zip(OWN).take(most).collect();

@@ -50,7 +50,7 @@ fn run(
     lists: &mut [List<'_>],
     (ct, jumps): (f64, u64),
 ) -> Option<(usize, Vec<f64>, Vec<f64>, u64)> {
-    let function = Function { steps: steps.to_vec(), registers: registers.len(), lists: 0 };
+    let function = Function { steps: steps.to_vec(), registers: registers.len(), lists: 0, kept: 0 };
     let (mut registers, mut fixed) = (registers.to_vec(), fixed.to_vec());
     let functions = [function];
     let request = Request { functions: &functions, fixed: fixed.len(), lists, ct, io: 1.0 };
@@ -84,7 +84,7 @@ fn each_form_is_the_short_way_of_its_operation() {
             1 => Do::One { op, into: 2, y: register(1) },
             _ => Do::Two { op, into: 2, x: register(0), y: register(1) },
         };
-        let function = Function { steps: vec![step], registers: 3, lists: 0 };
+        let function = Function { steps: vec![step], registers: 3, lists: 0, kept: 0 };
         let functions = [function];
         let request = Request { functions: &functions, fixed: 0, lists: &[], ct, io: 1.0 };
         let code = compile(Isa::best(), &request).expect("it has code");
@@ -180,7 +180,7 @@ fn calls_stand_in_each_other_and_are_left_from_their_beginning() {
         Do::Two { op: Op::Add, into: 7, x: register(6), y: register(4) },
         Do::Give(register(7)),
     ];
-    let functions = [Function { steps, registers: 8, lists: 0 }];
+    let functions = [Function { steps, registers: 8, lists: 0, kept: 0 }];
     let request = Request { functions: &functions, fixed: 2, lists: &[], ct: 1e-14, io: 1.0 };
     let code = compile(Isa::best(), &request).expect("it has code");
     let run = |depth: usize, room: usize, looks: u64| {

@@ -73,12 +73,16 @@ fn of_body(body: &[Do]) -> Vec<Do> {
     steps
 }
 
+/// A function of these steps, of whose registers so many are read when it has been left.
+fn alone(steps: &[Do], kept: usize) -> Function {
+    Function { steps: steps.to_vec(), registers: 24, lists: 0, kept }
+}
+
 /// The step, the names and the lists that a loop leaves, with all jumps at hand, or one by one.
 fn run(steps: &[Do], start: [f64; 5], lists: &Lists, at_once: bool) -> (usize, Vec<u64>, Vec<u64>) {
     let mut lists = lists.clone();
     let (mut registers, mut names) = ([0.0; 24], start);
-    let function = Function { steps: steps.to_vec(), registers: 24, lists: 0 };
-    let functions = [function];
+    let functions = [alone(steps, 0)];
     let (mut at, mut left) = (0, 2 * lists.over.len());
     loop {
         let mut seen = lists.seen();
@@ -130,7 +134,7 @@ fn same(name: &str, body: &[Do], packed: bool) {
             let mut all = lists(floats, n);
             if n >= 8 {
                 let seen = all.seen();
-                let found = packs(&steps, &seen, (CT, 1.0));
+                let found = packs(&alone(&steps, 0), &seen, (CT, 1.0));
                 assert_eq!(!found.is_empty(), packed, "{name}: {found:?}");
             }
             for start in [0.0, -0.0, 2.5, 1e300] {
@@ -340,9 +344,14 @@ fn what_is_packed_says_how() {
         Do::Set { slot: SUM, y: register(4) },
     ];
     let mut all = lists(&[0.5], 40);
-    let found = packs(&of_body(&body), &all.seen(), (CT, 1.0));
+    let found = packs(&alone(&of_body(&body), 0), &all.seen(), (CT, 1.0));
     let y = register(2);
     let fold = Way::Fold { op: Op::Add, slot: SUM, y, again: false, running: false };
     assert_eq!(found[0].ways, [Way::Done, Way::Each, Way::Done, fold, Way::Done]);
     assert!(found[0].counted);
+    // Registers of turns that go in lanes are nobody's.
+    for (kept, packed) in [(1, true), (2, false)] {
+        let found = packs(&alone(&of_body(&body), kept), &all.seen(), (CT, 1.0));
+        assert_eq!(!found.is_empty(), packed, "{kept}");
+    }
 }

@@ -10,7 +10,7 @@
 use super::super::words::Kind;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::short::SMALL_CT;
-use aplomb_values::registers::{Arg, Do, List};
+use aplomb_values::registers::{Arg, Do, Function, List};
 
 /// Longer turns have no such code.
 const LONG: usize = 40;
@@ -60,7 +60,8 @@ impl Pack {
 }
 
 /// The loops of a function that may go so.
-pub fn packs(steps: &[Do], lists: &[List<'_>], (ct, io): (f64, f64)) -> Vec<Pack> {
+pub fn packs(of: &Function, lists: &[List<'_>], (ct, io): (f64, f64)) -> Vec<Pack> {
+    let steps = &of.steps[..];
     if ct > SMALL_CT {
         return Vec::new();
     }
@@ -80,7 +81,7 @@ pub fn packs(steps: &[Do], lists: &[List<'_>], (ct, io): (f64, f64)) -> Vec<Pack
             _ => true,
         };
         let body = Vec::from(steps.get(head + 1..end)?);
-        let mut reader = Reader { steps, body, kinds: &kinds, head, end, counted };
+        let mut reader = Reader { steps, body, kinds: &kinds, head, end, counted, kept: of.kept };
         reader.fits()?;
         reader.simplify();
         reader.pack()
@@ -223,10 +224,13 @@ struct Reader<'a> {
     head: usize,
     end: usize,
     counted: bool,
+    /// Registers that are read behind the loop.
+    kept: usize,
 }
 
 impl Reader<'_> {
-    /// None: there is a loop within, or what no turn of numbers does.
+    /// None: there is a loop within, or what no turn of numbers does, or a register is given that
+    /// somebody reads when all turns are done: those of four turns are in lanes.
     fn fits(&self) -> Option<()> {
         let (head, end) = (self.head, self.end);
         Pack::name(&self.steps[head])?;
@@ -242,7 +246,8 @@ impl Reader<'_> {
             _ => true,
         };
         let n = self.body.len();
-        let all = (head + 1..end).zip(&self.body).all(fits);
+        let inner = |step: &Do| written(step).is_none_or(|k| usize::from(k) >= self.kept);
+        let all = (head + 1..end).zip(&self.body).all(fits) && self.body.iter().all(inner);
         ((1..=LONG).contains(&n) && all).then_some(())
     }
 
