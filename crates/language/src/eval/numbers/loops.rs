@@ -3,15 +3,17 @@
 //! Their steps are jumps already (`syntax::steps`), so a loop is the steps from its first to the
 //! jump back, each read where it stands. Names are outer names: what they hold when the loop is
 //! read, a number, a vector or a matrix of numbers, they hold until it is left. A jump out of these
-//! steps leaves the machine, and the evaluator goes on there.
+//! steps leaves the machine, and the evaluator goes on there. Loops over what a few functions make
+//! of `⍳n` count, too (`counted`).
 
 use super::Scope;
 use super::code::{Body, Maker, Place};
+use super::counted::{Counted, counted};
 use super::form::Class;
 use super::program::{List, Program};
 use crate::eval::run::{At, Eval};
 use crate::syntax::ast::PhraseId;
-use crate::syntax::resolve::{self, FExpr, Pattern};
+use crate::syntax::resolve::Pattern;
 use crate::syntax::steps::{Act, Steps};
 use aplomb_values::prim::op::Op;
 use aplomb_values::registers::{Arg, Do};
@@ -52,8 +54,16 @@ impl Loop {
 /// The kinds of loops over items.
 #[derive(Clone, Copy)]
 enum Over {
-    List { of: u16, next: u16 },
-    Count { next: u16, end: u16 },
+    List {
+        of: u16,
+        next: u16,
+    },
+    /// `made`: what becomes of each number.
+    Count {
+        next: u16,
+        end: u16,
+        made: usize,
+    },
 }
 
 /// The steps `from..to` as a program; the last one jumps back to the first. `texts` is the slot of
@@ -77,6 +87,7 @@ pub fn read(
         jumps: Vec::new(),
         names_over: Vec::new(),
         items: None,
+        counted: Vec::new(),
         texts,
     };
     // The loop's own code comes first.
@@ -114,6 +125,8 @@ struct Reader<'e, 'h> {
     /// Lists that loops go over, which nothing may change meanwhile.
     names_over: Vec<u16>,
     items: Option<Items>,
+    /// The loops that count.
+    counted: Vec<Counted>,
     /// The loop that is under way over texts.
     texts: Option<usize>,
 }
@@ -212,11 +225,21 @@ impl Reader<'_, '_> {
                     Over::Count { .. } => Class::Number,
                 };
                 (is == class).then_some(())?;
-                let step = match over {
-                    Over::List { of, next } => Do::Next { of, next, slot: name, done: 0 },
-                    Over::Count { next, end } => Do::CountOn { next, end, slot: name, done: 0 },
-                };
-                self.jump(step, *done)
+                match over {
+                    Over::List { of, next } => {
+                        self.jump(Do::Next { of, next, slot: name, done: 0 }, *done)
+                    }
+                    Over::Count { next, end, made } if self.counted[made].is_plain() => {
+                        self.jump(Do::CountOn { next, end, slot: name, done: 0 }, *done)
+                    }
+                    Over::Count { next, end, made } => {
+                        let slot = self.state()?;
+                        self.jump(Do::CountOn { next, end, slot, done: 0 }, *done)?;
+                        let Reader { counted, maker, body, .. } = self;
+                        let y = counted[made].item(maker, body, Arg::Fixed(slot))?;
+                        self.body.push(Do::Set { slot: name, y })
+                    }
+                }
             }
             _ => None,
         }
@@ -239,14 +262,12 @@ impl Reader<'_, '_> {
         let resolved = self.maker.resolved(&self.body, of)?;
         let code = &resolved.code;
         let next = self.state()?;
-        let counted = code.ins.split_last().filter(
-            |(last, _)| matches!(&last.what, resolve::Do::Monad(FExpr::Prim(p)) if p.glyph == '⍳'),
-        );
-        if let Some((_, rest)) = counted {
-            let y = self.maker.steps(&mut self.body, rest, false)??.number()?;
+        if let Some((length, by)) = counted(&code.ins) {
+            let y = self.maker.steps(&mut self.body, length, false)??.number()?;
             let end = self.state()?;
             self.body.push(Do::Count { y, next, end })?;
-            return Some(Over::Count { next, end });
+            self.counted.push(Counted::begins(&mut self.maker, &mut self.body, end, &by)?);
+            return Some(Over::Count { next, end, made: self.counted.len() - 1 });
         }
         let Place::Vector(of) = self.maker.code(&mut self.body, code, false)?? else {
             return None;

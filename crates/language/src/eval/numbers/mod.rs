@@ -21,6 +21,7 @@ mod at_once;
 mod call_loop;
 mod calls;
 mod code;
+mod counted;
 mod cuts;
 mod form;
 mod found;
