@@ -432,7 +432,13 @@ fn write(ev: &mut Eval<'_>, a: &Args<'_>, x: &Array, form: &Form) -> Result<Opti
             way.done(r as u64);
         }
         let fields = row.iter().map(|c| written(c, form, force, ev.cx.budget()));
-        let fields = fields.collect::<Result<Vec<_>>>()?;
+        let mut fields = fields.collect::<Result<Vec<_>>>()?;
+        // A row of one empty field is no blank line, which readers skip.
+        if let ([only], Some(quote)) = (&mut fields[..], form.quote)
+            && only.is_empty()
+        {
+            *only = [quote, quote].iter().collect();
+        }
         out += &line(fields, form)?.replace('\n', &end);
         out += &end;
     }
