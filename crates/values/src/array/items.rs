@@ -14,6 +14,9 @@ pub const MOST_DEPTH: u32 = 1_000;
 /// Characters of the longest `word`.
 const LONGEST_WORD: usize = 1 << 16;
 
+/// Items that a prototype has in memory: others wait until somebody looks at them.
+const ZEROS: usize = 1 << 16;
+
 /// The things at `n` places; None where one of them has nothing. Errors: WS FULL, unless
 /// one of the first thousand has nothing; INTERRUPT.
 pub(super) fn all_of<T>(
@@ -287,7 +290,7 @@ impl Array {
     pub fn prototype(&self) -> Array {
         match &self.data {
             Data::Items(i) => match (i.iter().next(), &i.proto) {
-                (Some(first), _) => first.zeroed(),
+                (Some(first), _) => first.zeroed(&mut { ZEROS }),
                 (None, Some(p)) => p.clone(),
                 (None, None) => Array::num(0.0),
             },
@@ -296,16 +299,16 @@ impl Array {
         }
     }
 
-    /// Every number 0, every character a blank.
-    fn zeroed(&self) -> Array {
+    /// Every number 0, every character a blank; so many items have bytes.
+    fn zeroed(&self, room: &mut usize) -> Array {
         match &self.data {
             Data::Items(i) => {
-                let items = i.iter().map(|a| a.zeroed()).collect();
+                let items = i.iter().map(|a| a.zeroed(room)).collect();
                 Array::items(self.shape.clone(), items, i.proto.clone())
             }
             _ if self.shape.is_empty() => self.prototype(),
             // Nobody may ever look at it: a pending one has no bytes.
-            _ if self.len() > 1 << 16 => {
+            _ if self.len() > *room => {
                 let proto = self.prototype();
                 let meta = Meta {
                     shape: self.shape.clone(),
@@ -322,6 +325,7 @@ impl Array {
                 Array::lazy(Cell::new(node, meta, 0))
             }
             _ => {
+                *room -= self.len();
                 let fills = match self.is_char() {
                     true => Buf::uncounted_chars(vec![' '; self.len()]),
                     false => Buf::uncounted(&vec![0.0; self.len()], DType::Bool),
