@@ -12,7 +12,7 @@ use super::scope::is_final;
 use super::tape::Mark;
 use super::work::why;
 use aplomb_ground::error::{Kind, OnHost, Result, bug, untraced};
-use aplomb_ground::limits::Budget;
+use aplomb_ground::limits::{Budget, Interrupt};
 use aplomb_ground::span::Place;
 use aplomb_values::array::{Array, DType, Data, narrowest};
 use aplomb_values::dag::Recorded;
@@ -34,6 +34,10 @@ struct Asked {
 
 /// The need for what was written and nobody reads: it may fail.
 pub(super) const CHECK: &str = "check";
+
+/// Bytes of a cell in the graph that is recorded of it, about, and cells of which that is asked.
+const RECORDED: usize = 1 << 10;
+const MANY: usize = 1 << 10;
 
 impl Cx<'_> {
     /// The array with everything pending in it computed.
@@ -76,6 +80,7 @@ impl Cx<'_> {
     /// was written before and may fail. So no effect is seen after a failure that came before it,
     /// however much was recorded.
     pub fn settle(&mut self, arrays: &[&Array], why: &'static str) -> Result<()> {
+        self.close()?;
         let mut roots: Vec<Rc<Cell>> = Vec::new();
         for a in arrays {
             pending_in(a, &mut roots);
@@ -126,7 +131,7 @@ impl Cx<'_> {
                 continue;
             }
             let asked = Asked { roots: vec![cell], checked: 1, why: CHECK };
-            match self.host.force(record(&asked, &cells, place.clone())?) {
+            match self.host.force(record(&asked, &cells, place.clone(), self.host.interrupt())?) {
                 // Whoever needs one that does not fit alone is told so.
                 Err(e) if e.kind() != Kind::WsFull && e.on_host().is_none() => return Err(e),
                 Ok(_) | Err(_) => {}
@@ -147,6 +152,13 @@ impl Cx<'_> {
         self.force_cells(others, CHECK)?;
         self.sys.tape.drop_checks(&seen);
         Ok(())
+    }
+
+    /// Computes what was written under an error guard, may overflow and is held: the guard ends, or
+    /// an effect is seen. Whether an array is large is nothing to a guard.
+    pub fn close(&mut self) -> Result<()> {
+        let cells = self.sys.tape.take_open();
+        if cells.is_empty() { Ok(()) } else { self.force_cells(cells, "guard") }
     }
 
     /// The host, for what has effects or sees those of others: files, waiting, output of whole
@@ -201,7 +213,12 @@ impl Cx<'_> {
             true => Vec::new(),
             false => cells.iter().map(|c| (c.meta().place.clone(), c.seq())).collect(),
         };
+        // The graph that is made of them, and what passes make of that.
+        let many = (cells.len() > MANY).then_some(cells.len());
+        let _graph = many.map(|n| self.budget().charge_elements(n, RECORDED)).transpose()?;
+        self.host.interrupt().check()?;
         let needed = Needed::of(roots, &cells);
+        self.host.interrupt().check()?;
         let done = match self.done_by_host(&cells) {
             Ok(false) => self.planned(&asked, &cells, &needed),
             done => done.map(drop),
@@ -255,7 +272,7 @@ impl Cx<'_> {
         let place = self.place();
         let ns = kept.iter().map(|k| k.ns).collect();
         let recorded =
-            record(&all, cells, place).map(|recorded| Recorded { kept_ns: ns, ..recorded });
+            record(&all, cells, place, self.host.interrupt()).map(|recorded| Recorded { kept_ns: ns, ..recorded });
         let values = recorded.and_then(|recorded| self.host.force(recorded));
         match values {
             Ok(values) => {
@@ -276,7 +293,7 @@ impl Cx<'_> {
             return self.replay(cells, why::COMPLEX);
         }
         let place = self.place();
-        match self.host.force(record(asked, cells, place)?) {
+        match self.host.force(record(asked, cells, place, self.host.interrupt())?) {
             Ok(values) => {
                 asked.roots.iter().zip(values).for_each(|(cell, value)| cell.settle(value))
             }
@@ -347,7 +364,12 @@ pub(super) fn reached(roots: &[Rc<Cell>]) -> Vec<Rc<Cell>> {
     order
 }
 
-fn record(asked: &Asked, order: &[Rc<Cell>], needed: Option<Place>) -> Result<Recorded> {
+fn record(
+    asked: &Asked,
+    order: &[Rc<Cell>],
+    needed: Option<Place>,
+    stop: &Interrupt,
+) -> Result<Recorded> {
     let mut made = Maker {
         dag: Dag::default(),
         inputs: Vec::new(),
@@ -355,6 +377,9 @@ fn record(asked: &Asked, order: &[Rc<Cell>], needed: Option<Place>) -> Result<Re
         ids: HashMap::new(),
     };
     for (site, cell) in order.iter().enumerate() {
+        if site.is_multiple_of(MANY) {
+            stop.check()?;
+        }
         let node =
             cell.node().ok_or_else(|| bug!("a cell that is recorded has its value already"))?;
         let node = node.try_map_inputs(|a| made.operand(a))?;

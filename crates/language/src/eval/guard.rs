@@ -51,6 +51,7 @@ impl Eval<'_> {
             .into_iter()
             .map(|row| Ok((row, self.system_value(row)?)))
             .collect::<Result<Vec<_>>>()?;
+        self.cx.sys.tape.guard(true);
         let slots = events.len() + locals.len() + system.len();
         let bytes = size_of::<Handler>() + size_of::<Frame>() + slots * size_of::<(Sym, Value)>();
         let held = self.cx.budget().charge(bytes as u64)?;
@@ -131,6 +132,11 @@ impl Eval<'_> {
         self.go_to(&frame.closure.home);
         let mut done = run(self, At { ast: &frame.closure.ast, frame: Some(frame) });
         if self.st.handlers.len() > base {
+            if done.is_ok()
+                && let Err(e) = self.cx.close()
+            {
+                done = Err(e);
+            }
             // While ⎕IO is still what the cells were recorded with.
             done = done.map_err(|e| self.earliest(e));
         }

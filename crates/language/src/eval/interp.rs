@@ -303,12 +303,17 @@ impl Interp {
         let mut ev = Eval { cx: Cx { host, sys: own.sys }, st: own.store };
         let at = At { ast, frame: None };
         let trapped = walk.is_trapped(&ast.steps, walk.at);
+        ev.st.traps = usize::from(trapped);
+        ev.cx.sys.tape.guard(trapped);
         let done = ev.act(at, &ast.steps, walk, keep).and_then(|value| {
             // What fails in a trap fails there.
             let now = trapped && value.is_none();
             if now { ev.cx.settle(&[], "trap").map(|()| value) } else { Ok(value) }
         });
-        let done = match done.map_err(|e| ev.earliest(e)) {
+        let done = done.map_err(|e| ev.earliest(e));
+        ev.st.traps = 0;
+        ev.cx.sys.tape.guard(false);
+        let done = match done {
             Ok(value) => {
                 own.commit();
                 Ok(value)

@@ -704,6 +704,7 @@ impl<'h> Eval<'h> {
         let guarded = !self.st.handlers.is_empty()
             || self.st.traps > 0
             || !self.cx.sys.settings.traps.is_empty();
+        self.cx.sys.tape.guard(guarded);
         if guarded && !self.cx.sys.tape.checks().is_empty() {
             let cells = self.cx.sys.tape.take_checks();
             self.cx.force_cells(cells, "guard")?;

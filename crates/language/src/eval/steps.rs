@@ -11,7 +11,7 @@ use super::value::{Func, Oper, Trad, Value};
 use crate::functions::search::matches;
 use crate::syntax::ast::{PhraseId, TradId};
 use crate::syntax::resolve::Pattern;
-use crate::syntax::steps::{Act, Steps};
+use crate::syntax::steps::{Act, Region, Steps};
 use crate::syntax::{Ast, Sym};
 use aplomb_ground::error::{
     Error, Kind, Result, bug, domain, leaving, length, rank, syntax, untraced, value,
@@ -127,6 +127,12 @@ impl Walk {
         let around = |k: &usize| (steps.traps[*k].from..steps.traps[*k].to).contains(&step);
         let catches = |k: &usize| catches(&self.events[*k], e);
         (0..steps.traps.len()).rev().filter(around).find(catches)
+    }
+
+    /// Whether the way from a step to another leaves a trap.
+    pub fn leaves_trap(&self, steps: &Steps, from: usize, to: usize) -> bool {
+        let around = |t: &Region, step: usize| (t.from..t.to).contains(&step);
+        steps.traps.iter().any(|t| around(t, from) && !around(t, to))
     }
 
     /// Whether a trap stands around a step.

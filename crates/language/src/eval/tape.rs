@@ -18,6 +18,9 @@ pub struct Tape {
     /// they were written. They outlive their statement: what fails is told before anything that
     /// happens later is seen.
     checks: Vec<Rc<Cell>>,
+    /// Cells that may overflow, written while an error guard was active: it is asked before it ends
+    /// (E4).
+    open: Option<Vec<Weak<Cell>>>,
     /// Scalars that were recorded, some of which are pending still: many are computed at once.
     scalars: Vec<Weak<Cell>>,
     /// Pending arrays, by their cells' numbers, of which small parts were read, and how many parts.
@@ -82,6 +85,41 @@ impl Tape {
     /// Notes a cell that may fail and that nobody has computed.
     pub fn check(&mut self, cell: Rc<Cell>) {
         self.checks.push(cell);
+    }
+
+    /// An error guard is active from here on, or none is.
+    pub fn guard(&mut self, guarded: bool) {
+        match (guarded, &self.open) {
+            (true, None) => self.open = Some(Vec::new()),
+            (false, Some(_)) => self.open = None,
+            _ => {}
+        }
+    }
+
+    /// Whether an error guard is active.
+    pub fn is_guarded(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// Notes a cell that may overflow, where an error guard is active.
+    pub fn leave_open(&mut self, cell: &Rc<Cell>) {
+        if let Some(open) = &mut self.open {
+            open.push(Rc::downgrade(cell));
+        }
+    }
+
+    /// The cells that were left open, that somebody holds and that have no value, without those
+    /// that are computed with others of them. They are open no more.
+    pub fn take_open(&mut self) -> Vec<Rc<Cell>> {
+        let Some(open) = &mut self.open else { return Vec::new() };
+        let mut cells: Vec<Rc<Cell>> = open.drain(..).filter_map(|c| c.upgrade()).collect();
+        cells.retain(|c| c.forced().is_none());
+        let mut read: HashSet<*const Cell> = HashSet::new();
+        for node in cells.iter().filter_map(|c| c.node()) {
+            read.extend(node.inputs().iter().filter_map(Array::pending).map(Rc::as_ptr));
+        }
+        cells.retain(|c| !read.contains(&Rc::as_ptr(c)));
+        cells
     }
 
     /// The cells that can fail and that nobody has computed.

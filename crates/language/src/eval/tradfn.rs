@@ -173,10 +173,17 @@ impl Eval<'_> {
         let Ok(steps) = &own.steps else { return Ok(()) };
         let at = At { ast: &trad.ast, frame: None };
         let (depth, stack, guards) = (self.st.depth, self.st.stack.len(), self.st.handlers.len());
-        while let Some(step) = steps.steps.get(walk.at) {
+        // The step before, while it stands in a trap.
+        let mut before = None;
+        loop {
+            let left = before.take().filter(|before| walk.leaves_trap(steps, *before, walk.at));
+            // What a trap has left open is asked while it catches.
+            let closed = left.and_then(|at| self.cx.close().err().map(|e| (at, e)));
+            let now = closed.as_ref().map_or(walk.at, |(at, _)| *at);
+            let Some(step) = steps.steps.get(now) else { return Ok(()) };
             self.cx.host.interrupt().check()?;
-            let now = walk.at;
             let trapped = !steps.traps.is_empty() && walk.is_trapped(steps, now);
+            before = trapped.then_some(now);
             if let Some(call) = self.st.calls.last_mut() {
                 call.line = step.line;
                 if trapped != (call.traps > 0) {
@@ -187,7 +194,13 @@ impl Eval<'_> {
                     }
                 }
             }
-            let done = self.act(at, steps, walk, false).and_then(|_| self.checked());
+            let done = match closed {
+                Some((_, e)) => Err(e),
+                None => {
+                    self.cx.sys.tape.guard(trapped || self.cx.sys.tape.is_guarded());
+                    self.act(at, steps, walk, false).and_then(|_| self.checked())
+                }
+            };
             let Err(e) = done else {
                 if walk.at <= now {
                     self.cx.count_call();
@@ -224,7 +237,6 @@ impl Eval<'_> {
                 }
             }
         }
-        Ok(())
     }
 
     /// The value of the names that are the result.
