@@ -6,7 +6,7 @@ use aplomb_devices::device::Compiling;
 use aplomb_kernel::session::Session;
 
 /// Bytes of a vector that the lines name.
-const BYTES: u64 = 8 * 5000;
+const BYTES: u64 = 8 * 20_000;
 
 fn moved(s: &mut Session) -> Compiling {
     s.core().devices().compiling()
@@ -30,7 +30,7 @@ fn values_go_from_line_to_line_without_coming_home() {
     if !standin::is_child("values_go_from_line_to_line_without_coming_home", &[]) {
         return;
     }
-    let mut both = Both::after(&["V←0.5×97|31×⍳5000 ⋄ V"]);
+    let mut both = Both::after(&["V←0.5×97|31×⍳20000 ⋄ V"]);
     // Down come a number and the launches' words.
     assert!(moves(&mut both, "⌈/W←2×V").down < 200);
     for line in ["⌈/W-V", "5↑⌽W", "⌈/X←W⌊50", "⌊/X+W"] {
@@ -55,7 +55,7 @@ fn a_long_chain_comes_home_now_and_then() {
     if !standin::is_child("a_long_chain_comes_home_now_and_then", &[]) {
         return;
     }
-    let mut both = Both::after(&["X←0.5×97|31×⍳5000 ⋄ X"]);
+    let mut both = Both::after(&["X←0.5×97|31×⍳20000 ⋄ X"]);
     // At a place that is run again a value is stored at once: each line is another text.
     let homes = |both: &mut Both, links: usize| {
         let link = |k: usize| format!("⌈/X←1+1○X ⍝ {k}");

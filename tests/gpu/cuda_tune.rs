@@ -13,7 +13,7 @@ use aplomb_plans::kir::{Copied, TileSize, Tuning};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-const SETUP: &str = "V←0.25×1+7|3×⍳5003 ⋄ B←V>0.75 ⋄ T←100|⍳5003 ⋄ I←2*20+⍳11 ⋄ s←+/∊V B T I";
+const SETUP: &str = "V←0.25×1+7|3×⍳50003 ⋄ B←V>0.75 ⋄ T←100|⍳5003 ⋄ I←2*20+⍳11 ⋄ s←+/∊V B T I";
 
 /// A line, and how many texts each of its launches has.
 const LINES: &[(&str, &[usize])] = &[

@@ -122,7 +122,7 @@ fn many_cells_too() {
 
 #[test]
 fn what_is_of_equal_cells_is_not_interpreted() {
-    let n = 1_025;
+    let n = 9_001;
     let file = special(n);
     let mut s = prepared(n, 0, &file, false, None);
     s.core().set_followed(true);

@@ -25,7 +25,7 @@ const NAMES: &[(&str, &[&str])] = &[
     ("+/⌽y", &["y"]),
     ("+/(,M)×3", &["M"]),
     ("+/z×y", &["z"]),
-    ("+/+/M×40 50⍴⌽y", &["y", "M"]),
+    ("+/+/M×100 200⍴⌽y", &["y", "M"]),
     ("f y", &["y"]),
     ("g 3", &["x"]),
     ("f x ⊣ 'y' ⍝ y", &["x"]),
@@ -37,7 +37,7 @@ const NAMES: &[(&str, &[&str])] = &[
 /// that its source has for it.
 #[test]
 fn a_read_is_named_as_in_its_source() {
-    let data = "x←?2000⍴0 ⋄ M←40 50⍴x ⋄ P←M ⋄ y←x ⋄ z←,M ⋄ w←÷⍳2000 ⋄ b←1500↑x";
+    let data = "x←?20000⍴0 ⋄ M←100 200⍴x ⋄ P←M ⋄ y←x ⋄ z←,M ⋄ w←÷⍳20000 ⋄ b←15000↑x";
     let calls = "f←{a←⍵ ⋄ +/a×⍵÷3} ⋄ g←{+/x×⍵}";
     let mut wrong = Vec::new();
     for (line, names) in NAMES {
@@ -56,7 +56,7 @@ fn each_statement_of_a_line_is_told_by_its_names() {
     let mut s = session();
     s.core().set_tracing(true);
     let mut heard = crate::support::Heard::default();
-    let code = "x←?2000⍴0 ⋄ y←x ⋄ +/x×x ⋄ +/y×2 ⋄ x←3 ⋄ ⌈/y".into();
+    let code = "x←?20000⍴0 ⋄ y←x ⋄ +/x×x ⋄ +/y×2 ⋄ x←3 ⋄ ⌈/y".into();
     let request =
         aplomb_ground::protocol::Request::Execute { code, name: "line".into(), silent: true };
     s.handle(request, &mut heard);
@@ -70,13 +70,13 @@ fn each_statement_of_a_line_is_told_by_its_names() {
 const MET: &[(&str, &str)] = &[
     ("+/a[I]", "≢∪I"),
     ("+/2×a[1+2×I]", "≢∪1+2×I"),
-    ("+/a[2000|I+7]", "≢∪2000|I+7"),
+    ("+/a[20000|I+7]", "≢∪20000|I+7"),
     ("+/a[I[J]]", "≢∪I[J]"),
     ("+/a[I]-a[⌽I]", "≢∪I"),
     ("+/a[I]-a[J]", "≢∪I,J"),
-    ("+/a[I]-a[⍳1500]", "≢∪I,⍳1500"),
-    ("+/,(40 50⍴a)[R;]", "50×≢∪R"),
-    ("+/,(40 50⍴a)[R;S]", "(≢∪R)×≢∪S"),
+    ("+/a[I]-a[⍳15000]", "≢∪I,⍳15000"),
+    ("+/,(100 200⍴a)[R;]", "200×≢∪R"),
+    ("+/,(100 200⍴a)[R;S]", "(≢∪R)×≢∪S"),
     ("+/1↓0,a[I]", "≢∪I"),
 ];
 
@@ -84,7 +84,7 @@ const MET: &[(&str, &str)] = &[
 /// record of a run has their number, and `]why`, `]kernels` tell it.
 #[test]
 fn reads_by_values_are_counted_where_the_values_are_there() {
-    let data = "a←÷⍳2000 ⋄ I←1+?1500⍴900 ⋄ J←?1500⍴300 ⋄ R←?60⍴40 ⋄ S←?45⍴50";
+    let data = "a←÷⍳20000 ⋄ I←1+?15000⍴9000 ⋄ J←?15000⍴3000 ⋄ R←?60⍴40 ⋄ S←?45⍴50";
     for (line, count) in MET {
         let mut s = session();
         let t = traced(&mut s, &[data, "⎕DR¨a I J R S", line]);

@@ -9,7 +9,7 @@
 //! claim nothing and are not counted; products and boxes read through shared memory.
 
 use crate::grammar::{Grammar, SETUP};
-use crate::prices::{evaluations, workloads};
+use crate::prices::{told_evaluations, workloads};
 use crate::spoken;
 use crate::support::{Dice, scaled, session};
 use aplomb_compiler::pass::{NoClock, Options, compile};
@@ -434,12 +434,13 @@ fn what_is_told_of_examples_and_workloads_is_what_an_enumeration_counts() {
         for program in programs {
             let id = program.file_stem().and_then(|s| s.to_str()).expect("a name");
             let text = std::fs::read_to_string(&program).expect("a program");
-            let all = evaluations(&mut session(), &text);
+            let all = told_evaluations(&mut session(), &text);
             all.iter().for_each(|(recorded, options)| look(id, recorded, options));
         }
     }
     // A side of a matrix, or all of a vector.
     workloads(40, |id, text, s| {
+        s.core().set_tracing(true);
         if let Ok(recorded) = s.graph_of(text, &["result"]) {
             look(id, &recorded, &Options::default());
         }

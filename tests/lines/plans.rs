@@ -8,7 +8,7 @@ use crate::support::{Heard, bits, session, told};
 use aplomb_ground::protocol::{Event, Failure, Request};
 use aplomb_kernel::session::Session;
 
-const SETUP: &str = "V←0.5×⍳1500 ⋄ W←⌽V ⋄ I←⍳1500 ⋄ V W I";
+const SETUP: &str = "V←0.5×⍳15000 ⋄ W←⌽V ⋄ I←⍳15000 ⋄ V W I";
 
 fn run(s: &mut Session, code: &str) -> Vec<Failure> {
     let mut heard = Heard::default();
@@ -54,13 +54,13 @@ fn an_unchanged_line_needs_no_pass() {
 fn a_graph_that_is_another_each_turn_is_not_compiled_for_ever() {
     const MOST: u64 = 60;
     let mut s = prepared();
-    assert!(run(&mut s, "t←9000⍴'the quick fox ' ⋄ v←1+9000⍴V").is_empty());
+    assert!(run(&mut s, "t←17500⍴'the quick fox ' ⋄ v←1+17500⍴V").is_empty());
     for step in ["∨/'the'⍷i↑t", "+/÷i↑v", "⌈/(-i)↑v", "+/i↓v"] {
         let turns = format!("z←{step} ⋄ w←⎕DL 0×z");
-        let text = format!(":For i :In (1200+⍳600),600⍴3000 ⋄ {turns} ⋄ :EndFor");
+        let text = format!(":For i :In (8200+⍳600),600⍴8500 ⋄ {turns} ⋄ :EndFor");
         let (hits, misses) = looked(&mut s, &text);
         assert!(misses <= MOST && hits > 400, "{step}: {hits} hits, {misses} misses");
-        let [last, alone] = ["z", &format!("i←3000 ⋄ {step}")].map(|code| s.value_of(code));
+        let [last, alone] = ["z", &format!("i←8500 ⋄ {step}")].map(|code| s.value_of(code));
         assert_eq!(bits(&last.unwrap().unwrap()), bits(&alone.unwrap().unwrap()), "{step}");
     }
 }
@@ -176,7 +176,7 @@ fn the_cache_is_bounded_and_keeps_what_was_used_last() {
 fn many_generations_are_planned_in_no_time() {
     let text = |n: usize| {
         let step = "s←r+(1⌽r)+¯1⌽r ⋄ s←s+(1⊖s)+¯1⊖s ⋄ r←(s=3)∨r∧s=4\n";
-        format!("r←40 50⍴2>3|⍳2000\n{}", step.repeat(n))
+        format!("r←100 150⍴2>3|⍳15000\n{}", step.repeat(n))
     };
     let mut s = session();
     let lazy = s.values_of(&text(200), &["r"]).unwrap();
@@ -203,7 +203,7 @@ fn numbers_at_the_places_of_their_own_order_are_sorted_without_places() {
         assert_eq!(bits(&whole), bits(&parts), "{line}");
     }
     // What is equal stays in the order of its places, so ¯0 and 0 are where the grade puts them.
-    assert!(run(&mut s, "Z←1500⍴0 1,(-0×2÷3),¯1 ⋄ P←⍋Z").is_empty());
+    assert!(run(&mut s, "Z←15000⍴0 1,(-0×2÷3),¯1 ⋄ P←⍋Z").is_empty());
     let (one, two) = (s.value_of("Z[⍋Z]"), s.value_of("Z[P]"));
     assert_eq!(bits(&one.unwrap().unwrap()), bits(&two.unwrap().unwrap()));
 }
@@ -216,13 +216,13 @@ fn only_what_is_read_of_an_order_is_looked_for() {
         ("3↑⍒W", 3),
         ("(⍋V)[750]", 1),
         ("V[(⍋V)[750]]", 1),
-        ("{⊃⍋⍵}⍤1⊢20 75⍴W", 20),
-        ("{3↑⍋⍵}⍤1⊢20 75⍴W", 60),
-        ("{⊃⌽⍒⍵}⍤1⊢20 75⍴W", 20),
-        ("{2↑⍵[⍋⍵]}⍤1⊢20 75⍴W", 40),
+        ("{⊃⍋⍵}⍤1⊢200 75⍴W", 200),
+        ("{3↑⍋⍵}⍤1⊢200 75⍴W", 600),
+        ("{⊃⌽⍒⍵}⍤1⊢200 75⍴W", 200),
+        ("{2↑⍵[⍋⍵]}⍤1⊢200 75⍴W", 400),
         // All of it is read, or more than some of it.
-        ("⌽⍋W", 1500),
-        ("{10↑⍋⍵}⍤1⊢20 75⍴W", 1500),
+        ("⌽⍋W", 15000),
+        ("{10↑⍋⍵}⍤1⊢200 75⍴W", 15000),
     ] {
         let told = told(&[], &[SETUP, line]);
         let order = told.kernels.iter().find(|k| k.skeleton == "lib").unwrap();
@@ -250,29 +250,29 @@ fn a_loop_whose_array_grows_by_an_item_it_looked_at_compiles_no_plan_for_every_l
 /// Lines whose launches hold numbers that lie in memory: shared ones, exponents, divisors, results
 /// of launches before them; and one of each kind of launch.
 const AGAIN: &[&str] = &[
-    "V×1500⍴K",
-    "V*1500⍴K",
+    "V×15000⍴K",
+    "V*15000⍴K",
     "V÷⌈/V",
     "(+/V×W)÷≢V",
-    "+/V×1500⍴K",
-    "+/V<1500⍴K×700",
-    "⌊V÷1500⍴N",
-    "(1500⍴N)|I",
-    "+\\V×1500⍴K",
+    "+/V×15000⍴K",
+    "+/V<15000⍴K×700",
+    "⌊V÷15000⍴N",
+    "(15000⍴N)|I",
+    "+\\V×15000⍴K",
     "(∨\\B)∧⌽∨\\⌽B",
     "(+\\B)×⌽+\\⌽B",
     "(V>⌈/W÷2)/V",
     "V[⍋W]",
-    "{⍵+(1500⍴K)×⍵}⍣3⊢V",
-    "7○V÷1500⍴K×400",
+    "{⍵+(15000⍴K)×⍵}⍣3⊢V",
+    "7○V÷15000⍴K×400",
     "+/30 50⍴V",
-    "⌈⌿30 50⍴V×1500⍴K",
+    "⌈⌿300 50⍴V×15000⍴K",
     "(30 50⍴V)+.×50 4⍴W",
     "(300 5⍴V)+.×5 4⍴W",
     "2/2⌿30 50⍴V",
-    "V×1,(1498⍴N,2),1",
+    "V×1,(14998⍴N,2),1",
     "⍉(9⍴2)⊤I",
-    "V×(I>1500⍴N×100)+1500⍴K",
+    "V×(I>15000⍴N×100)+15000⍴K",
 ];
 
 #[test]
@@ -280,8 +280,8 @@ fn a_line_that_runs_again_is_as_if_it_had_never_run() {
     let given = |turn: usize| {
         let (step, every) = (turn as f64 + 0.5, turn + 2);
         format!(
-            "V←{step}×⍳1500 ⋄ W←⌽V-{turn} ⋄ I←{turn}⌽⍳1500 ⋄ K←,{turn}+0.25 ⋄ N←,{every} ⋄ \
-             B←0={every}00|⍳1500 ⋄ V W I K N B"
+            "V←{step}×⍳15000 ⋄ W←⌽V-{turn} ⋄ I←{turn}⌽⍳15000 ⋄ K←,{turn}+0.25 ⋄ N←,{every} ⋄ \
+             B←0={every}00|⍳15000 ⋄ V W I K N B"
         )
     };
     let mut old = prepared();

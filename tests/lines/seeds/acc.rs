@@ -189,7 +189,7 @@ fn acc_28_an_ordered_fold_says_so() {
 
 #[test]
 fn acc_29_an_expression_is_compiled_once() {
-    let mut s = prepared(&["V←0.5×⍳1500 ⋄ W←⌽V", "V W", "k←÷8"], "", false).expect("arrays");
+    let mut s = prepared(&["V←0.5×⍳15000 ⋄ W←⌽V", "V W", "k←÷8"], "", false).expect("arrays");
     let mut looked = |line: &str| {
         let was = s.core().plans().tally();
         page::run(&mut s, line).expect("a value");

@@ -646,7 +646,7 @@ fn acl_41_waves_give_what_whole_arrays_give() {
 #[test]
 fn acl_43_front_end_and_launches_are_timed_apart() {
     let line = format!("+/{}B", "A+0.5×".repeat(50));
-    let setup = ["A←0.5×⍳2000 ⋄ B←⌽A", "A B"];
+    let setup = ["A←0.5×⍳20000 ⋄ B←⌽A", "A B"];
     let trace = traced(&[&setup[..], &[line.as_str()]].concat(), "").expect("a trace");
     assert!(trace.times["front_ms"] > 0.0 && trace.times["launch_ms"] > 0.0, "{:?}", trace.times);
     assert!(trace.nodes.iter().filter(|n| n.kind == "map").count() >= 100);

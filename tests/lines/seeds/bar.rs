@@ -82,7 +82,7 @@ fn bar_08_numbers_alone_run_nothing() {
 #[test]
 fn bar_11_what_is_closed_over_is_a_parameter() {
     row("BAR-11");
-    let mut s = prepared(&["A←0.5×⍳2000", "A", "x←÷8", "{x+⍵}¨A"], "", false).expect("a value");
+    let mut s = prepared(&["A←0.5×⍳20000", "A", "x←÷8", "{x+⍵}¨A"], "", false).expect("a value");
     let was = s.core().plans().tally();
     run(&mut s, "x←÷3 ⋄ {x+⍵}¨A").expect("a value");
     let now = s.core().plans().tally();

@@ -126,8 +126,11 @@ pub fn tell_text(record: &mut LaunchRecord, plan: &Plan, k: usize, code: &kir::C
     tell_occupancy(record, SM_90.arch);
 }
 
-/// The boxes of blocks that take so many results in a row.
+/// The boxes of blocks that take so many results in a row. None: there is no point to take.
 fn in_a_row(plan: &Plan, launch: &Launch, each: u64) -> Option<BlockRecord> {
+    if launch.domain.contains(&0) {
+        return None;
+    }
     let points = kir::Form::in_a_row(launch, each)?;
     let block = plan.block(launch, &points)?;
     let along = launch.domain.iter().zip(&points).map(|(all, own)| all.div_ceil(*own) as u64);

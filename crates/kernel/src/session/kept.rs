@@ -12,8 +12,10 @@ use aplomb_ground::error::{Error, OnHost, count};
 use aplomb_ground::limits::Interrupt;
 use aplomb_ground::span::first_line;
 use aplomb_ground::span::{Place, Span};
-use aplomb_ground::trace::{Config, Diagnostic, LaunchRecord, ResultRecord, SourceText, Trace};
-use aplomb_language::eval::cx::SMALL;
+use aplomb_ground::trace::{
+    Config, Diagnostic, LaunchRecord, NodeRecord, ResultRecord, SourceText, Trace,
+};
+use aplomb_language::eval::cx::{AT_HAND, SMALL};
 use aplomb_language::eval::host::Much;
 use aplomb_language::eval::work::Reason;
 use aplomb_plans::kir;
@@ -573,11 +575,18 @@ fn tell_apart(trace: &mut Trace) {
 /// The launches that a run makes only while somebody looks on: of so few elements, made of as few,
 /// all is computed where it stands.
 fn at_once(trace: &Trace) -> Option<Diagnostic> {
+    let size = |n: &NodeRecord| n.shape.iter().product::<usize>();
     let mut small: Vec<bool> = Vec::new();
     for n in &trace.nodes {
-        let few = n.shape.iter().product::<usize>() <= SMALL;
-        let all = |of: &u32| small.get(*of as usize).is_some_and(|small| *small);
-        small.push(few && n.inputs.iter().all(all));
+        let most = match n.kind.as_str() {
+            "input" | "const" | "map" | "reduce" | "transform" | "gather" => AT_HAND,
+            _ => SMALL,
+        };
+        let all = |of: &u32| {
+            let few = trace.nodes.get(*of as usize).is_some_and(|of| size(of) <= most);
+            few && small.get(*of as usize).is_some_and(|small| *small)
+        };
+        small.push(size(n) <= most && n.inputs.iter().all(all));
     }
     let is_small = |n: &u32| small.get(*n as usize).is_some_and(|small| *small);
     let of = |k: &&LaunchRecord| k.body.iter().all(is_small);
@@ -594,8 +603,9 @@ fn at_once(trace: &Trace) -> Option<Diagnostic> {
         _ => format!("no launches of {}", names()),
     };
     let text = format!(
-        "a run that nobody looks at makes {which}: at most {SMALL} elements are computed where \
-         they stand"
+        "a run that nobody looks at makes {which}: functions of items, folds, moves and places \
+         of at most {AT_HAND} elements, and all else of at most {SMALL}, are computed where they \
+         stand"
     );
     let place = |k: &LaunchRecord| {
         let spans = |n: &u32| trace.nodes.get(*n as usize)?.span.first().copied();

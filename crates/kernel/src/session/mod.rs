@@ -636,13 +636,21 @@ impl Session {
         self.run_for(text, names, false)
     }
 
-    /// The graph that `values_of` would compile. The text must not need values before its end.
+    /// The graph that `values_of` would compile; where all is so small that nothing would wait, the
+    /// one that a story has of it. The text must not need values before its end.
     pub fn graph_of(&mut self, text: &str, names: &[&str]) -> Result<Rc<Recorded>, Error> {
+        if !self.core.mode().whole {
+            let done = self.run_for(text, names, true);
+            if let Some(graph) = self.core.take_forced().pop() {
+                return Ok(graph.recorded);
+            }
+            done?;
+        }
+        self.interp.set_record_all(true);
         let done = self.run_for(text, names, true);
-        let graph = self.core.take_forced().pop();
-        graph
-            .map(|g| g.recorded)
-            .ok_or_else(|| done.err().unwrap_or_else(|| internal("nothing was pending")))
+        self.interp.set_record_all(false);
+        let graph = self.core.take_forced().pop().map(|graph| graph.recorded);
+        graph.ok_or_else(|| done.err().unwrap_or_else(|| internal("nothing was pending")))
     }
 
     fn run_for(&mut self, text: &str, names: &[&str], dry: bool) -> Result<Vec<Array>, Error> {

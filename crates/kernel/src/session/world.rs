@@ -11,7 +11,7 @@ use super::record::Clock;
 use super::shown;
 use crate::files;
 use aplomb_compiler::pass::{Compiled, Log, Timed};
-use aplomb_devices::device::cpu::at_once::{Few, at_once};
+use aplomb_devices::device::cpu::at_once::{Few, at_once, by_parts};
 use aplomb_devices::device::cpu::{Cpu, apply, registers::compile};
 use aplomb_devices::device::{Device, DeviceError, RunCtx, Tune};
 use aplomb_ground::chart::Chart;
@@ -188,6 +188,14 @@ impl<'a> World<'a> {
     }
 }
 
+/// An array's items where they lie, or its number.
+fn few(a: &Array) -> Option<Few<'_>> {
+    match storage(a) {
+        Some(held) => Some(Few::Many(held.view())),
+        None => a.number_scalar().map(Few::One),
+    }
+}
+
 /// The statements that are known by what they wrote, at most.
 const MOST_BEGINS: usize = 1 << 16;
 
@@ -308,14 +316,26 @@ impl Host for World<'_> {
     }
 
     fn typed(&self, op: Op, x: &Array, y: &Array) -> Result<Option<Array>> {
-        let few = |a| match storage(a) {
-            Some(held) => Some(Few::Many(held.view())),
-            None => a.number_scalar().map(Few::One),
-        };
         let (Some(a), Some(b)) = (few(x), few(y)) else { return Ok(None) };
         let of = if x.rank() == 0 { y } else { x };
         let isa = self.core.device.cpu.isa();
         let made = at_once(isa, op, [a, b], of.len(), &self.core.budget)?;
+        Ok(made.map(|made| Array::dense(of.shape(), Arc::new(made))))
+    }
+
+    fn by_parts(
+        &self,
+        op: (Op, DType),
+        ct: f64,
+        x: &Array,
+        y: Option<&Array>,
+    ) -> Result<Option<Array>> {
+        let of = if x.rank() > 0 { x } else { y.map_or(x, |y| y) };
+        let (isa, n, budget) = (self.core.device.cpu.isa(), of.len(), &self.core.budget);
+        let (Some(a), Some(b)) = (few(x), y.map_or(Some(Few::One(0.0)), few)) else {
+            return Ok(None);
+        };
+        let made = by_parts(isa, op, ct, [a, b], n, budget)?;
         Ok(made.map(|made| Array::dense(of.shape(), Arc::new(made))))
     }
 

@@ -16,8 +16,12 @@ use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// Above this many elements an element-wise operation is recorded instead of run.
+/// Above this many elements an operation is recorded instead of run.
 pub const SMALL: usize = 1_000;
+
+/// The same of operations that have loops of their own for what is at hand: functions of items,
+/// folds, moves and places. Until then such a loop is done before a launch would have begun.
+pub const AT_HAND: usize = 8_000;
 
 /// The ways in which functions show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

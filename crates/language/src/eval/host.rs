@@ -147,6 +147,19 @@ pub trait Host {
         Ok(None)
     }
 
+    /// Any operation of one array or two, of one shape where none is a number, to a result of that
+    /// type. None: some item is suspect, and the caller must take the scalar meaning. Errors: WS
+    /// FULL.
+    fn by_parts(
+        &self,
+        _op: (Op, DType),
+        _ct: f64,
+        _x: &Array,
+        _y: Option<&Array>,
+    ) -> Result<Option<Array>> {
+        Ok(None)
+    }
+
     /// The folds of rows of so many floats, at most a block each, in their order
     /// (`prim::reduce`), to results of that type before they are rounded to it. False: some result
     /// is suspect, or rows are folded otherwise.

@@ -4,7 +4,7 @@
 //! Both ways give the same values: eager results take the dtype that `Op::result` says, and one
 //! table (`prim::scalar`) holds the meaning.
 
-use super::cx::{Cx, SMALL};
+use super::cx::{AT_HAND, Cx, SMALL};
 use aplomb_ground::error::{Error, Result, bug, domain, length, rank, untraced};
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, Buf, DType, Data, Digits, Shape, View, elements};
@@ -75,7 +75,22 @@ impl Cx<'_> {
 
     /// Whether an operation with that many elements is recorded. One on complex numbers never is.
     pub fn records(&self, args: &[&Array], n: usize) -> bool {
-        (n > SMALL || self.sys.records_all() || args.iter().any(|a| a.pending().is_some()))
+        self.records_above(SMALL, args, n)
+    }
+
+    /// The same of an operation that has a loop for what is at hand.
+    pub(super) fn leaves_hand(&self, args: &[&Array], n: usize) -> bool {
+        self.records_above(self.hand(), args, n)
+    }
+
+    /// The most elements that such an operation takes at once. Where a function is read for
+    /// somebody else, what it makes of none of its arguments is recorded as it always was.
+    pub fn hand(&self) -> usize {
+        if self.sys.recorder.ahead { SMALL } else { AT_HAND }
+    }
+
+    fn records_above(&self, most: usize, args: &[&Array], n: usize) -> bool {
+        (n > most || self.sys.records_all() || args.iter().any(|a| a.pending().is_some()))
             && !args.iter().any(|a| a.is_complex())
     }
 
@@ -104,6 +119,9 @@ impl Cx<'_> {
         let cell = self.sys.tape.cell(node, meta);
         if self.sys.scope.is_conditional() && cell.fails() != Fails::Never {
             return Err(untraced("something that no cell decides stands under a guard"));
+        }
+        if cell.fails() == Fails::Overflow {
+            self.sys.tape.leave_open(&cell);
         }
         if cell.shape().is_empty() {
             self.pile(&cell)?;
@@ -257,7 +275,7 @@ impl Cx<'_> {
         };
         let (dtype, range) = self.result(op, &facts);
         let pending = x.pending().is_some() || y.pending().is_some();
-        if self.records(&[&x, &y], n) && (pending || !shape.is_empty()) {
+        if self.leaves_hand(&[&x, &y], n) && (pending || !shape.is_empty()) {
             let node = Node::map(op, ct, [x, y]);
             return self.cell(node, shape, (dtype, range));
         }
@@ -328,7 +346,7 @@ impl Cx<'_> {
         let fact = known(y);
         let ct = if fact.0 == DType::F32 { 0.0 } else { self.sys.settings.ct };
         let (dtype, range) = self.result(op, &[fact]);
-        if self.records(&[y], n) {
+        if self.leaves_hand(&[y], n) {
             let node = Node::map(op, ct, [y.settled()]);
             return self.cell(node, shape, (dtype, range));
         }
@@ -414,7 +432,7 @@ impl Cx<'_> {
         if let Some(made) = self.few_at_hand(a, &m, n)? {
             return Ok(made);
         }
-        let large = n > SMALL || self.sys.records_all() && a.rank() > 0;
+        let large = n > self.hand() || self.sys.records_all() && a.rank() > 0;
         if a.is_uniform() && !a.is_complex() && (a.pending().is_some() || large) {
             let fills = m.read.tests.iter().map(|t| t.fill);
             let range = known(a)

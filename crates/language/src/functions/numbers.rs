@@ -55,9 +55,8 @@ const SEVERAL: usize = 16;
 /// that are there and the same.
 fn repeated(y: &Array) -> Option<f64> {
     let Some(cell) = y.pending() else {
-        let held = storage(y).filter(|_| y.len() >= SEVERAL && y.is_of_f64())?;
-        let (first, view) = (y.number_at(0)?, held.view());
-        return view.each().all(|x| x.to_bits() == first.to_bits()).then_some(first);
+        let held = storage(y).filter(|_| y.len() >= SEVERAL && !y.is_char() && !y.is_complex())?;
+        return held.view().repeats_one().then(|| y.number_at(0)).flatten();
     };
     let node = cell.node()?;
     let (read, along) = node.facts().place()?;

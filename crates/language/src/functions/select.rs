@@ -5,10 +5,10 @@ use super::cells;
 use super::of_its_type;
 use super::shape::{Axis, reshaped};
 use super::straight::{Plane, are_scattered, line, plane};
-use crate::eval::cx::{Cx, SMALL};
+use crate::eval::cx::Cx;
 use crate::eval::lower::places::Chosen;
 use crate::functions::amend::picked;
-use aplomb_ground::error::{Result, domain, index, length, rank};
+use aplomb_ground::error::{Error, Result, domain, index, length, rank};
 use aplomb_ground::limits::{Budget, Ticks};
 use aplomb_values::array::{
     Array, DType, Data, Ragged, Shape, View, advance, checked_elements, elements, storage,
@@ -138,7 +138,7 @@ pub fn indexed(cx: &mut Cx<'_>, a: &Array, indices: &[Option<Array>]) -> Result<
 /// A few items of a list that are there, at places that are stored as whole numbers. None: they are
 /// others, or some place is none.
 fn few_of_list(cx: &Cx<'_>, a: &Array, i: &Array) -> Result<Option<Array>> {
-    let few = i.len() <= SMALL && !i.is_empty() && !cx.sys.records_all();
+    let few = i.len() <= cx.hand() && !i.is_empty() && !cx.sys.records_all();
     let (Some(held), Some(view)) = (storage(a).filter(|_| few && a.rank() == 1), i.view_there())
     else {
         return Ok(None);
@@ -313,8 +313,33 @@ pub fn places_of(shape: &[usize], sels: &[Sel], budget: &Budget) -> Result<(Shap
     Ok((out, all))
 }
 
+/// Cells of a stored array by their places on its first axis, copied whole. None: it is chosen
+/// along other axes too, or is not stored so.
+fn whole_cells(budget: &Budget, a: &Array, sels: &[Sel]) -> Result<Option<Array>> {
+    let [Sel::At { shape, places }, rest @ ..] = sels else { return Ok(None) };
+    let held = storage(a).filter(|held| held.dtype() != DType::Complex);
+    let all = !rest.is_empty() && rest.iter().all(|sel| matches!(sel, Sel::All));
+    let (Some(held), true, true) = (held, all, !places.is_empty() && !a.is_empty()) else {
+        return Ok(None);
+    };
+    let shape: Shape = shape.iter().chain(&a.shape()[1..]).copied().collect();
+    let (n, size) = (checked_elements(&shape)?, elements(&a.shape()[1..]));
+    let made = of_its_type!(held, budget, |items, _fill| {
+        let (mut out, mut ticks) = (budget.room(n)?, budget.ticks());
+        for place in places {
+            ticks.spend(size)?;
+            out.extend_from_slice(&items[place * size..][..size]);
+        }
+        Ok::<_, Error>(out)
+    });
+    Ok(Some(Array::dense(shape, Arc::new(made))))
+}
+
 fn at_sels(cx: &mut Cx<'_>, a: &Array, sels: &[Sel]) -> Result<Array> {
     let a = cx.ready_outer(a)?;
+    if let Some(made) = whole_cells(cx.budget(), &a, sels)? {
+        return Ok(made);
+    }
     // For each item its place as it was chosen, along an axis and in all, and as it is gathered.
     let each = 2 * size_of::<usize>() + size_of::<std::result::Result<usize, f64>>();
     let bytes: usize = sels

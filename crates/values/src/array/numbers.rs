@@ -29,6 +29,26 @@ macro_rules! by_type {
 }
 
 impl View<'_> {
+    /// Whether every item is the first one, bit by bit.
+    pub fn repeats_one(&self) -> bool {
+        fn all<T: Copy>(items: &[T], same: impl Fn(T, T) -> bool) -> bool {
+            let of = |first: &T| items.iter().all(|x| same(*x, *first));
+            items.first().is_none_or(of)
+        }
+        match self {
+            View::Bool(v) => all(v, |x, y| x == y),
+            View::I8(v) => all(v, |x, y| x == y),
+            View::I16(v) => all(v, |x, y| x == y),
+            View::I32(v) => all(v, |x, y| x == y),
+            View::F32(v) => all(v, |x, y| x.to_bits() == y.to_bits()),
+            View::F64(v) => all(v, |x, y| x.to_bits() == y.to_bits()),
+            View::Complex(v) => {
+                all(v, |x, y| x.re.to_bits() == y.re.to_bits() && x.im.to_bits() == y.im.to_bits())
+            }
+            View::Char(v) => all(v, |x, y| x == y),
+        }
+    }
+
     /// All items as `number` gives them. Errors: WS FULL, INTERRUPT.
     pub fn numbers(&self, budget: &Budget) -> Result<Vec<f64>> {
         let mut out = budget.room(self.len())?;

@@ -4,8 +4,8 @@
 //! `run` is the generic loop for host items and small arrays; large ones become transforms.
 
 use crate::array::{
-    Array, Buf, Complex64, Data, Digits, Items, Ragged, Shape, View, advance, checked_elements,
-    chosen, elements, storage, strides,
+    Array, Buf, Complex64, DType, Data, Digits, Items, Ragged, Shape, View, advance,
+    checked_elements, chosen, elements, narrowest, storage, strides,
 };
 use crate::dag::ix::{Atom, Ix, linear};
 use crate::dag::pieces::{Piece, Pieces};
@@ -13,6 +13,7 @@ use crate::dag::{Along, Read, Test};
 use aplomb_ground::error::{Result, domain};
 use aplomb_ground::limits::Budget;
 use std::collections::HashMap;
+use std::iter::repeat_n;
 use std::sync::Arc;
 
 /// Places that are laid out between two looks at the interrupt.
@@ -182,7 +183,7 @@ impl Move {
             let some = from..(from + AT_ONCE).min(n);
             ticks.spend(some.len())?;
             pieces.each(&self.shape, some, &mut place, &mut |_, piece| match piece {
-                Piece::Fill { with, len } => places.extend(std::iter::repeat_n(Err(with), len)),
+                Piece::Fill { with, len } => places.extend(repeat_n(Err(with), len)),
                 Piece::From { at, step, len } => {
                     places.extend((0..len as i64).map(|k| Ok((at + k * step) as usize)));
                 }
@@ -207,6 +208,20 @@ impl Move {
             Data::Num(x, Digits::Single) => {
                 let one = [*x as f32];
                 Buf::f32(self.items(&offset, &one, |f| f as f32, n, budget)?, budget)?
+            }
+            Data::Num(x, Digits::Any) if plain && n > 0 && narrowest(*x).is_integer() => {
+                match narrowest(*x) {
+                    DType::Bool => {
+                        Buf::bools(self.items(&offset, &[*x as u8], |_| 0, n, budget)?, budget)?
+                    }
+                    DType::I8 => {
+                        Buf::i8(self.items(&offset, &[*x as i8], |_| 0, n, budget)?, budget)?
+                    }
+                    DType::I16 => {
+                        Buf::i16(self.items(&offset, &[*x as i16], |_| 0, n, budget)?, budget)?
+                    }
+                    _ => Buf::i32(self.items(&offset, &[*x as i32], |_| 0, n, budget)?, budget)?,
+                }
             }
             Data::Num(x, Digits::Any) => {
                 let all = self.items(&offset, &[*x], |f| f, n, budget)?;
@@ -255,6 +270,11 @@ impl Move {
                 let at = offset.c + place.iter().enumerate().map(of).sum::<i64>();
                 match step {
                     1 => out.extend_from_slice(&from[at as usize..at as usize + row]),
+                    0 if row > 0 => out.extend(repeat_n(from[at as usize], row)),
+                    -1 if row > 0 => {
+                        let last = at as usize;
+                        out.extend(from[last + 1 - row..=last].iter().rev());
+                    }
                     _ => out.extend((0..row as i64).map(|k| from[(at + k * step) as usize])),
                 }
                 advance(&mut place, around);

@@ -117,6 +117,11 @@ pub fn chain<T, E>(
 /// `last`: the axis is the last of its array.
 pub fn fold(op: Op, ct: f64, items: &[f64], last: bool, dtype: DType) -> Result<f64, Fail> {
     if is_single(op, dtype) {
+        let bare = |x, y| Ok::<_, Infallible>(added(x, y));
+        let Ok(sum) = tree(items, last, SINGLES, bare, |x, y| Ok(x + y));
+        if let Some(x) = sum.filter(|x| x.is_finite()) {
+            return Ok(x);
+        }
         let (short, long) =
             (|x, y| eval_as(DType::F32, Op::Add, 0.0, x, y), |x, y| eval(Op::Add, 0.0, x, y));
         let sum = tree(items, last, SINGLES, short, long)?;
@@ -337,6 +342,11 @@ where
     chain(blocks.collect::<Result<Vec<_>, _>>()?, end)
 }
 
+/// A sum of f32 in f32; what overflows is not finite, and stays so.
+fn added(x: f64, y: f64) -> f64 {
+    f64::from(x as f32 + y as f32)
+}
+
 /// The same tree with the bare operation, for those whose failures show in the result.
 fn plain(op: Op, items: &[f64], last: bool) -> Option<f64> {
     fn sure(items: &[f64], last: bool, op: impl Fn(f64, f64) -> f64 + Copy) -> Option<f64> {
@@ -365,38 +375,57 @@ pub fn along(
 ) -> Result<Vec<f64>, (usize, Fail)> {
     let inner: usize = shape[axis + 1..].iter().product();
     if inner > 1
-        && (1..=ROWS).contains(&shape[axis])
-        && !is_single(op, dtype)
-        && let Some(out) = rows_folded(op, items, shape[axis] * inner, inner)
+        && shape[axis] > 0
+        && let Some(out) = rows_folded((op, dtype), items, shape[axis] * inner, inner)
     {
         return Ok(out);
     }
     lines(items, shape, axis, |line, last| fold(op, ct, line, last, dtype))
 }
 
-/// The rows of each `size` items, of `inner` items each, folded first to last: the order of as many
-/// as a block has (`tree`). None: the operation is another, or its failure may show in a result.
-fn rows_folded(op: Op, items: &[f64], size: usize, inner: usize) -> Option<Vec<f64>> {
+/// The rows of each `size` items, of `inner` items each, folded block after block, each first to
+/// last (`tree`). None: the operation is another, or its failure may show in a result.
+fn rows_folded(
+    (op, dtype): (Op, DType),
+    items: &[f64],
+    size: usize,
+    inner: usize,
+) -> Option<Vec<f64>> {
     fn all(
         (items, size, inner): (&[f64], usize, usize),
         op: impl Fn(f64, f64) -> f64,
+        end: impl Fn(f64, f64) -> f64,
     ) -> Option<Vec<f64>> {
-        let mut out = Vec::new();
+        let (mut out, mut own) = (Vec::new(), Vec::new());
         for rows in items.chunks_exact(size) {
             let from = out.len();
-            out.extend_from_slice(&rows[..inner]);
-            for row in rows[inner..].chunks_exact(inner) {
-                out[from..].iter_mut().zip(row).for_each(|(sum, x)| *sum = op(*sum, *x));
+            for (k, block) in rows.chunks(ROWS * inner).enumerate() {
+                own.clear();
+                own.extend_from_slice(&block[..inner]);
+                for row in block[inner..].chunks_exact(inner) {
+                    own.iter_mut().zip(row).for_each(|(sum, x)| *sum = op(*sum, *x));
+                }
+                match k {
+                    0 => out.extend_from_slice(&own),
+                    _ => out[from..].iter_mut().zip(&own).for_each(|(sum, x)| *sum = end(*sum, *x)),
+                }
             }
         }
         out.iter().fold(true, |all, x| all & x.is_finite()).then_some(out)
     }
     let of = (items, size, inner);
     match op {
-        Op::Add => all(of, |x, y| x + y),
-        Op::Mul => all(of, |x, y| x * y),
-        Op::Max => all(of, |x, y| if x > y { x } else { y }),
-        Op::Min => all(of, |x, y| if x < y { x } else { y }),
+        Op::Add if is_single(op, dtype) => all(of, added, |x, y| x + y),
+        Op::Add => all(of, |x, y| x + y, |x, y| x + y),
+        Op::Mul => all(of, |x, y| x * y, |x, y| x * y),
+        Op::Max => {
+            let most = |x, y| if x > y { x } else { y };
+            all(of, most, most)
+        }
+        Op::Min => {
+            let least = |x, y| if x < y { x } else { y };
+            all(of, least, least)
+        }
         _ => None,
     }
 }

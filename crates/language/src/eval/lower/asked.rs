@@ -5,7 +5,7 @@
 //! A comparison of whole numbers of 32 bits needs none of that: no two of them are equal within the
 //! largest ⎕CT, which is 2*¯32, so it is exact.
 
-use crate::eval::cx::{Cx, SMALL};
+use crate::eval::cx::{AT_HAND, Cx};
 use aplomb_ground::error::Result;
 use aplomb_values::array::{Array, Buf, DType, Data, Shape, View};
 use aplomb_values::prim::op::Op;
@@ -70,7 +70,7 @@ fn one<'a, T: TryFrom<i64>>(x: f64) -> Option<Few<'a, T>> {
 
 /// The items of an array, or None: it is a number.
 fn items(a: &Array) -> Option<View<'_>> {
-    a.view_there().filter(|view| (1..=SMALL).contains(&view.len()))
+    a.view_there().filter(|view| (1..=AT_HAND).contains(&view.len()))
 }
 
 /// Writes what an operation gives for a few items. False: it is no question, or the items are of
@@ -128,7 +128,7 @@ impl Cx<'_> {
         }
         let of = if x.rank() == 0 { y } else { x };
         let fits = x.rank() == 0 || y.rank() == 0 || x.shape() == y.shape();
-        if !fits || !(1..=SMALL).contains(&of.len()) || self.sys.records_all() {
+        if !fits || !(1..=self.hand()).contains(&of.len()) || self.sys.records_all() {
             return Ok(None);
         }
         let mut out = self.budget().filled(0u8, of.len())?;

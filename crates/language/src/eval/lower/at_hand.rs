@@ -6,19 +6,19 @@
 //! loop finds suspect is left to the long way, which takes the scalar meaning.
 
 use super::known;
-use crate::eval::cx::{Cx, SMALL};
+use crate::eval::cx::Cx;
 use aplomb_ground::error::Result;
 use aplomb_values::array::{Array, DType, Data, Digits, Shape, storage};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Src;
 
 /// A number, or a few floats.
-fn few(a: &Array) -> Option<Src<'_>> {
+fn few(a: &Array, most: usize) -> Option<Src<'_>> {
     match a.data() {
         Data::Num(x, _) => Some(Src::One(*x)),
         _ => {
             let items = a.floats_there()?;
-            (1..=SMALL).contains(&items.len()).then_some(Src::Many(items))
+            (1..=most).contains(&items.len()).then_some(Src::Many(items))
         }
     }
 }
@@ -42,7 +42,9 @@ impl Cx<'_> {
         x: &Array,
         y: Option<&Array>,
     ) -> Result<Option<Array>> {
-        let (Some(a), Some(b)) = (few(x), y.map_or(Some(Src::One(0.0)), few)) else {
+        let most = self.hand();
+        let of = |y| few(y, most);
+        let (Some(a), Some(b)) = (of(x), y.map_or(Some(Src::One(0.0)), of)) else {
             return y.map_or(Ok(None), |y| self.typed(op, x, y));
         };
         let Some(of) = like((a, b), x, y) else { return Ok(None) };
@@ -50,6 +52,9 @@ impl Cx<'_> {
             return Ok(None);
         }
         let dtype = result(op, x, y);
+        if dtype != DType::F64 {
+            return self.host.by_parts((op, dtype), self.sys.settings.ct, x, y);
+        }
         let mut out = self.budget().filled(0.0, of.len())?;
         if !self.host.apply((op, dtype), self.sys.settings.ct, a, b, &mut out) {
             return Ok(None);
@@ -60,7 +65,8 @@ impl Cx<'_> {
     /// The same of arithmetic on a few whole numbers or f32. None: it is for the long way. Errors:
     /// WS FULL.
     fn typed(&mut self, op: Op, x: &Array, y: &Array) -> Result<Option<Array>> {
-        let arithmetic = matches!(op, Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Max | Op::Min);
+        let arithmetic =
+            matches!(op, Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Max | Op::Min | Op::Residue);
         // A number of f32 widens whole ones.
         let single = |a: &Array| matches!(a.data(), Data::Num(_, Digits::Single));
         let is_number = |a: &Array| matches!(a.data(), Data::Num(_, _));
@@ -70,7 +76,7 @@ impl Cx<'_> {
         let there = |a: &Array| is_number(a) || storage(a).is_some_and(|_| a.rank() > 0);
         let of = if is_number(x) { y } else { x };
         let alike = is_number(x) || is_number(y) || x.shape() == y.shape();
-        let few = alike && there(x) && there(y) && (1..=SMALL).contains(&of.len());
+        let few = alike && there(x) && there(y) && (1..=self.hand()).contains(&of.len());
         if !arithmetic || !few || !self.takes_few(op) {
             return Ok(None);
         }
@@ -91,7 +97,9 @@ impl Cx<'_> {
             return Ok(None);
         }
         let second = y.as_deref();
-        let (Some(a), Some(b)) = (few(x), second.map_or(Some(Src::One(0.0)), few)) else {
+        let most = self.hand();
+        let of = |y| few(y, most);
+        let (Some(a), Some(b)) = (of(x), second.map_or(Some(Src::One(0.0)), of)) else {
             return Ok(None);
         };
         let place = if into_y { second } else { Some(&*x) };

@@ -106,6 +106,11 @@ impl Cx<'_> {
         let ready: Result<Vec<Array>> = args.iter().map(|a| self.ready(a, "argument")).collect();
         let ready = ready?;
         if !ready.iter().any(Array::is_complex) {
+            if !shape.is_empty()
+                && let Some(made) = self.host.by_parts((op, dtype), ct, &ready[0], ready.get(1))?
+            {
+                return Ok(made);
+            }
             let own = |k: usize| match ready.get(k) {
                 Some(a) => lanes(a, self.budget()),
                 None => Ok(Lanes::NONE),

@@ -95,7 +95,7 @@ impl Cx<'_> {
             }
             false => y,
         };
-        let record = self.records(&[y], y.len());
+        let record = self.leaves_hand(&[y], y.len());
         if op == Op::Sub && (record || n > 2) {
             // -/ is +/ of alternating signs.
             let signed = self.alternating(y, axis)?;
@@ -128,7 +128,7 @@ impl Cx<'_> {
         if x.frame().is_some() || y.frame().is_some() {
             return self.framed_dot(op, x, y);
         }
-        if self.records(&[x, y], whole.len()) {
+        if self.leaves_hand(&[x, y], whole.len()) {
             let products = self.map2(op, x, y)?;
             return self.reduce(Op::Add, &products, axis);
         }
@@ -259,7 +259,7 @@ impl Cx<'_> {
                 &taken
             }
         };
-        let few = y.len() <= SMALL && axis + 1 == y.rank();
+        let few = y.len() <= self.hand() && axis + 1 == y.rank();
         // Of truths.
         let least_or_most = match op {
             Op::Lcm if y.dtype() == DType::Bool => Op::Min,

@@ -216,7 +216,7 @@ impl Cx<'_> {
     pub fn record_gather(&mut self, a: &Array, chosen: &[Chosen]) -> Result<Option<Array>> {
         let Some(spots) = self.spots(a, chosen)? else { return Ok(None) };
         let args: Vec<&Array> = std::iter::once(a).chain(&spots.places).collect();
-        if !self.records(&args, elements(&spots.shape)) {
+        if !self.leaves_hand(&args, elements(&spots.shape)) {
             return Ok(None);
         }
         self.gathered(a, spots).map(Some)

@@ -197,9 +197,9 @@ fn what_may_fail_fails_though_nobody_looks() {
 #[test]
 fn a_dfn_over_a_pending_value_is_one_evaluation() {
     let (mut interp, mut host) = (Interp::new(), Host::default());
-    run_in(&mut interp, &mut host, "r←(1↓X)÷¯1↓X←1+5000⍴⍳7 ⋄ vol←{((+/(⍵-(+/⍵)÷≢⍵)*2)÷≢⍵)*0.5}");
+    run_in(&mut interp, &mut host, "r←(1↓X)÷¯1↓X←1+50000⍴⍳7 ⋄ vol←{((+/(⍵-(+/⍵)÷≢⍵)*2)÷≢⍵)*0.5}");
     assert_eq!(host.forces, 0);
-    assert_eq!(run_in(&mut interp, &mut host, "vol ⍟r"), "0.5723851843\n");
+    assert_eq!(run_in(&mut interp, &mut host, "vol ⍟r"), "0.5723912785\n");
     assert_eq!(host.forces, 1);
 }
 
@@ -314,15 +314,15 @@ fn what_does_not_fit_at_once_is_looked_at_one_by_one() {
     let names: String = (0..30).map(|k| format!("t{k}←÷x+{k} ⋄ ")).collect();
     for (x, says) in [("2", "shown\n"), ("¯7", "DOMAIN ERROR\n")] {
         let (mut interp, mut host) = (Interp::new(), Host::default());
-        host.budget = aplomb_ground::limits::Budget::new(1 << 19);
-        assert_eq!(run_in(&mut interp, &mut host, &format!("x←5000⍴{x} ⋄ {names}'shown'")), says);
+        host.budget = aplomb_ground::limits::Budget::new(1 << 22);
+        assert_eq!(run_in(&mut interp, &mut host, &format!("x←50000⍴{x} ⋄ {names}'shown'")), says);
     }
 }
 
 #[test]
 fn a_program_ends_with_what_it_left_open() {
     let (mut interp, mut host) = (Interp::new(), Host::default());
-    assert_eq!(run_in(&mut interp, &mut host, "y←3000⍴1 1 0 ⋄ z←1÷1+y"), "");
+    assert_eq!(run_in(&mut interp, &mut host, "y←30000⍴1 1 0 ⋄ z←1÷1+y"), "");
     assert_eq!((interp.finish(&mut host).is_ok(), host.forces), (true, 1));
     assert_eq!(run_in(&mut interp, &mut host, "z←1÷y"), "");
     let e = interp.finish(&mut host).unwrap_err();

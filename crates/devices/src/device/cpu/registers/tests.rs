@@ -50,7 +50,8 @@ fn run(
     lists: &mut [List<'_>],
     (ct, jumps): (f64, u64),
 ) -> Option<(usize, Vec<f64>, Vec<f64>, u64)> {
-    let function = Function { steps: steps.to_vec(), registers: registers.len(), lists: 0, kept: 0 };
+    let function =
+        Function { steps: steps.to_vec(), registers: registers.len(), lists: 0, kept: 0 };
     let (mut registers, mut fixed) = (registers.to_vec(), fixed.to_vec());
     let functions = [function];
     let request = Request { functions: &functions, fixed: fixed.len(), lists, ct, io: 1.0 };
