@@ -13,7 +13,7 @@ use aplomb_plans::kir::{Copied, TileSize, Tuning};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-const SETUP: &str = "V←0.25×1+7|3×⍳50003 ⋄ B←V>0.75 ⋄ T←100|⍳5003 ⋄ I←2*20+⍳11 ⋄ s←+/∊V B T I";
+const SETUP: &str = "V←0.25×1+7|3×⍳5003 ⋄ B←V>0.75 ⋄ T←100|⍳5003 ⋄ I←2*20+⍳11 ⋄ s←+/∊V B T I";
 
 /// A line, and how many texts each of its launches has.
 const LINES: &[(&str, &[usize])] = &[
@@ -314,7 +314,7 @@ fn a_program_is_tuned_and_each_launch_is_measured_once() {
     let cache = standin::folder();
     let file = cache.path().join("program.apl");
     let text =
-        "V←0.25×1+7|3×⍳5003\n≢⍕V\nhalf←{0.5×⍵+2÷⍵}\nhalf⍣4⊢V\nhalf⍣4⊢V+0×+/V\nhalf⍣4⊢V\n⌈/V\n";
+        "V←0.25×1+7|3×⍳20003\n≢⍕V\nhalf←{0.5×⍵+2÷⍵}\nhalf⍣4⊢V\nhalf⍣4⊢V+0×+/V\nhalf⍣4⊢V\n⌈/V\n";
     std::fs::write(&file, text).expect("a program");
     let tuned = |program: &Path| {
         let mut command =

@@ -440,7 +440,6 @@ fn what_is_told_of_examples_and_workloads_is_what_an_enumeration_counts() {
     }
     // A side of a matrix, or all of a vector.
     workloads(40, |id, text, s| {
-        s.core().set_tracing(true);
         if let Ok(recorded) = s.graph_of(text, &["result"]) {
             look(id, &recorded, &Options::default());
         }

@@ -639,13 +639,11 @@ impl Session {
     /// The graph that `values_of` would compile; where all is so small that nothing would wait, the
     /// one that a story has of it. The text must not need values before its end.
     pub fn graph_of(&mut self, text: &str, names: &[&str]) -> Result<Rc<Recorded>, Error> {
-        if !self.core.mode().whole {
-            let done = self.run_for(text, names, true);
-            if let Some(graph) = self.core.take_forced().pop() {
-                return Ok(graph.recorded);
-            }
-            done?;
+        let done = self.run_for(text, names, true);
+        if let Some(graph) = self.core.take_forced().pop() {
+            return Ok(graph.recorded);
         }
+        done?;
         self.interp.set_record_all(true);
         let done = self.run_for(text, names, true);
         self.interp.set_record_all(false);

@@ -271,8 +271,8 @@ impl Cx<'_> {
         let all = Asked { roots, ..*asked };
         let place = self.place();
         let ns = kept.iter().map(|k| k.ns).collect();
-        let recorded =
-            record(&all, cells, place, self.host.interrupt()).map(|recorded| Recorded { kept_ns: ns, ..recorded });
+        let recorded = record(&all, cells, place, self.host.interrupt())
+            .map(|recorded| Recorded { kept_ns: ns, ..recorded });
         let values = recorded.and_then(|recorded| self.host.force(recorded));
         match values {
             Ok(values) => {
