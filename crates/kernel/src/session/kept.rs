@@ -579,7 +579,7 @@ fn at_once(trace: &Trace) -> Option<Diagnostic> {
     let mut small: Vec<bool> = Vec::new();
     for n in &trace.nodes {
         let most = match n.kind.as_str() {
-            "input" | "const" | "map" | "reduce" | "transform" | "gather" => AT_HAND,
+            "input" | "const" | "map" | "reduce" | "transform" | "gather" | "cat" => AT_HAND,
             _ => SMALL,
         };
         let all = |of: &u32| {

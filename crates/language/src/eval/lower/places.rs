@@ -79,7 +79,7 @@ impl Cx<'_> {
         let n = elements(shape);
         let pending = parts.iter().any(|p| p.pending().is_some());
         let chars = parts.iter().filter(|p| p.is_char()).count();
-        let large = n > SMALL || self.sys.records_all() && n > 0;
+        let large = n > self.hand() || self.sys.records_all() && n > 0;
         if !(pending || large && !self.is_growth(&parts, n))
             || !parts.iter().all(|p| self.recordable(p))
             || chars != 0 && chars != parts.len()
