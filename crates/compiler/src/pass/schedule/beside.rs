@@ -245,12 +245,18 @@ impl Merging<'_> {
     }
 
     fn pays(&mut self, a: usize, bunch: &[usize], like: Likeness) -> Result<bool> {
-        let parts: Vec<&Group> =
-            [a].iter().chain(bunch).filter_map(|k| self.groups[*k].as_ref()).collect();
-        self.written += 2 * parts.iter().map(|g| g.len()).sum::<usize>();
+        // The first is of no kind: it may have taken others.
+        let kinds = [(usize::MAX, a)].into_iter();
+        let kinds = kinds.chain(bunch.iter().map(|b| (self.parts[*b].own, *b)));
+        let group = |(kind, k): (usize, usize)| self.groups[k].as_ref().map(|g| (kind, g));
+        let parts: Vec<(usize, &Group)> = kinds.filter_map(group).collect();
+        self.written += 2 * parts.iter().map(|(_, g)| g.len()).sum::<usize>();
         match like.shares {
             _ if like.asked => Ok(true),
-            true => Ok(together::loss(self.dag, self.keep, &parts)?.is_none()),
+            true => {
+                let loss = together::loss_of(self.dag, self.keep, &parts)?;
+                Ok(loss.is_none())
+            }
             false if self.policies.asks(Policy::Domains) => {
                 together::gains(self.dag, self.keep, &parts)
             }
