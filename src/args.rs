@@ -154,7 +154,7 @@ pub struct TraceArgs {
     /// Every statement that gave a value or had work done, not only one
     #[arg(long, conflicts_with = "line")]
     pub all: bool,
-    /// Without times: the same bytes on every run
+    /// Without times, and numbers drawn from one seed: the same bytes on every run
     #[arg(long)]
     pub canon: bool,
 }
@@ -175,7 +175,7 @@ pub struct DotArgs {
     /// Buffers and their lives
     #[arg(long, conflicts_with = "pass")]
     pub buffers: bool,
-    /// Without times: the same bytes on every run
+    /// Without times, and numbers drawn from one seed: the same bytes on every run
     #[arg(long)]
     pub canon: bool,
 }

@@ -37,6 +37,8 @@ pub struct Settings {
     /// The math of a GPU.
     pub math: Math,
     pub order: Order,
+    /// Numbers are drawn from one seed, so that a run gives what the one before gave.
+    pub repeats: bool,
 }
 
 /// The choice of passes that run, and of the rules they run by.
@@ -88,6 +90,7 @@ impl Settings {
             device: Wanted::Auto,
             math: Math::default(),
             order: Order::default(),
+            repeats: false,
         })
     }
 
@@ -111,6 +114,7 @@ impl Settings {
         (session.options().math, session.options().order) = (self.math, self.order);
         session.core().reach = self.reach.clone();
         session.core().runs = self.runs;
+        session.core().repeats = self.repeats;
         session.core().devices().want(self.device);
     }
 

@@ -148,6 +148,7 @@ pub fn told<T: Send + 'static>(
 /// `aplomb trace`.
 pub fn trace(settings: Settings, args: TraceArgs) -> i32 {
     let ascii = settings.ascii;
+    let settings = Settings { repeats: args.canon, ..settings };
     let (input, out) = (args.about.input, args.about.out);
     // All statements of a program with the plans of their other ways would take minutes.
     let depth = Depth { priced: !args.all, registers: !args.canon, ..Depth::default() };
@@ -187,6 +188,7 @@ pub fn trace(settings: Settings, args: TraceArgs) -> i32 {
 
 /// `aplomb dot`.
 pub fn dot(settings: Settings, args: DotArgs) -> i32 {
+    let settings = Settings { repeats: args.canon, ..settings };
     traced(settings, args.about, move |trace| {
         let canonical = args.canon.then(|| trace.clone().canonical());
         let trace = canonical.as_ref().map_or(trace, |canonical| canonical);

@@ -272,7 +272,11 @@ pub fn time(call: &mut Call<'_>) -> Result<(), Error> {
 
 fn cost(spent: &Spent) -> String {
     let ms = |x: f64| error::time(x * 1e3);
-    let rest = (spent.wall_ms - spent.front_ms - spent.launch_ms).max(0.0);
+    let rest = spent.wall_ms - spent.front_ms - spent.launch_ms - spent.display_ms;
+    let display = match spent.display_ms {
+        0.0 => String::new(),
+        took => format!(", display {}", ms(took)),
+    };
     let launches = reasons::count(spent.launches, "launch");
     let most = if spent.is_most { "at most " } else { "" };
     let moved = match spent.bytes {
@@ -280,10 +284,10 @@ fn cost(spent: &Spent) -> String {
         n => format!(", {most}{} moved", bytes(n)),
     };
     format!(
-        "{} in all: compiler {}, {launches} {}{moved}, evaluator {}\n",
+        "{} in all: compiler {}, {launches} {}{moved}, evaluator {}{display}\n",
         ms(spent.wall_ms),
         ms(spent.front_ms),
         ms(spent.launch_ms),
-        ms(rest)
+        ms(rest.max(0.0))
     )
 }

@@ -59,6 +59,7 @@ mod seeds;
 mod seeds_compiler;
 mod selected;
 mod short_lists;
+mod shown;
 mod spellings;
 mod spoken;
 mod stories;

@@ -4,7 +4,9 @@
 //! are `aplomb bench trace`'s to tell.
 
 use crate::asked::Looking;
-use crate::support::session_on;
+use crate::support::{Heard, session, session_on};
+use aplomb_ground::protocol::Request;
+use aplomb_ground::trace::{LaunchRecord, Trace};
 use aplomb_kernel::session::{Mode, Session};
 
 /// Blocks and bytes that a line takes in one way, its plans known; launches and evaluations.
@@ -53,4 +55,28 @@ fn a_record_takes_a_few_blocks_an_evaluation_and_a_fixed_size_a_launch() {
         }
     }
     println!("{all:#?}");
+}
+
+/// A small line has no launch of its own: the run in which all of it is recorded is made once, and
+/// each view tells of that.
+#[test]
+fn the_views_of_a_small_line_tell_of_one_run() {
+    let mut s = session();
+    let (code, name) = ("+/3×⍳9".into(), "line".into());
+    s.handle(Request::Execute { code, name, silent: false }, &mut Heard::default());
+    let took = |trace: &Trace| -> Vec<f64> {
+        let of = |k: &LaunchRecord| k.meas.as_ref().map(|meas| meas.us);
+        trace.kernels.iter().filter_map(of).collect()
+    };
+    let first = s.trace_of(None).expect("a trace");
+    assert_eq!(took(&first).len(), 1);
+    s.core().set_priced(true);
+    let priced = s.trace_of(None).expect("a trace");
+    s.core().set_priced(false);
+    for again in [&priced, &s.trace_of(None).expect("a trace")] {
+        assert_eq!((took(again), &again.times), (took(&first), &first.times));
+    }
+    // Under another switch it is another run.
+    s.options().switch("fusion", false).expect("a switch");
+    assert_eq!(took(&s.trace_of(None).expect("a trace")).len(), 2);
 }

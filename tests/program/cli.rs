@@ -179,12 +179,33 @@ fn check_finds_all_errors_and_runs_nothing() {
     assert!(ran(&["check", &bad], "").1.contains("SYNTAX ERROR"));
 }
 
+/// The text of a long value takes longer than the value: each view tells it.
+#[test]
+fn the_time_of_a_long_text_is_told_by_each_view() {
+    let (out, _, code) = ran(&[], "x←0.5+⍳20000\nx×1.5\n]time\n]why\n]kernels\n");
+    assert_eq!(code, 0);
+    let told: Vec<&str> = out.lines().filter(|line| line.contains("display")).collect();
+    let begins = |k: usize, with: &str| told.get(k).is_some_and(|line| line.contains(with));
+    assert!(begins(0, ", display ") && told[0].contains(" in all: compiler "), "{told:?}");
+    assert!(
+        begins(1, "outside of launches ") && told[1].contains("display of x×1.5 at"),
+        "{told:?}"
+    );
+    assert!(begins(2, "display of x×1.5 at") && told[2].contains("  evaluator  "), "{told:?}");
+    assert!(out.contains("the text that is shown has "), "{told:?}");
+}
+
 #[test]
 fn a_canonical_trace_is_the_same_bytes_twice() {
+    // What is drawn is the same, too.
+    let drawn = "x←?2000⍴0 ⋄ ((⌊100×x)⍳?100)+⌈/x";
+    for text in ["x←⍳100 ⋄ (+/x×x)÷+/x", drawn] {
+        let args = ["trace", "-e", text, "--json", "--canon"];
+        assert_eq!(ran(&args, "").0, ran(&args, "").0, "{text}");
+    }
     let args = ["trace", "-e", "x←⍳100 ⋄ (+/x×x)÷+/x", "--json", "--canon"];
     let (one, _, code) = ran(&args, "");
     assert_eq!(code, 0);
-    assert_eq!(one, ran(&args, "").0);
     let trace: serde_json::Value = serde_json::from_str(&one).unwrap();
     assert_eq!(trace["schema"], "aplomb-trace");
     assert!(!trace["kernels"].as_array().unwrap().is_empty());

@@ -622,6 +622,9 @@ pub struct BufferRecord {
     pub born: Option<u32>,
     /// Last launch that reads it; null when it outlives the evaluation.
     pub dead: Option<u32>,
+    /// An input that an earlier evaluation of the statement made; absent where none did.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own: bool,
     /// The copy to a GPU in the run that is told; absent where there was none (ACC-03).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub h2d: Option<SentRecord>,
@@ -692,7 +695,8 @@ impl Trace {
                 }
             }
         }
-        self.buffers.iter_mut().for_each(|b| b.h2d = None);
+        // Whether an array is a statement's own is known by where it lies.
+        self.buffers.iter_mut().for_each(|b| (b.h2d, b.own) = (None, false));
         self
     }
 

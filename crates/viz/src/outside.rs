@@ -1,4 +1,5 @@
-//! Work outside of launches: the evaluator's functions that gave their value at once.
+//! Work outside of launches: the evaluator's functions that gave their value at once, and long
+//! texts of values that are shown.
 
 use aplomb_ground::error::time;
 use aplomb_ground::span::first_line;
@@ -17,6 +18,7 @@ pub struct Place {
 pub fn places(trace: &Trace) -> Vec<Place> {
     let of = |d: &Diagnostic| {
         let name = match d.span {
+            Some(span) if d.code == "W-display" => format!("display of {}", name(trace, span)?),
             Some(span) => name(trace, span)?,
             None => "elsewhere".into(),
         };

@@ -120,7 +120,7 @@ pub fn memory(trace: &Trace) -> String {
             list(&|b| b.dead == Some(k.id)),
         ]);
     }
-    let given = trace.buffers.iter().filter(|b| b.born.is_none());
+    let given = trace.buffers.iter().filter(|b| b.born.is_none() && !b.own);
     let before = match given.fold((0, 0), |(n, size), b| (n + 1, size + b.bytes)) {
         (0, _) => String::new(),
         (1, size) => format!("; one array that was there before: {}", bytes(size)),

@@ -302,7 +302,8 @@ fn other_way(d: &DecisionRecord) -> Option<String> {
         return by_rule.then(|| format!("; {why}"));
     };
     let ([us, others], _) = times(own, other);
-    let but = if others < us { format!(", but {why}") } else { String::new() };
+    let is_said = d.text.contains(why);
+    let but = if others < us && !is_said { format!(", but {why}") } else { String::new() };
     difference(own, other).map(|by| format!("; with {name} the whole plan takes {by}{but}"))
 }
 

@@ -697,6 +697,7 @@ fn buffer(plan: &Plan, at: BufId) -> BufferRecord {
         role: role.into(),
         born: if let From::Launch(k) = b.from { Some(k) } else { None },
         dead: b.last_use,
+        own: false,
         h2d: None,
     }
 }

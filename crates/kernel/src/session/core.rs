@@ -42,6 +42,8 @@ pub struct Core {
     pub(super) aside: Aside,
     /// True where older lines are kept to be told again: views of them may be open for long.
     pub remembers: bool,
+    /// True where numbers are drawn from one seed, the same in every run.
+    pub repeats: bool,
     /// True where the text of pictures has colours: a terminal shows it.
     pub coloured: bool,
     /// True where pictures are wanted beside their text.
@@ -111,6 +113,7 @@ impl Core {
             mode: Mode::default(),
             aside: Aside::default(),
             remembers: false,
+            repeats: false,
             coloured: false,
             pictures: false,
             shown: HashSet::new(),

@@ -8,7 +8,7 @@ use super::naming;
 use super::record::{Clock, tell_counted, tell_device};
 use aplomb_compiler::pass::{Log, Prices, let_go, tell_text, tell_times};
 use aplomb_devices::device::{Compiling, LaunchStats};
-use aplomb_ground::error::{Error, OnHost, count};
+use aplomb_ground::error::{Error, OnHost, bytes, count};
 use aplomb_ground::limits::Interrupt;
 use aplomb_ground::span::first_line;
 use aplomb_ground::span::{Place, Span};
@@ -19,6 +19,7 @@ use aplomb_language::eval::cx::{AT_HAND, SMALL};
 use aplomb_language::eval::host::Much;
 use aplomb_language::eval::work::Reason;
 use aplomb_plans::kir;
+use aplomb_plans::plan::From;
 use aplomb_values::array::Array;
 use aplomb_values::dag::Recorded;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,6 +35,30 @@ pub struct Warning {
     pub text: String,
     /// The milliseconds of work that it tells of.
     pub ms: Option<f64>,
+}
+
+impl Warning {
+    /// The code of a text that was long to make.
+    const TEXT: &str = "W-display";
+
+    /// Whether it tells of work that gave a value, not of a text of one.
+    pub fn is_work(&self) -> bool {
+        self.ms.is_some() && self.code != Warning::TEXT
+    }
+
+    /// Adds that a text of a statement's value was made; of several at a place, the time of all.
+    pub fn of_text(all: &mut Vec<Warning>, place: &Place, length: usize, own: f64) {
+        let known =
+            all.iter_mut().find(|w| w.code == Warning::TEXT && w.place.as_ref() == Some(place));
+        match known.and_then(|w| w.ms.as_mut()) {
+            Some(ms) => *ms += own,
+            None => {
+                let text = format!("the text that is shown has {}", bytes(length as u64));
+                let place = Some(place.clone());
+                all.push(Warning { code: Warning::TEXT, place, text, ms: Some(own) });
+            }
+        }
+    }
 }
 
 /// The work that the evaluator did at a place without a node; without a place, at all others.
@@ -126,6 +151,8 @@ pub struct Run {
     pub ran: Ran,
     /// The reason why its values are the host's after all.
     pub on_host: Option<OnHost>,
+    /// The addresses of the items that it made: what reads them later reads the statement's own.
+    pub made: Vec<usize>,
     /// The launches of its plan.
     pub launches: usize,
     /// Their work by the model, in nanoseconds; 0 where no story is kept.
@@ -188,6 +215,8 @@ pub struct Part {
     /// The record of each; at least one.
     pub runs: Vec<Rc<Run>>,
     pub warnings: Vec<Warning>,
+    /// By input, whether an earlier evaluation of the statement made it.
+    pub own: Vec<bool>,
     /// Whether its decisions are told with the plans of their other ways.
     pub priced: bool,
     /// True where all was recorded, though it be small.
@@ -232,9 +261,25 @@ const LONGEST: usize = 1 << 17;
 const ROOM: usize = 48_000;
 const TOLD: usize = 28_000;
 
+/// Runs of one plan, and of all plans, that are looked through for what they made.
+const LAST: usize = 4;
+const LOOKED: usize = 256;
+
 impl Kept {
     pub fn of(statement: &str) -> Kept {
         Kept { text: Some(statement.into()), ..Kept::default() }
+    }
+
+    /// Whether one of its evaluations made the items at an address, of those that are looked
+    /// through. One that is let go and taken again for another array is the statement's own still.
+    pub fn made(&self, place: usize) -> bool {
+        let last = self.parts.iter().rev().flat_map(|part| part.runs.iter().rev().take(LAST));
+        last.take(LOOKED).any(|run| run.made.contains(&place))
+    }
+
+    /// Has its decisions told with the plans of their other ways, or not.
+    pub fn set_priced(&mut self, priced: bool) {
+        self.parts.iter_mut().for_each(|part| part.priced = priced);
     }
 
     /// Makes it that of the statement at a place, or of none.
@@ -250,7 +295,7 @@ impl Kept {
 
     /// True where something worked: launches, or the evaluator itself.
     pub fn is_work(&self) -> bool {
-        !self.parts.is_empty() || self.warnings.iter().any(|w| w.ms.is_some())
+        !self.parts.is_empty() || self.warnings.iter().any(Warning::is_work)
     }
 
     /// Whether there is a statement that it tells of.
@@ -485,6 +530,10 @@ impl Part {
         };
         let Some((run, others)) = self.runs.split_first() else { return trace };
         tell_device(&mut trace, &run.ran.stats, &run.ran.compiling);
+        for (buffer, told) in plan.buffers.iter().zip(&mut trace.buffers) {
+            let own = |k: u32| self.own.get(k as usize) == Some(&true);
+            told.own = matches!(buffer.from, From::Input(k) if own(k));
+        }
         tell_counted(&mut trace, &plan, &self.log.recorded().inputs);
         let again = run.on_host.map(|why| match why {
             OnHost::Complex => (

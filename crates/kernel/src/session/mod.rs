@@ -5,6 +5,7 @@
 //! end keeps it on one thread with a large stack and talks to it through channels (`Worker`).
 
 mod about;
+mod again;
 mod applied;
 mod client;
 mod compare;
@@ -47,7 +48,7 @@ use aplomb_ground::protocol::{
 };
 use aplomb_ground::report;
 use aplomb_ground::span::Source;
-use aplomb_ground::trace::{Diagnostic, ResultRecord, Trace};
+use aplomb_ground::trace::{ResultRecord, Trace};
 use aplomb_language::eval::cx::View;
 use aplomb_language::eval::value::Value;
 use aplomb_language::eval::{Interp, Snapshot, system};
@@ -57,6 +58,7 @@ use aplomb_values::array::Array;
 use aplomb_values::array::format::Style;
 use aplomb_values::dag::Recorded;
 use kept::{Forced, Kept, Warning};
+use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::rc::Rc;
@@ -103,6 +105,8 @@ struct Last {
     result: Option<ResultRecord>,
     /// A hash of all values that it forced, once they were compared.
     values: Option<u64>,
+    /// The run in which all of it was recorded, once one was told.
+    whole: RefCell<Option<again::Whole>>,
 }
 
 /// A line that ran some time ago, without what it computed.
@@ -120,12 +124,6 @@ impl Last {
     }
 }
 
-/// The part of a sentence on a line of which no run is kept, since it had nothing to launch.
-const AGAIN: &str = "all of this line was small and computed at once, without launches";
-/// The part of a sentence on a line whose launches would have to run again, and cannot by
-/// themselves.
-const LET_GO: &str =
-    "the arrays of this line are gone, since statements followed that may have changed them";
 /// The number of older lines that are kept.
 const OLDER: usize = 16;
 /// Names whose comments are kept.
@@ -427,7 +425,7 @@ impl Session {
             self.remember(displaced, roomy);
             let (said, result) = (self.core.said.clone(), self.core.last_result());
             let device = self.core.devices().wanted();
-            let values = None;
+            let (values, whole) = Default::default();
             self.last = Some(Last {
                 text: source,
                 said,
@@ -438,6 +436,7 @@ impl Session {
                 options,
                 result,
                 values,
+                whole,
             });
         }
         if let Some(code) = self.interp.exit() {
@@ -452,7 +451,10 @@ impl Session {
     /// workspace is left alone, and so are files.
     pub fn trace_of(&mut self, text: Option<&str>) -> Result<Trace, Error> {
         self.telling(|session| match text {
-            Some(text) => session.trace_again(session.source_of(text), None),
+            Some(text) => {
+                let kept = session.runs_again(session.source_of(text), None)?;
+                Ok(kept.tell())
+            }
             None => session.trace_last(),
         })
     }
@@ -482,28 +484,6 @@ impl Session {
         self.core.take_forced();
         self.core.set_kept(earlier);
         done
-    }
-
-    /// The story of a line under the switches of now.
-    fn trace_line(&mut self, line: &Last) -> Result<Trace, Error> {
-        // Work that the evaluator told of is a story without launches.
-        let worked = line.warnings.iter().any(|w| w.ms.is_some()) || !line.forced.is_empty();
-        let is_there = line.is_whole()
-            || self.core.mode().planning
-            || line.forced.iter().all(|forced| forced.run.is_some()) && self.ran_so(line);
-        if worked && is_there {
-            return self.story_forced(line, false).map(|told| told.0.tell());
-        }
-        let mut trace = self.trace_again(line.text.clone(), Some(line.before.clone()))?;
-        if !trace.segments.is_empty() {
-            let why = if worked { LET_GO } else { AGAIN };
-            // One sentence says it of all.
-            trace.diagnostics.retain(|d| worked || d.code != "W-at-once");
-            let text = format!("{why}: what is told is another run, with all of it recorded");
-            let code = "W-again".into();
-            trace.diagnostics.push(Diagnostic { code, text, ..Diagnostic::default() });
-        }
-        Ok(trace)
     }
 
     /// The story of what a line forced, and a hash of the values if they are `compared`.
@@ -562,11 +542,8 @@ impl Session {
         self.core.devices().take_trials()
     }
 
-    fn trace_again(
-        &mut self,
-        source: Arc<Source>,
-        before: Option<Snapshot>,
-    ) -> Result<Trace, Error> {
+    /// Runs a text aside, with all of it recorded.
+    fn runs_again(&mut self, source: Arc<Source>, before: Option<Snapshot>) -> Result<Kept, Error> {
         self.aside(|session| {
             if let Some(before) = &before {
                 session.interp.restore(before);
@@ -580,7 +557,7 @@ impl Session {
                     true => about::computed(&mut session.interp, &source, &mut world)?,
                     false => session.interp.execute(&source, &mut world)?,
                 }
-                Ok(world.take_trace(&session.interp))
+                Ok(world.take_story(&session.interp))
             })
         })
     }

@@ -42,6 +42,8 @@ pub struct Spent {
     pub launch_ms: f64,
     /// The same as it was estimated; 0 where nobody asked.
     pub estimated_ms: f64,
+    /// Milliseconds in which long texts of values that are shown were made.
+    pub display_ms: f64,
     /// Launches that ran.
     pub launches: usize,
     /// Evaluations that were forced.
@@ -62,6 +64,7 @@ impl Spent {
             front_ms: self.front_ms + more.front_ms,
             launch_ms: self.launch_ms + more.launch_ms,
             estimated_ms: self.estimated_ms + more.estimated_ms,
+            display_ms: self.display_ms + more.display_ms,
             launches: self.launches + more.launches,
             evaluations: self.evaluations + more.evaluations,
             known: self.known + more.known,

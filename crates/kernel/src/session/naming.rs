@@ -21,7 +21,7 @@ struct Held {
 /// Gives the inputs of a statement's evaluations the names that its text has for them, of those
 /// that hold arrays. One whose items no name holds keeps its own.
 pub fn name_inputs(parts: &mut [Part], statement: &str, arrays: &[(Rc<str>, Array)]) {
-    let mut held: BTreeMap<*const u8, Vec<Held>> = BTreeMap::new();
+    let mut held: BTreeMap<usize, Vec<Held>> = BTreeMap::new();
     for (name, a) in arrays {
         if let Some(place) = items(a) {
             let own = Held { name: name.clone(), shape: a.shape().into() };
@@ -78,9 +78,9 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The address of an array's items, to know them again.
-fn items(a: &Array) -> Option<*const u8> {
+pub fn items(a: &Array) -> Option<usize> {
     match a.settled().data() {
-        Data::Dense(b) => Some(Arc::as_ptr(b).cast()),
+        Data::Dense(b) => Some(Arc::as_ptr(b).addr()),
         _ => None,
     }
 }

@@ -1,9 +1,10 @@
 //! One launch of the last line with what it reads and what it should give, for a program of its
 //! own.
 
+use super::Session;
+use super::again::LET_GO;
 use super::kept::Forced;
 use super::record::Clock;
-use super::{LET_GO, Session};
 use aplomb_devices::device::cpu::Cpu;
 use aplomb_devices::device::{Device, DeviceError, RunCtx};
 use aplomb_ground::error::{Error, Result, count, domain, internal, value};

@@ -115,7 +115,7 @@ impl Session {
                     *session.core.options() = options;
                     session.core.options().trace = true;
                     switches.map_or(Ok(()), |wanted| choose(session.core.options(), wanted))?;
-                    session.trace_again(text, Some(before))
+                    Ok(session.runs_again(text, Some(before))?.tell())
                 })
             }
         }
@@ -132,7 +132,8 @@ impl Session {
         };
         if last.forced.is_empty() || !last.is_whole() {
             choose(self.core.options(), wanted)?;
-            return self.trace_again(last.text.clone(), Some(last.before.clone()));
+            let kept = self.runs_again(last.text.clone(), Some(last.before.clone()))?;
+            return Ok(kept.tell());
         }
         let own = match last.values {
             Some(own) => own,

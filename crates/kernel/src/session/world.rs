@@ -6,6 +6,7 @@ use super::core::Core;
 use super::failed;
 use super::kept::{Forced, Interpreted, Kept, Part, Ran, Run, Warning};
 use super::mode::Spent;
+use super::naming;
 use super::profile::Recorder;
 use super::record::Clock;
 use super::shown;
@@ -244,7 +245,8 @@ impl World<'_> {
         let work_ns = if core.mode.tracing { launches.iter().map(work_ns).sum() } else { 0.0 };
         let launches = launches.len();
         let number = compiled.number;
-        let run = Run { ms, number, front_ms, launch_ms, ran, on_host, launches, work_ns };
+        let made = values.iter().flatten().filter_map(naming::items).collect();
+        let run = Run { ms, number, front_ms, launch_ms, ran, on_host, made, launches, work_ns };
         let run = Rc::new(run);
         if let Some(profile) = &mut core.profile {
             profile.ran(recorded, &compiled.plan, &run);
@@ -264,7 +266,11 @@ impl World<'_> {
     pub fn note(&mut self, recorded: &Rc<Recorded>, run: Rc<Run>) {
         let core = &mut *self.core;
         core.options.limits = core.limits.launch;
+        let made = |place| core.current.made(place);
+        let own = |a: &Array| naming::items(a).is_some_and(made);
+        let own = recorded.inputs.iter().map(own).collect();
         core.current.push(Part {
+            own,
             log: Log::new(recorded, &core.options, run.ms.clone()),
             runs: vec![run],
             warnings: std::mem::take(&mut core.warnings),
@@ -384,6 +390,14 @@ impl Host for World<'_> {
         self.core.outside_ms += own;
         if self.is_told(!matches!(much, Much::World(_))) {
             Interpreted::add(&mut self.core.interpreted, place, (much, why), own);
+        }
+    }
+
+    fn worded(&mut self, place: &Place, bytes: usize, own: f64) {
+        self.core.outside_ms += own;
+        self.core.spent.display_ms += own;
+        if self.is_told(false) {
+            Warning::of_text(&mut self.core.warnings, place, bytes, own);
         }
     }
 
@@ -620,6 +634,9 @@ impl Host for World<'_> {
     }
 
     fn entropy(&mut self) -> u64 {
+        if self.core.repeats {
+            return 1;
+        }
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
         since.map_or(1, |d| d.as_nanos() as u64 ^ u64::from(std::process::id()) << 32)
     }

@@ -232,9 +232,15 @@ impl Eval<'_> {
         let value = match &**f {
             Func::Prim(p) => match x {
                 Some(x) if p.glyph == '⍎' => return self.execute_in(x, y),
-                Some(x) => self.dyadic(p, x, y, None),
                 None if p.glyph == '⍎' => self.execute_here(y),
-                None => self.monadic(p, y, None),
+                _ => {
+                    // Whatever its arguments came from.
+                    self.st.shy = false;
+                    match x {
+                        Some(x) => self.dyadic(p, x, y, None),
+                        None => self.monadic(p, y, None),
+                    }
+                }
             },
             Func::System(row) => return self.system_call(row, &[], &Options::default(), x, y),
             Func::Within(space, row) => {
@@ -270,7 +276,11 @@ impl Eval<'_> {
             }
             Func::Op1(Oper::Prim(p), a) => self.derived(p, std::slice::from_ref(a), x, y, None),
             Func::Op2(Oper::Prim(p), a, b) => self.derived(p, &[a.clone(), b.clone()], x, y, None),
-            Func::Outer(g) => super::operators::products::outer(self, g, x, y),
+            Func::Outer(g) => {
+                let z = super::operators::products::outer(self, g, x, y)?;
+                self.shows_or_hides(std::slice::from_ref(g), x.is_some());
+                Ok(z)
+            }
             Func::Axis(g, k) => self.with_axis(g, x, y, k),
             Func::Fork(a, g, h) => {
                 let right = self.operand_call(h, x, y)?;
@@ -320,8 +330,8 @@ impl Eval<'_> {
                 let made = run(self, operands, x, y, axis);
                 here.map(|here| self.go_to(&here));
                 let z = made?;
-                if let Some(shy) = self.ends_shy(operands, x.is_some()).filter(|_| !y.is_empty()) {
-                    self.st.shy = shy;
+                if !y.is_empty() {
+                    self.shows_or_hides(operands, x.is_some());
                 }
                 self.tell_interpreted(work, &z);
                 Ok(z)

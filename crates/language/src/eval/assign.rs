@@ -76,7 +76,8 @@ impl Eval<'_> {
                 self.cx.effect("output");
                 let v = self.cx.ready_to_show(&v)?;
                 let style = self.style();
-                let text = display(&v, &style, self.cx.budget())?;
+                let place = || at.ast.place(ins.at);
+                let text = self.cx.worded(place, |cx| display(&v, &style, cx.budget()))?;
                 match line {
                     true => {
                         self.cx.sys.screen.prompt.clear();

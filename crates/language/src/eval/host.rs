@@ -210,8 +210,11 @@ pub trait Host {
     /// A function gave its value at once, by the evaluator and not by a node, or a statement called
     /// and went round: where it stands, how much of it, the reason, and its own milliseconds.
     fn interpreted(&mut self, _place: &Place, _much: Much, _why: &Reason, _own: f64) {}
+    /// The text of a value that is shown was made: where the statement stands, the bytes of the
+    /// text, and milliseconds.
+    fn worded(&mut self, _place: &Place, _bytes: usize, _own: f64) {}
     /// Milliseconds since the session began, without those of launches, of compiling and of all
-    /// that was told as `interpreted`.
+    /// that was told as `interpreted` or `worded`.
     fn untold(&self) -> f64 {
         0.0
     }

@@ -461,7 +461,7 @@ impl Eval<'_> {
                 self.cx.effect("output");
                 let a = self.cx.ready_to_show(&a)?;
                 let style = self.style();
-                let text = display(&a, &style, self.cx.budget())?;
+                let text = self.cx.worded(place, |cx| display(&a, &style, cx.budget()))?;
                 self.cx.sys.screen.prompt.clear();
                 // A story ends with its value.
                 self.cx.tell_work(work.take());

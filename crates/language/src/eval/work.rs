@@ -8,11 +8,15 @@
 use super::cx::{Cx, SMALL};
 use super::host::Much;
 use super::tape::Mark;
+use aplomb_ground::error::Result;
 use aplomb_ground::span::Place;
 use aplomb_values::array::{Array, Data, Shape};
 use aplomb_values::dag::Cell;
 use std::fmt;
 use std::rc::Rc;
+
+/// Bytes of a text that are worth telling: it takes some milliseconds.
+const LONG: usize = 64 * SMALL;
 
 /// The kind of work, by what is told of it.
 #[derive(Clone, Copy)]
@@ -200,6 +204,22 @@ impl Cx<'_> {
             let own = (self.host.untold() - begun).max(0.0);
             self.host.interpreted(&place, much, &why, own);
         }
+    }
+
+    /// Makes the text of a value that the statement at a place shows, and tells what a long one
+    /// took.
+    pub fn worded(
+        &mut self,
+        place: impl FnOnce() -> Place,
+        make: impl FnOnce(&mut Self) -> Result<String>,
+    ) -> Result<String> {
+        let begun = self.host.untold();
+        let text = make(self)?;
+        if text.len() > LONG {
+            let own = (self.host.untold() - begun).max(0.0);
+            self.host.worded(&place(), text.len(), own);
+        }
+        Ok(text)
     }
 
     /// Gives the work that goes on here, on so many elements, its reason: who did it knows why it

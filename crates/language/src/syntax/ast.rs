@@ -163,9 +163,9 @@ pub struct Dfn {
     pub recurs: bool,
     /// The arguments that a statement is the last to read, by statement; known once one asked.
     pub last: OnceCell<Box<[Spent]>>,
-    /// Whether each of its ends is an assignment, or none is; some of both: None. Known once one
+    /// Whether each of its ends is an assignment, so that its value is not shown. Known once one
     /// asked, where the text tells it whatever the names stand for.
-    pub shy: OnceCell<Option<bool>>,
+    pub shy: OnceCell<bool>,
 }
 
 /// The tree. Everything is in vectors, so that dropping it needs no stack.

@@ -160,14 +160,16 @@ impl<C: Client> App<C> {
             name: self.name.clone(),
             text: self.text.clone(),
             switches: self.switches.clone(),
+            effects: std::mem::take(&mut self.effects),
             ..Run::default()
         };
+        let effects = run.effects;
         self.coming = Some(run);
         self.client.send(Request::Trace {
             code: self.text.clone(),
             name: self.name.clone(),
             switches: Some(self.switches.clone()),
-            effects: std::mem::take(&mut self.effects),
+            effects,
         });
     }
 

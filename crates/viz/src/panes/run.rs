@@ -38,6 +38,8 @@ pub struct Run {
     pub name: String,
     pub text: String,
     pub switches: Switches,
+    /// Whether its files were written.
+    pub effects: bool,
     pub traces: Vec<Trace>,
     pub output: String,
     pub failure: Option<Failure>,
@@ -109,6 +111,8 @@ impl Run {
             launches: sum("launches"),
             bytes: sum("bytes"),
             us: counted().map(ran).fold(0.0, |all, us| all + us),
+            effects: self.effects,
+            withholds: !self.withheld.is_empty(),
             failed: self.failure.as_ref().map(|f| f.name.clone()),
             results: self.traces.iter().map(|t| t.result.clone()).collect(),
         }
@@ -157,10 +161,28 @@ pub struct Row {
     pub bytes: u64,
     /// Measured, all launches.
     pub us: f64,
+    /// Its files and commands were done: other runs leave them out.
+    pub effects: bool,
+    /// It left some out.
+    pub withholds: bool,
     /// The error that ended it, if one did.
     pub failed: Option<String>,
     /// The values of its statements, by their hashes.
     pub results: Vec<Option<ResultRecord>>,
+}
+
+impl Row {
+    /// The run that its values are held against: the first of the same text. What a program writes
+    /// it may read when it runs again, so where one does, only runs that left it out are compared,
+    /// and with those since it was done last.
+    fn compared<'a>(&'a self, all: &'a [Row]) -> &'a Row {
+        let alike = |r: &&Row| (&r.name, &r.text) == (&self.name, &self.text);
+        let own = || all.iter().filter(alike);
+        let writes = own().any(|r| r.withholds);
+        let done = own().filter(|r| r.effects && r.number < self.number).map(|r| r.number).max();
+        let since = |r: &&Row| !self.effects && !r.effects && Some(r.number) > done;
+        own().find(|r| !writes || since(r)).unwrap_or(self)
+    }
 }
 
 /// `acc2013 without cse`; `all` where nothing was chosen.
@@ -204,12 +226,7 @@ impl Pane for Ledger {
             ["", "launches", "moved", "took", "result", "pipeline"].map(String::from).to_vec();
         head.extend(view.follows.then(|| "text".into()));
         let row = |row: &Row| {
-            // The first run of the same text.
-            let first = view
-                .ledger
-                .iter()
-                .find(|r| (&r.name, &r.text) == (&row.name, &row.text))
-                .unwrap_or(row);
+            let first = row.compared(view.ledger);
             let same = row.results == first.results && row.failed == first.failed;
             let result = match &row.failed {
                 Some(name) if same => format!("{name} {}", view.look.pick("✓", "ok")),
@@ -247,5 +264,39 @@ impl Pane for Ledger {
             return self.0.at.checked_sub(1).and_then(|at| order(view).nth(at)).map(Ask::Again);
         }
         self.0.key(key, view.ledger.len() + 1).then_some(Ask::Nothing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(number: u64, effects: bool, sum: &str) -> Row {
+        let (sha, shape, dtype) = (sum.into(), Vec::new(), "f64".into());
+        Row {
+            number,
+            name: "p".into(),
+            text: "n".into(),
+            switches: Switches { preset: "all".into(), off: Vec::new() },
+            launches: 1,
+            bytes: 8,
+            us: 1.0,
+            effects,
+            withholds: !effects,
+            failed: None,
+            results: vec![Some(ResultRecord { sha, shape, dtype })],
+        }
+    }
+
+    #[test]
+    fn a_program_that_reads_what_it_wrote_is_compared_from_one_state() {
+        let all = [row(1, true, "a"), row(2, false, "b"), row(3, false, "b"), row(4, true, "b")];
+        let later = [row(5, false, "c"), row(6, false, "d")];
+        let all: Vec<Row> = all.into_iter().chain(later).collect();
+        let of: Vec<u64> = all.iter().map(|r| r.compared(&all).number).collect();
+        assert_eq!(of, [1, 2, 2, 4, 5, 5]);
+        // One that writes nothing has one state.
+        let plain: Vec<Row> = all.into_iter().map(|r| Row { withholds: false, ..r }).collect();
+        assert!(plain.iter().all(|r| r.compared(&plain).number == 1));
     }
 }

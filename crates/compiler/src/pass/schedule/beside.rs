@@ -6,12 +6,13 @@
 //! pass, where tuples are, what computes a common term: folds, as Accelerate's fold of an array of
 //! tuples is one, and maps of which all that is written is a result, as its map to a tuple is one.
 //!
-//! A loop of a hundred turns leaves a hundred launches that are alike but for what they read, and
-//! to ask of each whether one launch more would lose something is to write ever longer launches: a
-//! hundred turns took 200 ms. Such launches are asked about in *bunches*, which double as long as
-//! nothing is lost and are halved where something is, so what is written in all is a few times what
-//! is merged. One alone decides as ever; after it is refused, those alike are not asked again as
-//! long as the first is what it was.
+//! A loop of a hundred turns leaves a hundred launches of each kind that are alike but for what
+//! they read, and to ask of each whether one launch more would lose something is to write ever
+//! longer launches: a hundred turns took 200 ms. The first of a kind is asked about by itself, and
+//! is taken or refused for all that are like it. Those of kinds that were taken are asked about in
+//! *bunches*, which double as long as nothing is lost and are halved where something is, so what
+//! is written in all is a few times what is merged. A launch refuses so many kinds and looks so
+//! far along the others: what that takes grows with the launches, not with their square.
 
 use super::draft::{fits, merge};
 use super::flips::Way;
@@ -19,8 +20,10 @@ use super::policy::{Policies, Policy};
 use super::{Group, Keep, Why, is_small, legal, together};
 use crate::pass::alike::Operation;
 use crate::pass::fault::Fault;
+use crate::pass::hash::Map;
 use crate::pass::need;
 use aplomb_ground::error::Result;
+use aplomb_ground::limits::Interrupt;
 use aplomb_plans::plan::Kind;
 use aplomb_values::array::Shape;
 use aplomb_values::dag::{Dag, NodeId, Role};
@@ -29,24 +32,30 @@ use std::mem::take;
 
 /// Launches that share nothing with another and gain nothing by it, after which no more are asked.
 const REFUSED: usize = 4;
+/// The kinds of launches that one refuses, after which it asks about no other.
+const KINDS: usize = 16;
+/// The launches in a row that one looks at without taking any, after which it looks no further.
+const FAR: usize = 512;
 
 /// The nodes of a launch: what it reads from memory, and what it computes.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Parts {
     inputs: BTreeSet<NodeId>,
     terms: BTreeSet<NodeId>,
     /// The nodes that take nothing to compute again: places as numbers, and moves of them.
     free: BTreeSet<NodeId>,
-    /// The nodes that tell it from others but for the arrays that it reads.
-    own: Vec<Operation>,
+    /// The number of what tells it from others but for the arrays that it reads.
+    own: usize,
 }
 
 impl Parts {
-    fn of(dag: &Dag, keep: &Keep, g: &Group) -> Parts {
+    fn of(dag: &Dag, keep: &Keep, g: &Group, kinds: &mut Map<Vec<Operation>, usize>) -> Parts {
         let (need, inside) = need::whole(dag, keep, &g.nodes());
         let nodes = g.nodes();
         let all = nodes.iter().chain(&inside).filter(|at| !dag.node(**at).is_given());
+        let next = kinds.len();
         let own = all.map(|at| Operation::of(dag, *at)).collect();
+        let own = *kinds.entry(own).or_insert(next);
         let (mut terms, mut free) = (BTreeSet::new(), BTreeSet::new());
         for at in inside.into_iter().filter(|at| !dag.shape(*at).is_empty()) {
             match dag.node(at).role() {
@@ -57,12 +66,18 @@ impl Parts {
         }
         Parts { inputs: need.inputs, terms, free, own }
     }
+
+    fn take(&mut self, other: &Parts) {
+        self.inputs.extend(&other.inputs);
+        self.terms.extend(&other.terms);
+        self.free.extend(&other.free);
+    }
 }
 
 /// The likeness of a launch beside a first: launches of one likeness are answered alike.
-#[derive(PartialEq)]
-struct Likeness<'a> {
-    own: &'a [Operation],
+#[derive(Clone, Copy, PartialEq)]
+struct Likeness {
+    own: usize,
     axis: Option<usize>,
     /// The numbers of nodes that it has in common with the first.
     inputs: usize,
@@ -79,20 +94,30 @@ struct Merging<'a> {
     groups: &'a mut [Option<Group>],
     of: &'a mut BTreeMap<NodeId, usize>,
     policies: Policies,
+    stop: &'a Interrupt,
     parts: Vec<Parts>,
+    /// Launches that were written, apart and as one, to be asked about.
+    written: usize,
 }
 
-/// Merges launches side by side. Errors: a bug.
+/// Merges launches side by side; the number of launches that were written for it. Errors: a bug;
+/// INTERRUPT.
 pub fn merged(
     dag: &Dag,
     keep: &Keep,
     groups: &mut [Option<Group>],
     of: &mut BTreeMap<NodeId, usize>,
     policies: Policies,
-) -> Result<()> {
+    stop: &Interrupt,
+) -> Result<usize> {
     // A group that another took reads nothing.
-    let parts = |g: &Option<Group>| g.as_ref().map(|g| Parts::of(dag, keep, g)).unwrap_or_default();
-    let parts = groups.iter().map(parts).collect();
+    let mut kinds = Map::default();
+    let mut parts = Vec::new();
+    for g in groups.iter() {
+        stop.check()?;
+        let of = g.as_ref().map(|g| Parts::of(dag, keep, g, &mut kinds));
+        parts.push(of.unwrap_or_default());
+    }
     // Only these can merge.
     let mut alike: BTreeMap<(u32, Shape), Vec<usize>> = BTreeMap::new();
     for (k, g) in groups.iter().enumerate() {
@@ -102,77 +127,100 @@ pub fn merged(
             alike.entry((g.stage, domain)).or_default().push(k);
         }
     }
-    let mut merging = Merging { dag, keep, groups, of, policies, parts };
+    let mut merging = Merging { dag, keep, groups, of, policies, stop, parts, written: 0 };
     for same in alike.values() {
         for (k, &a) in same.iter().enumerate() {
             merging.take_others(a, &same[k + 1..])?;
         }
     }
-    Ok(())
+    Ok(merging.written)
 }
 
 impl Merging<'_> {
     /// Launch `a` takes those of the others that it may and that pay, in their order.
     fn take_others(&mut self, a: usize, others: &[usize]) -> Result<()> {
-        let (mut at, mut size, mut refused) = (0, 1, 0);
-        // The place of one that was refused, since when `a` is what it was.
-        let mut lost: Option<usize> = None;
+        let (mut taken, mut lost): (Vec<Likeness>, Vec<Likeness>) = Default::default();
+        let (mut at, mut size, mut refused, mut passed) = (0, 1, 0, 0);
         // With a full one nothing merges, and there may be ten thousand others.
         let is_full = |g: &Group| g.len() >= legal::STORES;
         while let (Some(&b), Some(first)) = (others.get(at), &self.groups[a])
             && !is_full(first)
+            && passed < FAR
         {
-            let like = self.likeness(a, b);
-            let known = || lost.is_some_and(|b| self.likeness(a, b) == like);
-            if !like.shares && refused == REFUSED || known() {
+            self.stop.check()?;
+            if self.groups[b].is_none() {
                 at += 1;
                 continue;
             }
-            let bunch = self.bunch(a, &others[at..], size, &like);
+            let like = self.likeness(&self.parts[a], a, b);
+            let many = lost.len() == KINDS && !taken.contains(&like);
+            if many || !like.shares && refused == REFUSED || lost.contains(&like) {
+                (at, passed) = (at + 1, passed + 1);
+                continue;
+            }
+            let bunch = self.bunch(a, &others[at..], size, &taken);
             if bunch.is_empty() {
-                at += 1;
+                (at, passed) = (at + 1, passed + 1);
                 continue;
             }
-            let pays = self.pays(a, &bunch, &like)?;
+            let pays = self.pays(a, &bunch, like)?;
             if pays && fits(self.dag, self.keep, || self.nodes(a, &bunch), self.policies) {
                 bunch.iter().for_each(|&b| self.merge(a, b));
                 at += bunch.len();
-                (size, lost) = (2 * size, None);
+                (size, passed) = (2 * size, 0);
+                if !taken.contains(&like) {
+                    taken.push(like);
+                }
             } else if bunch.len() > 1 {
                 size = bunch.len() / 2;
             } else {
                 refused += usize::from(!pays && !like.shares);
-                lost = (!pays).then_some(b);
-                at += 1;
+                taken.retain(|own| *own != like);
+                lost.push(like);
+                (at, passed) = (at + 1, passed + 1);
                 size = 1;
             }
         }
         Ok(())
     }
 
-    /// At most so many launches, one after the other, that may be one with `a` and are alike.
-    fn bunch(&self, a: usize, others: &[usize], size: usize, like: &Likeness<'_>) -> Vec<usize> {
+    /// The first of some launches, if it may be one with `a`; if it is like one that was taken,
+    /// with others that follow it and are, at most so many.
+    fn bunch(&self, a: usize, others: &[usize], size: usize, taken: &[Likeness]) -> Vec<usize> {
         let mut bunch = Vec::new();
         let Some(first) = &self.groups[a] else { return bunch };
-        let (mut whole, mut inputs) = (first.clone(), self.parts[a].inputs.clone());
+        // What those before it bring, one of them shares as well.
+        let (mut whole, mut all) = (first.clone(), self.parts[a].clone());
         let most = self.policies.limits().map_or(usize::MAX, |limits| limits.inputs);
-        for &b in others.iter().take(if like.asked { 1 } else { size }) {
+        let mut shares = None;
+        for &b in others.iter().take(size) {
             let Some(own) = &self.groups[b] else { break };
+            let like = self.likeness(&all, a, b);
+            let may_be_one_of = !like.asked && taken.contains(&like);
+            let alone = bunch.is_empty();
+            if !alone && (!may_be_one_of || shares != Some(like.shares)) {
+                break;
+            }
             let other_domain = self.policies.has(Fault::OtherDomain) && whole.axis == own.axis;
             let may = legal::beside(&whole, own).is_ok() || other_domain;
             let apart = self.is_flipped(&whole, own, Way::Apart);
-            inputs.extend(&self.parts[b].inputs);
-            if !may || apart || inputs.len() > most || self.likeness(a, b) != *like {
+            all.take(&self.parts[b]);
+            if !may || apart || all.inputs.len() > most {
                 break;
             }
             whole.take(own.clone());
             bunch.push(b);
+            shares = Some(like.shares);
+            if !may_be_one_of {
+                break;
+            }
         }
         bunch
     }
 
-    fn likeness(&self, a: usize, b: usize) -> Likeness<'_> {
-        let (x, y) = (&self.parts[a], &self.parts[b]);
+    /// The likeness of a launch beside `a`, which is made of these parts.
+    fn likeness(&self, x: &Parts, a: usize, b: usize) -> Likeness {
+        let y = &self.parts[b];
         let inputs = x.inputs.intersection(&y.inputs).count();
         let terms = x.terms.intersection(&y.terms).count();
         let free = x.free.intersection(&y.free).count();
@@ -188,7 +236,7 @@ impl Merging<'_> {
             asked = self.is_flipped(first, own, Way::Together);
             axis = own.axis;
         }
-        Likeness { own: &y.own, axis, inputs, terms, free, shares, asked }
+        Likeness { own: y.own, axis, inputs, terms, free, shares, asked }
     }
 
     fn is_flipped(&self, a: &Group, b: &Group, way: Way) -> bool {
@@ -196,12 +244,19 @@ impl Merging<'_> {
         !flips.is_empty() && [a, b].iter().any(|g| flips.any(&g.nodes(), way))
     }
 
-    fn pays(&self, a: usize, bunch: &[usize], like: &Likeness<'_>) -> Result<bool> {
-        let parts: Vec<&Group> =
-            [a].iter().chain(bunch).filter_map(|k| self.groups[*k].as_ref()).collect();
+    fn pays(&mut self, a: usize, bunch: &[usize], like: Likeness) -> Result<bool> {
+        // The first is of no kind: it may have taken others.
+        let kinds = [(usize::MAX, a)].into_iter();
+        let kinds = kinds.chain(bunch.iter().map(|b| (self.parts[*b].own, *b)));
+        let group = |(kind, k): (usize, usize)| self.groups[k].as_ref().map(|g| (kind, g));
+        let parts: Vec<(usize, &Group)> = kinds.filter_map(group).collect();
+        self.written += 2 * parts.iter().map(|(_, g)| g.len()).sum::<usize>();
         match like.shares {
             _ if like.asked => Ok(true),
-            true => Ok(together::loss(self.dag, self.keep, &parts)?.is_none()),
+            true => {
+                let loss = together::loss_of(self.dag, self.keep, &parts)?;
+                Ok(loss.is_none())
+            }
             false if self.policies.asks(Policy::Domains) => {
                 together::gains(self.dag, self.keep, &parts)
             }
@@ -216,10 +271,8 @@ impl Merging<'_> {
 
     fn merge(&mut self, a: usize, b: usize) {
         merge(self.groups, self.of, a, b);
-        let Parts { inputs, terms, free, .. } = take(&mut self.parts[b]);
-        self.parts[a].inputs.extend(inputs);
-        self.parts[a].terms.extend(terms);
-        self.parts[a].free.extend(free);
+        let gone = take(&mut self.parts[b]);
+        self.parts[a].take(&gone);
     }
 }
 

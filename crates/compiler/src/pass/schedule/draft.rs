@@ -192,7 +192,7 @@ fn groups(dag: &Dag, keep: &Keep, policies: Policies, stop: &Interrupt) -> Resul
         all_reads.insert(at, reads.into_iter().map(|(read, _)| read).collect());
     }
     if policies.asks(Policy::Domains) || policies.tuples && policies.asks(Policy::Consumers) {
-        beside::merged(dag, keep, &mut groups, &mut of, policies)?;
+        beside::merged(dag, keep, &mut groups, &mut of, policies, stop)?;
     }
     let mut groups: Vec<Group> = groups.into_iter().flatten().collect();
     for g in &mut groups {
@@ -236,15 +236,19 @@ fn one_home(
         return Ok(groups[first].as_mut().is_some_and(joins).then_some(first));
     }
     let Some(mut whole) = groups[first].clone() else { return Ok(None) };
+    let mut parts = vec![first];
     for h in &others {
         let may = |other: &&Group| {
             policies.fuse(How::SamePass, false) && legal::beside(&whole, other).is_ok()
         };
         let Some(other) = groups[*h].as_ref().filter(may) else { return Ok(None) };
-        if together::loss(dag, keep, &[&whole, other])?.is_some() {
-            return Ok(None);
-        }
         whole.take(other.clone());
+        parts.push(*h);
+    }
+    // All at once: to ask of one after the other is to write ever longer launches.
+    let parts: Vec<&Group> = parts.iter().filter_map(|h| groups[*h].as_ref()).collect();
+    if together::loss(dag, keep, &parts)?.is_some() {
+        return Ok(None);
     }
     if !joins(&mut whole) {
         return Ok(None);

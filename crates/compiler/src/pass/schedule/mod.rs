@@ -231,7 +231,7 @@ fn is_broadcast(node: &Node<NodeId>) -> bool {
 }
 
 /// Whether a node moves elements and is more than scalar extension.
-fn is_move(node: &Node<NodeId>) -> bool {
+pub fn is_move(node: &Node<NodeId>) -> bool {
     node.role() == Role::Move && !is_broadcast(node)
 }
 

@@ -2,11 +2,13 @@
 
 use super::edit::{Edit, How};
 use super::legal::{self, Illegal};
-use super::{Schedule, Why, draft};
+use super::policy::Policy;
+use super::{Schedule, Why, beside, draft};
 use crate::pass::tests::recorded;
 use crate::pass::work::Work;
 use crate::pass::{Options, PIPELINE};
 use aplomb_ground::limits::Interrupt;
+use std::collections::BTreeMap;
 
 /// The edits of each pass of the default pipeline that changes the schedule of a term.
 fn edits(terms: &[&str], off: &[&str]) -> String {
@@ -84,6 +86,43 @@ fn a_pass_is_what_it_edits() {
         horizontal: fuse n2 n4 same-pass",
     );
     shows(&two, &["horizontal"], "");
+}
+
+/// The launches that are written to merge n of two kinds, by turns: the second kind reads a term of
+/// the first.
+fn written(n: usize) -> usize {
+    let terms = (1..=n).flat_map(|k| {
+        let own = format!("(mul y:f64[5000] {k})");
+        [
+            format!("(reduce-add 0 (mul x:f64[5000] {own}))"),
+            format!("(reduce-add 0 (mul {own} {own}))"),
+        ]
+    });
+    let terms: Vec<String> = terms.collect();
+    let recorded = recorded(&terms.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut options = Options::default();
+    options.switch("horizontal", false).expect("a switch");
+    let mut work = Work::new(&recorded, &options, Interrupt::default());
+    let asked = PIPELINE.iter().filter(|p| !options.is_off(p.name)).filter_map(|p| p.asks);
+    asked.for_each(|policy| work.policies = work.policies.and(policy));
+    let apart = draft(&work.dag, &work.roots, &[], work.policies, &work.stop).expect("a schedule");
+    let (mut of, mut groups) = (BTreeMap::new(), Vec::new());
+    for (k, group) in apart.groups.iter().enumerate() {
+        of.extend(group.nodes().into_iter().map(|at| (at, k)));
+        groups.push(Some(group.clone()));
+    }
+    let policies = work.policies.and(Policy::Domains);
+    let written =
+        beside::merged(&work.dag, &apart.keep, &mut groups, &mut of, policies, &work.stop);
+    assert!(groups.iter().flatten().count() <= apart.groups.len().div_ceil(32), "{n}");
+    written.expect("merged")
+}
+
+#[test]
+fn merging_grows_with_the_launches() {
+    let (few, many) = (written(40), written(400));
+    assert!(many <= 14 * few, "{few} {many}");
+    assert!(many <= 12 * 800, "{many}");
 }
 
 #[test]

@@ -64,7 +64,13 @@ const FEW: f64 = 2.0;
 /// The loss of launches by being one, where that is legal. Small ones lose nothing that a launch
 /// would not outweigh. Errors: a bug.
 pub fn loss(dag: &Dag, keep: &Keep, parts: &[&Group]) -> Result<Option<Loss>> {
-    if parts.iter().all(|g| is_small(&g.domain)) {
+    let parts: Vec<(usize, &Group)> = parts.iter().copied().enumerate().collect();
+    loss_of(dag, keep, &parts)
+}
+
+/// The same of launches with the numbers of their kinds: one of each kind is written.
+pub fn loss_of(dag: &Dag, keep: &Keep, parts: &[(usize, &Group)]) -> Result<Option<Loss>> {
+    if parts.iter().all(|(_, g)| is_small(&g.domain)) {
         return Ok(None);
     }
     Ok(asked(dag, keep, parts)?.err())
@@ -72,9 +78,9 @@ pub fn loss(dag: &Dag, keep: &Keep, parts: &[&Group]) -> Result<Option<Loss>> {
 
 /// True of launches that share nothing and are better as one: what starting one takes is a part of
 /// their time then, and nothing is lost. Errors: a bug.
-pub fn gains(dag: &Dag, keep: &Keep, parts: &[&Group]) -> Result<bool> {
+pub fn gains(dag: &Dag, keep: &Keep, parts: &[(usize, &Group)]) -> Result<bool> {
     // What all read is in memory at once then: of large arrays that is worth more than a launch.
-    if parts.iter().any(|g| reading_ns(g) > FEW * LAUNCH_NS) {
+    if parts.iter().any(|(_, g)| reading_ns(g) > FEW * LAUNCH_NS) {
         return Ok(false);
     }
     // A GPU is not asked for what is so short.
@@ -92,25 +98,34 @@ fn reading_ns(g: &Group) -> f64 {
 }
 
 /// The microseconds of one launch and of its parts, on a GPU and on a CPU, or what they lose.
-fn asked(dag: &Dag, keep: &Keep, parts: &[&Group]) -> Result<Asked> {
-    let [first, others @ ..] = parts else { return Err(bug!("no launch is asked about")) };
+fn asked(dag: &Dag, keep: &Keep, parts: &[(usize, &Group)]) -> Result<Asked> {
+    let [(_, first), others @ ..] = parts else { return Err(bug!("no launch is asked about")) };
     let mut whole = (*first).clone();
-    others.iter().for_each(|g| whole.take((*g).clone()));
+    others.iter().for_each(|(_, g)| whole.take((*g).clone()));
+    // One of each kind, and how many there are.
+    let mut kinds: Vec<(usize, &Group, f64)> = Vec::new();
+    for (kind, g) in parts {
+        match kinds.iter_mut().find(|own| own.0 == *kind) {
+            Some(own) => own.2 += 1.0,
+            None => kinds.push((*kind, g, 1.0)),
+        }
+    }
     let (_, inside) = need::whole(dag, keep, &whole.nodes());
     let read = inside.into_iter().filter(|at| need::is_read(dag, keep, *at));
-    let all: Vec<&Group> = parts.iter().copied().chain([&whole]).collect();
+    let all: Vec<&Group> = kinds.iter().map(|own| own.1).chain([&whole]).collect();
     let plan = sketch::sketch(dag, keep, &all, read)?;
     let [apart @ .., one] = &plan.launches[..] else { return Err(bug!("no launch is written")) };
     let form = Form::of(&plan, one);
     let folds = apart.iter().filter(|l| l.axis.is_some()).map(|l| Form::of(&plan, l));
     // Of short ones the time tells all.
-    let is_any_long = parts.iter().any(|g| is_long(g));
+    let is_any_long = parts.iter().any(|(_, g)| is_long(g));
     let lost = folds.into_iter().find(|own| *own != form).filter(|_| is_any_long);
     if let Some(own) = lost {
         return Ok(Err(Loss::Form(own, form)));
     }
     let by = [price::on_gpu, |plan: &Plan, l: &Launch| price::on_cpu(plan, l) / 1e3];
-    let by = by.map(|us| [us(&plan, one), apart.iter().map(|l| us(&plan, l)).sum()]);
+    let apart = || apart.iter().zip(&kinds).map(|(l, own)| (l, own.2));
+    let by = by.map(|us| [us(&plan, one), apart().map(|(l, times)| times * us(&plan, l)).sum()]);
     Ok(match by.iter().find(|[one, apart]| one > apart) {
         Some(&[one, apart]) => Err(Loss::Time { one, apart }),
         None => Ok(by),
