@@ -13,8 +13,8 @@ use super::sentences::Says;
 use super::work::Work;
 use super::{cost, find};
 use aplomb_ground::error::Result;
-use aplomb_values::dag::{Dag, Node, NodeId};
-use std::hash::Hasher;
+use aplomb_values::dag::{Dag, NodeId};
+use std::hash::{Hash, Hasher};
 
 pub fn run(work: &mut Work) -> Result<()> {
     if work.options.has(Fault::MergeUnlike) {
@@ -29,7 +29,7 @@ pub fn run(work: &mut Work) -> Result<()> {
         _ => false,
     };
     work.rewrite(|dag, at| {
-        let same = first.entry(hash(dag.node(at))).or_default();
+        let same = first.entry(term(dag, at)).or_default();
         if same.contains(&at) {
             return None;
         }
@@ -73,10 +73,12 @@ pub fn run(work: &mut Work) -> Result<()> {
     Ok(())
 }
 
-/// A hash of the operation and the operands' ids.
-pub fn hash(node: &Node<NodeId>) -> u64 {
+/// A hash of all that makes two nodes alike: values that differ in their extents alone, as those of
+/// `⍳¨⍳1E5`, are many.
+fn term(dag: &Dag, at: NodeId) -> u64 {
     let mut h = Mix::default();
-    node.hash_into(&mut h);
+    dag.node(at).hash_into(&mut h);
+    (dag.dtype(at), dag.shape(at)).hash(&mut h);
     h.finish()
 }
 

@@ -19,6 +19,7 @@ use super::cost::{Cost, LAUNCH_NS};
 use super::decide::{About, Choice, Decision, WhyNot};
 use super::fault::Fault;
 use super::reversal::Reversal;
+use super::schedule::beside::FAR;
 use super::schedule::flips::{Flip, Flips, Way};
 use super::schedule::{Group, Schedule, Why, is_move, legal};
 use super::sentences::Says;
@@ -349,7 +350,9 @@ fn candidates(work: &Work, schedule: &Schedule) -> Vec<(Flip, f64)> {
         let meets =
             |other: &&Group| other.stage == group.stage && legal::beside(other, group).is_ok();
         let first = group.nodes().first().copied();
-        if let (Some(at), Some(_)) = (first, schedule.groups[..k].iter().find(meets)) {
+        if let (Some(at), Some(_)) =
+            (first, schedule.groups[k.saturating_sub(FAR)..k].iter().find(meets))
+        {
             all.push((Flip { at, way: Way::Together }, LAUNCH_NS));
         }
     }

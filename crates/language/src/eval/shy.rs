@@ -79,7 +79,8 @@ impl Eval<'_> {
     ) -> Option<bool> {
         let frame = self.frame_to_read(f, closure, dyadic);
         let at = At { ast: &closure.ast, frame: Some(&frame) };
-        let mut hides = Some(true);
+        // Some end hides its value, where not all are calls of the function itself.
+        let (mut hides, mut hidden, mut assigned) = (Some(true), false, false);
         for stmt in &closure.ast.dfn(closure.dfn).stmts {
             let is_empty = closure.ast.phrase(stmt.phrase).items.is_empty();
             if is_empty || matches!(stmt.guard, Guard::Error(_)) {
@@ -91,6 +92,7 @@ impl Eval<'_> {
             };
             let (assigns, guarded) = (made.code.assigns, stmt.guard != Guard::None);
             if assigns && !guarded {
+                assigned = true;
                 for ins in &made.code.ins {
                     if let Do::Assign(sym) = ins.what {
                         frame.set(sym, Value::Array(Array::num(0.0)));
@@ -98,47 +100,52 @@ impl Eval<'_> {
                 }
                 continue;
             }
-            if assigns || !self.calls_hiding(at, &made.code, left) {
+            let called =
+                if assigns { Some(false) } else { self.calls_hiding(at, &made.code, left) };
+            if called == Some(false) {
                 hides = Some(false);
                 break;
             }
+            hidden |= called == Some(true);
             if !guarded {
+                // What was assigned before is no end.
+                assigned = false;
                 break;
             }
         }
         frame.clone().leave();
-        hides
+        hides.map(|hides| hides && (hidden || assigned))
     }
 
-    /// Whether the value of code that is no assignment is that of a function which hides it. A
-    /// function that calls itself ends where it does not.
-    fn calls_hiding(&mut self, at: At<'_>, code: &Code, left: &mut usize) -> bool {
+    /// Whether the value of code that is no assignment is that of a function which hides it. None:
+    /// of this function itself, which ends where it does not call itself.
+    fn calls_hiding(&mut self, at: At<'_>, code: &Code, left: &mut usize) -> Option<bool> {
         let Some(Do::Monad(f) | Do::Dyad(f)) = code.ins.last().map(|ins| &ins.what) else {
-            return false;
+            return Some(false);
         };
         let dyadic = matches!(code.ins.last().map(|ins| &ins.what), Some(Do::Dyad(_)));
         let mut f = f;
         let applied = loop {
             f = match f {
-                FExpr::Word(Word::Del) => return true,
+                FExpr::Word(Word::Del) => return None,
                 FExpr::Known(known) => break known.clone(),
                 FExpr::Dfn(_) => match self.function(at, f) {
                     Ok(dfn) => break dfn,
-                    Err(_) => return false,
+                    Err(_) => return Some(false),
                 },
                 FExpr::Name(sym) => match self.lookup(at, *sym) {
                     Some(Value::Func(named)) => break named,
-                    _ => return false,
+                    _ => return Some(false),
                 },
                 FExpr::Op1(OpExpr::Prim(_), of) | FExpr::Op2(OpExpr::Prim(_), of, _) => {
-                    let resolve::Operand::F(inner) = &**of else { return false };
+                    let resolve::Operand::F(inner) = &**of else { return Some(false) };
                     inner
                 }
                 FExpr::Outer(of) | FExpr::Atop(of, _) | FExpr::Fork(_, of, _) => of,
-                _ => return false,
+                _ => return Some(false),
             };
         };
-        self.hides(&applied, dyadic, left) == Some(true)
+        Some(self.hides(&applied, dyadic, left) == Some(true))
     }
 }
 

@@ -35,7 +35,7 @@ const REFUSED: usize = 4;
 /// The kinds of launches that one refuses, after which it asks about no other.
 const KINDS: usize = 16;
 /// The launches in a row that one looks at without taking any, after which it looks no further.
-const FAR: usize = 512;
+pub const FAR: usize = 512;
 
 /// The nodes of a launch: what it reads from memory, and what it computes.
 #[derive(Clone, Default)]

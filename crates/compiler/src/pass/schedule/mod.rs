@@ -5,7 +5,7 @@
 //! for, and `draft` is the planner, which makes the best schedule of what was asked. A pass asks
 //! for one thing more; what it changed is the difference of two schedules.
 
-mod beside;
+pub mod beside;
 mod draft;
 pub mod edit;
 pub mod flips;
