@@ -6,6 +6,7 @@ use aplomb_ground::error::{Result, index, length, untraced};
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::{
     Array, Buf, Complex64, DType, Data, Shape, TAKEN_OUT, View, around, checked_elements, elements,
+    storage,
 };
 use aplomb_values::dag::Node;
 use aplomb_values::dag::kinds;
@@ -118,17 +119,8 @@ pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
         return Array::complexes(shape, out, cx.budget());
     }
     if all(|v| !matches!(v, View::Char(_))) {
-        let mut out = cx.budget().room(n)?;
         let charge = cx.budget().charge_elements(n, 8)?;
-        each_piece(cx.budget(), &filled, axis, outer, |p, a, b| {
-            if let Data::Dense(v) = p.data() {
-                match v.view() {
-                    View::F64(v) => out.extend_from_slice(&v[a..b]),
-                    view => out.extend((a..b).map(|k| view.number(k))),
-                }
-            }
-            Ok(())
-        })?;
+        let out = numbers_joined(cx.budget(), &filled, axis, (outer, n))?;
         std::mem::drop(charge);
         let f32s = all(|v| matches!(v, View::F32(_)));
         let float = all(|v| matches!(v, View::F64(_)));
@@ -170,6 +162,35 @@ pub fn joined(cx: &mut Cx<'_>, parts: &[Array], axis: usize) -> Result<Array> {
         Ok(())
     })?;
     cx.collect(&shape, out, None)
+}
+
+/// Real numbers of stored arrays, `outer` rows of n in all, side by side: those of one array after
+/// those of the other, each row at its place. Errors: WS FULL, INTERRUPT.
+fn numbers_joined(
+    budget: &Budget,
+    parts: &[&Array],
+    axis: usize,
+    (outer, n): (usize, usize),
+) -> Result<Vec<f64>> {
+    let mut out = budget.filled(0.0, n)?;
+    let (row, mut from) = (n / outer.max(1), 0);
+    for part in parts {
+        budget.check()?;
+        let (_, own, inner) = around(part.shape(), axis);
+        let (width, taken) = (own * inner, storage(part).map(|held| held.view()));
+        let taken = match (part.floats_there(), taken) {
+            (Some(_), _) | (None, None) => Vec::new(),
+            (None, Some(view)) => view.numbers(budget)?,
+        };
+        let items = part.floats_there().map_or(&taken[..], |items| items);
+        let rows = out.chunks_exact_mut(row.max(1)).zip(items.chunks_exact(width.max(1)));
+        match width {
+            1 => rows.for_each(|(row, item)| row[from] = item[0]),
+            _ => rows.for_each(|(row, items)| row[from..from + width].copy_from_slice(items)),
+        }
+        from += width;
+    }
+    Ok(out)
 }
 
 /// Matrices side by side, or tables of as many columns one below the other, as the columns that
