@@ -64,14 +64,14 @@ impl Eval<'_> {
             Does::Scalar(op) => match y.data() {
                 Data::Num(a, Digits::Any) if !self.cx.sys.settings.div => self.cx.number1(op, *a),
                 // What is complex or nested is no node.
-                _ => self.told(&[y], || many(y), |ev| ev.cx.map1(op, y)),
+                _ => self.told(p, &[y], || many(y), |ev| ev.cx.map1(op, y)),
             },
             Does::One(f) => {
                 if by_cells(p, m, &[y])? {
                     return self.cx.over_cells(p.glyph, &[y], |cx, a| f(cx, &a[0], axis));
                 }
                 let elements = || if FREE.0.contains(p.glyph) { 0 } else { y.len() };
-                self.told(&[y], elements, |ev| f(&mut ev.cx, y, axis))
+                self.told(p, &[y], elements, |ev| f(&mut ev.cx, y, axis))
             }
             _ => Err(nonce(format!("monadic {}", p.glyph))),
         }
@@ -104,7 +104,7 @@ impl Eval<'_> {
                     self.cx.number2(op, *a, *b)
                 }
                 (_, _, None) => {
-                    self.told(&[x, y], || many(x).max(many(y)), |ev| ev.cx.map2(op, x, y))
+                    self.told(p, &[x, y], || many(x).max(many(y)), |ev| ev.cx.map2(op, x, y))
                 }
                 (_, _, Some(k)) => {
                     let (x, y) = self.along_axes(x, y, k)?;
@@ -119,7 +119,7 @@ impl Eval<'_> {
                         Side::Right => (x, &split.node),
                     };
                     let len = || split.node.len();
-                    let z = self.told(&[x, y], len, |ev| f(&mut ev.cx, x, y, axis))?;
+                    let z = self.told(p, &[x, y], len, |ev| f(&mut ev.cx, x, y, axis))?;
                     return Ok(Array::framed(z, split.at));
                 }
                 if let Some(z) = self.cx.one_in_each(p.glyph, x, y)? {
@@ -130,9 +130,9 @@ impl Eval<'_> {
                     return self.cx.over_cells(p.glyph, &[x, y], run);
                 }
                 if !TAKES.contains(p.glyph) {
-                    return self.told(&[x, y], elements, |ev| f(&mut ev.cx, x, y, axis));
+                    return self.told(p, &[x, y], elements, |ev| f(&mut ev.cx, x, y, axis));
                 }
-                let work = self.begin_told(&[x, y], elements);
+                let work = self.begin_told(p, &[x, y], elements);
                 let z = f(&mut self.cx, x, y, axis)?;
                 let work = work.and_then(|work| self.cx.work_on(work, z.len()));
                 self.tell_interpreted(work, &z);
@@ -158,11 +158,12 @@ impl Eval<'_> {
     /// Runs a function on so many elements, and tells of it if it recorded nothing.
     fn told(
         &mut self,
+        p: &Prim,
         args: &[&Array],
         elements: impl FnOnce() -> usize,
         run: impl FnOnce(&mut Self) -> Result<Array>,
     ) -> Result<Array> {
-        let mut work = self.begin_told(args, elements);
+        let mut work = self.begin_told(p, args, elements);
         let z = run(self)?;
         // Of what still waits for its values no more was looked at than there is in the result.
         let waits = |a: &&Array| a.pending().is_some();
@@ -173,9 +174,31 @@ impl Eval<'_> {
         Ok(z)
     }
 
-    /// Begins the work of a function on its arguments.
-    fn begin_told(&self, args: &[&Array], elements: impl FnOnce() -> usize) -> Option<Work> {
-        let work = self.cx.begin_work(elements())?;
+    /// Begins the work of a primitive on its arguments.
+    fn begin_told(
+        &self,
+        p: &Prim,
+        args: &[&Array],
+        elements: impl FnOnce() -> usize,
+    ) -> Option<Work> {
+        /// Moves and places, beside scalar functions.
+        const MOVES: &str = "⌽⊖⍉↑↓⍴,⍪⌷⊢⊣";
+        let scalar = p.scalar(args.len() == 2).is_some();
+        self.begin(scalar || MOVES.contains(p.glyph), args, elements)
+    }
+
+    /// The same, of a function that takes more elements where they stand or of another.
+    fn begin(
+        &self,
+        at_hand: bool,
+        args: &[&Array],
+        elements: impl FnOnce() -> usize,
+    ) -> Option<Work> {
+        let real = args.iter().all(|a| a.is_uniform() && !a.is_complex());
+        let work = match at_hand && real {
+            true => self.cx.begin_at_hand(elements()),
+            false => self.cx.begin_work(elements()),
+        }?;
         let nested = args.iter().find(|a| !a.is_uniform());
         Some(match nested {
             Some(nested) => work.because(Reason::of_items(nested)),
@@ -315,7 +338,12 @@ impl Eval<'_> {
                 let as_dfns = self.operands_as_dfns(p, operands, x.is_some());
                 let operands = as_dfns.as_deref().map_or(operands, |dfns| dfns);
                 let args: SmallVec<[&Array; 2]> = x.into_iter().chain([y]).collect();
-                let work = self.begin_told(&args, elements);
+                let work = match operands {
+                    [Operand::F(f)] if matches!(&**f, Func::Prim(_)) && "/⌿".contains(p.glyph) => {
+                        self.begin(true, &args, elements)
+                    }
+                    _ => self.begin(false, &args, elements),
+                };
                 let work = match p.glyph {
                     '\\' | '⍀' => work.map(|work| work.because(why::PREFIXES)),
                     _ => work,

@@ -5,7 +5,7 @@
 //! statement then, a recursion on single numbers, the turns of a `:For`, a text that `⍎` reads a
 //! thousand times, is the statement's own: it counts the calls and turns that no other work had.
 
-use super::cx::{Cx, SMALL};
+use super::cx::{AT_HAND, Cx, SMALL};
 use super::host::Much;
 use super::tape::Mark;
 use aplomb_ground::error::Result;
@@ -36,6 +36,8 @@ enum Of {
 pub struct Work {
     place: Place,
     of: Of,
+    /// Of so many elements nobody tells.
+    few: usize,
     /// The calls and turns before it.
     calls: usize,
     /// By the host's `untold`.
@@ -151,24 +153,34 @@ impl fmt::Display for Form {
 impl Cx<'_> {
     /// Begins work on so many elements; None: nobody tells of so few. A story wants everything.
     pub fn begin_work(&self, elements: usize) -> Option<Work> {
-        let place = self.place().filter(|_| elements > self.least())?;
-        Some(self.work(place, Of::Elements(elements), why::VALUES))
+        self.begin_above(SMALL, elements)
+    }
+
+    /// The same of a function that may take more elements where they stand: they are as few.
+    pub fn begin_at_hand(&self, elements: usize) -> Option<Work> {
+        self.begin_above(AT_HAND, elements)
+    }
+
+    fn begin_above(&self, few: usize, elements: usize) -> Option<Work> {
+        let few = self.least(few);
+        let place = self.place().filter(|_| elements > few)?;
+        Some(Work { few, ..self.work(place, Of::Elements(elements), why::VALUES) })
     }
 
     /// The same work, which was on so many elements after all.
     pub fn work_on(&self, work: Work, elements: usize) -> Option<Work> {
         let of = Of::Elements(elements);
-        (elements > self.least()).then_some(Work { of, ..work })
+        (elements > work.few).then_some(Work { of, ..work })
     }
 
-    /// Nobody tells of so few elements.
-    fn least(&self) -> usize {
-        if self.sys.records_all() { 0 } else { SMALL }
+    /// Nobody tells of so few elements, unless a story wants everything.
+    fn least(&self, few: usize) -> usize {
+        if self.sys.records_all() { 0 } else { few }
     }
 
     fn work(&self, place: Place, of: Of, why: &'static str) -> Work {
         let (calls, since) = (self.sys.calls, self.sys.tape.mark());
-        Work { place, of, calls, begun: self.host.untold(), since, why: why.into() }
+        Work { place, of, few: SMALL, calls, begun: self.host.untold(), since, why: why.into() }
     }
 
     /// Begins work that may use the world, on so many elements. None: nothing runs.
@@ -179,10 +191,10 @@ impl Cx<'_> {
 
     /// Tells of work that is done. Its own time is what no launch, and no work within it, took.
     pub fn tell_work(&mut self, work: Option<Work>) {
-        let Some(Work { place, of, calls, begun, why, since: _ }) = work else { return };
+        let Some(Work { place, of, calls, begun, why, .. }) = work else { return };
         let own = self.sys.reason.take_if(|(at, _)| *at == place);
         let why = own.map_or(why, |(_, why)| why.into());
-        let least = self.least();
+        let least = self.least(SMALL);
         let much = match of {
             Of::Elements(n) => Much::Elements(n),
             Of::Calls => Much::Calls(self.sys.calls - calls),
