@@ -194,15 +194,15 @@ impl Eval<'_> {
         args: &[&Array],
         elements: impl FnOnce() -> usize,
     ) -> Option<Work> {
-        let real = args.iter().all(|a| a.is_uniform() && !a.is_complex());
-        let work = match at_hand && real {
+        let nested = args.iter().find(|a| !a.is_uniform());
+        let complex = nested.is_none() && args.iter().any(|a| a.is_complex());
+        let work = match at_hand && nested.is_none() && !complex {
             true => self.cx.begin_at_hand(elements()),
             false => self.cx.begin_work(elements()),
         }?;
-        let nested = args.iter().find(|a| !a.is_uniform());
         Some(match nested {
             Some(nested) => work.because(Reason::of_items(nested)),
-            None if args.iter().any(|a| a.is_complex()) => work.because(why::COMPLEX),
+            None if complex => work.because(why::COMPLEX),
             None => work,
         })
     }
@@ -338,12 +338,10 @@ impl Eval<'_> {
                 let as_dfns = self.operands_as_dfns(p, operands, x.is_some());
                 let operands = as_dfns.as_deref().map_or(operands, |dfns| dfns);
                 let args: SmallVec<[&Array; 2]> = x.into_iter().chain([y]).collect();
-                let work = match operands {
-                    [Operand::F(f)] if matches!(&**f, Func::Prim(_)) && "/⌿".contains(p.glyph) => {
-                        self.begin(true, &args, elements)
-                    }
-                    _ => self.begin(false, &args, elements),
-                };
+                // A fold by a primitive.
+                let at_hand = "/⌿".contains(p.glyph)
+                    && matches!(operands, [Operand::F(f)] if matches!(&**f, Func::Prim(_)));
+                let work = self.begin(at_hand, &args, elements);
                 let work = match p.glyph {
                     '\\' | '⍀' => work.map(|work| work.because(why::PREFIXES)),
                     _ => work,

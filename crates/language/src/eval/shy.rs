@@ -120,11 +120,11 @@ impl Eval<'_> {
     /// Whether the value of code that is no assignment is that of a function which hides it. None:
     /// of this function itself, which ends where it does not call itself.
     fn calls_hiding(&mut self, at: At<'_>, code: &Code, left: &mut usize) -> Option<bool> {
-        let Some(Do::Monad(f) | Do::Dyad(f)) = code.ins.last().map(|ins| &ins.what) else {
-            return Some(false);
+        let (mut f, dyadic) = match code.ins.last().map(|ins| &ins.what) {
+            Some(Do::Monad(f)) => (f, false),
+            Some(Do::Dyad(f)) => (f, true),
+            _ => return Some(false),
         };
-        let dyadic = matches!(code.ins.last().map(|ins| &ins.what), Some(Do::Dyad(_)));
-        let mut f = f;
         let applied = loop {
             f = match f {
                 FExpr::Word(Word::Del) => return None,

@@ -36,7 +36,7 @@ enum Of {
 pub struct Work {
     place: Place,
     of: Of,
-    /// Of so many elements nobody tells.
+    /// The most elements of which nobody tells.
     few: usize,
     /// The calls and turns before it.
     calls: usize,

@@ -6,7 +6,6 @@ use aplomb_ground::error::{Result, index, length, untraced};
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::{
     Array, Buf, Complex64, DType, Data, Shape, TAKEN_OUT, View, around, checked_elements, elements,
-    storage,
 };
 use aplomb_values::dag::Node;
 use aplomb_values::dag::kinds;
@@ -177,12 +176,15 @@ fn numbers_joined(
     for part in parts {
         budget.check()?;
         let (_, own, inner) = around(part.shape(), axis);
-        let (width, taken) = (own * inner, storage(part).map(|held| held.view()));
-        let taken = match (part.floats_there(), taken) {
-            (Some(_), _) | (None, None) => Vec::new(),
-            (None, Some(view)) => view.numbers(budget)?,
+        let width = own * inner;
+        let taken;
+        let items = match part.floats_there() {
+            Some(items) => items,
+            None => {
+                taken = part.ready_numbers(budget)?;
+                &taken
+            }
         };
-        let items = part.floats_there().map_or(&taken[..], |items| items);
         let rows = out.chunks_exact_mut(row.max(1)).zip(items.chunks_exact(width.max(1)));
         match width {
             1 => rows.for_each(|(row, item)| row[from] = item[0]),

@@ -30,7 +30,7 @@ pub use num_complex::Complex64;
 pub use ragged::{Ragged, storage};
 pub use reference::{Reference, Referent};
 pub use split::{Held, Split, TAKEN_OUT};
-pub use storage::{Buf, Storage, View};
+pub use storage::{Buf, Storage, View, whole};
 
 use crate::dag::Cell;
 use aplomb_ground::error::{Result, limit};

@@ -178,7 +178,7 @@ enum Vecs {
 /// The integer that a number is, one of 32 bits: a number so much larger has it in its lowest bits.
 /// (A cast looks for what does not fit, one number after the other.)
 #[inline]
-fn whole(x: f64) -> i32 {
+pub fn whole(x: f64) -> i32 {
     let low = (x + SHIFT).to_bits() as i32;
     debug_assert_eq!(f64::from(low), x, "no integer of 32 bits");
     low

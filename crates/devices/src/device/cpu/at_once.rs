@@ -13,7 +13,7 @@ use super::apply::apply;
 use super::isa::{Isa, Work};
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Budget;
-use aplomb_values::array::{Buf, DType, View};
+use aplomb_values::array::{Buf, DType, View, whole};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar::Src;
 use aplomb_values::prim::scalar::single::has_room;
@@ -138,7 +138,7 @@ fn parts<const STEP: usize>(
     for first in (0..n).step_by(STEP) {
         let own = first..(first + STEP).min(n);
         let (a, b) = (part(isa, args[0], &own, &mut x), part(isa, args[1], &own, &mut y));
-        let whole = match &mut to {
+        let results = match &mut to {
             To::Long(out) => {
                 if !apply(isa, (op, dtype), ct, a, b, &mut out[own]) {
                     return Ok(None);
@@ -147,17 +147,18 @@ fn parts<const STEP: usize>(
             }
             _ => &mut made[..own.len()],
         };
-        if !apply(isa, (op, dtype), ct, a, b, whole) {
+        if !apply(isa, (op, dtype), ct, a, b, results) {
             return Ok(None);
         }
         let sure = match &mut to {
-            To::Truths(out) => isa.run(Narrow { from: whole, to: &mut out[own] }),
-            To::Short(out) => isa.run(Rounded { from: whole, to: &mut out[own] }),
+            To::Truths(out) => isa.run(Narrow { from: results, to: &mut out[own] }),
+            To::Short(out) => isa.run(Rounded { from: results, to: &mut out[own] }),
             To::Whole(out, (lo, hi)) => {
-                let ends = isa.run(Cut { from: whole, to: &mut out[own] });
-                let (least, most) = ends.map_or((0, 0), |ends| ends);
-                (*lo, *hi) = (least.min(*lo), most.max(*hi));
-                ends.is_some()
+                let ends = isa.run(Cut { from: results, to: &mut out[own] });
+                ends.is_some_and(|(least, most)| {
+                    (*lo, *hi) = (least.min(*lo), most.max(*hi));
+                    true
+                })
             }
             To::Long(_) => true,
         };
@@ -263,16 +264,15 @@ impl Work for Cut<'_> {
     #[inline(always)]
     fn run(self) -> Option<(i32, i32)> {
         let most = f64::from(i32::MAX);
-        let fits = self.from.iter().fold(true, |all, x| all & (x.abs() <= most));
-        self.to.iter_mut().zip(self.from).for_each(|(to, x)| *to = (*x + SHIFT).to_bits() as i32);
+        if !self.from.iter().fold(true, |all, x| all & (x.abs() <= most)) {
+            return None;
+        }
+        self.to.iter_mut().zip(self.from).for_each(|(to, x)| *to = whole(*x));
         let lo = self.to.iter().fold(0, |lo, x| lo.min(*x));
         let hi = self.to.iter().fold(0, |hi, x| hi.max(*x));
-        fits.then_some((lo, hi))
+        Some((lo, hi))
     }
 }
-
-/// The sum with this has a whole number in its lowest bits. (A cast looks at one after the other.)
-const SHIFT: f64 = 6_755_399_441_055_744.0;
 
 /// Whole numbers; the least and the greatest result, and 0.
 struct Whole<'a> {
@@ -287,21 +287,19 @@ impl Work for Whole<'_> {
     #[inline(always)]
     fn run(self) -> (i64, i64) {
         match self.op {
-            Op::Add => self.all(|x, y| x + y),
-            Op::Sub => self.all(|x, y| x - y),
-            Op::Mul => self.all(|x, y| x * y),
-            Op::Max => self.all(|x, y| x.max(y)),
-            Op::Residue => self.residues(),
-            _ => self.all(|x, y| x.min(y)),
+            Op::Add => self.all(wide(|x, y| x + y)),
+            Op::Sub => self.all(wide(|x, y| x - y)),
+            Op::Mul => self.all(wide(|x, y| x * y)),
+            Op::Max => self.all(wide(i64::max)),
+            Op::Residue => self.all(residue),
+            _ => self.all(wide(i64::min)),
         }
     }
 }
 
 impl Whole<'_> {
-    /// `x|y` as `y-x×⌊y÷x`, in f64: of 32 bits the quotient is never rounded to a whole number
-    /// that it is not, since it is at least `÷x` from one, which is more than half of its last bit.
     #[inline(always)]
-    fn residues(self) -> (i64, i64) {
+    fn all(self, op: impl Fn(i32, i32) -> i64) -> (i64, i64) {
         let (mut x, mut y) = ([0; PART], [0; PART]);
         let (mut lo, mut hi) = (0, 0);
         for (k, out) in self.out.chunks_mut(PART).enumerate() {
@@ -309,31 +307,28 @@ impl Whole<'_> {
             widened(self.args[0], k, x);
             widened(self.args[1], k, y);
             for ((out, x), y) in out.iter_mut().zip(x).zip(y) {
-                let (m, of) = (f64::from(*x), f64::from(*y));
-                let times = if *x == 0 { 0.0 } else { (of / m).floor() };
-                *out = (of - m * times + SHIFT).to_bits() as i32;
-                (lo, hi) = (lo.min(*out), hi.max(*out));
-            }
-        }
-        (lo.into(), hi.into())
-    }
-
-    #[inline(always)]
-    fn all(self, op: impl Fn(i64, i64) -> i64) -> (i64, i64) {
-        let (mut x, mut y) = ([0; PART], [0; PART]);
-        let (mut lo, mut hi) = (0, 0);
-        for (k, out) in self.out.chunks_mut(PART).enumerate() {
-            let (x, y) = (&mut x[..out.len()], &mut y[..out.len()]);
-            widened(self.args[0], k, x);
-            widened(self.args[1], k, y);
-            for ((out, x), y) in out.iter_mut().zip(x).zip(y) {
-                let value = op(i64::from(*x), i64::from(*y));
+                let value = op(*x, *y);
                 (lo, hi) = (lo.min(value), hi.max(value));
                 *out = value as i32;
             }
         }
         (lo, hi)
     }
+}
+
+/// An operation of 64 bits on numbers of 32, whose result no sum and no product leaves.
+#[inline(always)]
+fn wide(op: impl Fn(i64, i64) -> i64) -> impl Fn(i32, i32) -> i64 {
+    move |x, y| op(i64::from(x), i64::from(y))
+}
+
+/// `x|y` as `y-x×⌊y÷x`, in f64: of 32 bits the quotient is never rounded to a whole number that it
+/// is not, since it is at least `÷x` from one, which is more than half of its last bit.
+#[inline(always)]
+fn residue(x: i32, y: i32) -> i64 {
+    let (m, of) = (f64::from(x), f64::from(y));
+    let times = if x == 0 { 0.0 } else { (of / m).floor() };
+    i64::from(whole(of - m * times))
 }
 
 /// The k-th part of an operand; one number stands there since the first.

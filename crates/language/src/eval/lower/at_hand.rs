@@ -42,9 +42,7 @@ impl Cx<'_> {
         x: &Array,
         y: Option<&Array>,
     ) -> Result<Option<Array>> {
-        let most = self.hand();
-        let of = |y| few(y, most);
-        let (Some(a), Some(b)) = (of(x), y.map_or(Some(Src::One(0.0)), of)) else {
+        let Some((a, b)) = self.operands(x, y) else {
             return y.map_or(Ok(None), |y| self.typed(op, x, y));
         };
         let Some(of) = like((a, b), x, y) else { return Ok(None) };
@@ -97,11 +95,7 @@ impl Cx<'_> {
             return Ok(None);
         }
         let second = y.as_deref();
-        let most = self.hand();
-        let of = |y| few(y, most);
-        let (Some(a), Some(b)) = (of(x), second.map_or(Some(Src::One(0.0)), of)) else {
-            return Ok(None);
-        };
+        let Some((a, b)) = self.operands(x, second) else { return Ok(None) };
         let place = if into_y { second } else { Some(&*x) };
         let fits = like((a, b), x, second).map(Array::shape) == place.map(Array::shape);
         if !fits || result(op, x, second) != DType::F64 {
@@ -122,6 +116,13 @@ impl Cx<'_> {
         });
         self.sys.room.0 = room;
         Ok(made)
+    }
+
+    /// Both operands, the second one 0 where there is none. None: one is no number and no few
+    /// floats.
+    fn operands<'a>(&self, x: &'a Array, y: Option<&'a Array>) -> Option<(Src<'a>, Src<'a>)> {
+        let of = |a| few(a, self.hand());
+        of(x).zip(y.map_or(Some(Src::One(0.0)), of))
     }
 
     /// The choice of functions of few floats that run here: true of those.

@@ -15,26 +15,28 @@ use aplomb_values::registers::{Arg, Do};
 pub enum By<'a> {
     Drop(&'a Ins),
     Turn,
-    /// The vector is its right argument.
-    Right(Op, &'a Ins),
-    /// The vector is its left argument.
-    Left(Op, &'a Ins),
+    With(Op, &'a Ins, Side),
 }
 
-/// A step from a turn's number to its item.
-enum Then {
-    /// So many numbers stand before.
+/// The side on which what is read stands beside the vector.
+#[derive(Clone, Copy)]
+pub enum Side {
+    Left,
+    Right,
+}
+
+/// A step from a turn's place to one in the vector before.
+enum Step {
+    /// The numbers that stand before it, so many.
     Behind(Arg),
-    /// The numbers are met from the last one on, whose place this is.
+    /// The place of the last number, from which on they are met.
     From(Arg),
-    Right(Op, Arg),
-    Left(Op, Arg),
 }
 
 /// A loop that counts: the steps, those of the functions that were done first before the others.
 pub struct Counted {
-    places: Vec<Then>,
-    items: Vec<Then>,
+    places: Vec<Step>,
+    items: Vec<(Op, Arg, Side)>,
 }
 
 /// The glyph of a primitive that is called.
@@ -74,12 +76,12 @@ pub fn counted(ins: &[Ins]) -> Option<(&[Ins], Vec<By<'_>>)> {
             Of::Dyad(f) => {
                 let (x, inner) = before.split_last()?;
                 match (one(x), arithmetic(f)) {
-                    (true, Some(op)) => by.push(By::Right(op, x)),
+                    (true, Some(op)) => by.push(By::With(op, x, Side::Left)),
                     (true, None) if glyph(f) == Some('↓') => by.push(By::Drop(x)),
                     (true, None) => return None,
                     (false, op) => {
                         let (y, left) = before.split_first().filter(|(y, _)| one(y))?;
-                        by.push(By::Left(op?, y));
+                        by.push(By::With(op?, y, Side::Right));
                         rest = left;
                         continue;
                     }
@@ -118,21 +120,17 @@ impl Counted {
                     let none = maker.literal(0.0).map(Place::Number)?;
                     turns = maker.two(body, Op::Max, &none, &left)?;
                     if x > 0.0 {
-                        made.places.push(Then::Behind(gone.number()?));
+                        made.places.push(Step::Behind(gone.number()?));
                     }
                 }
                 By::Turn => {
                     let one = maker.literal(1.0).map(Place::Number)?;
                     let last = maker.two(body, Op::Sub, &turns, &one)?.number()?;
-                    made.places.push(Then::From(kept(maker, body, last)?));
+                    made.places.push(Step::From(kept(maker, body, last)?));
                 }
-                By::Right(op, x) | By::Left(op, x) => {
+                By::With(op, x, side) => {
                     let x = maker.steps(body, std::slice::from_ref(x), false)??.number()?;
-                    let x = kept(maker, body, x)?;
-                    made.items.push(match by {
-                        By::Right(..) => Then::Right(op, x),
-                        _ => Then::Left(op, x),
-                    });
+                    made.items.push((op, kept(maker, body, x)?, side));
                 }
             }
         }
@@ -153,20 +151,19 @@ impl Counted {
         let origin = maker.literal(maker.program.io).map(Place::Number)?;
         if !self.places.is_empty() {
             item = maker.two(body, Op::Sub, &item, &origin)?;
-            for then in self.places.iter().rev() {
-                item = match then {
-                    Then::Behind(n) => maker.two(body, Op::Add, &item, &Place::Number(*n))?,
-                    Then::From(last) => maker.two(body, Op::Sub, &Place::Number(*last), &item)?,
-                    Then::Right(..) | Then::Left(..) => return None,
+            for step in self.places.iter().rev() {
+                item = match step {
+                    Step::Behind(n) => maker.two(body, Op::Add, &item, &Place::Number(*n))?,
+                    Step::From(last) => maker.two(body, Op::Sub, &Place::Number(*last), &item)?,
                 };
             }
             item = maker.two(body, Op::Add, &item, &origin)?;
         }
-        for then in &self.items {
-            item = match then {
-                Then::Right(op, x) => maker.two(body, *op, &Place::Number(*x), &item)?,
-                Then::Left(op, y) => maker.two(body, *op, &item, &Place::Number(*y))?,
-                Then::Behind(_) | Then::From(_) => return None,
+        for (op, with, side) in &self.items {
+            let with = Place::Number(*with);
+            item = match side {
+                Side::Left => maker.two(body, *op, &with, &item)?,
+                Side::Right => maker.two(body, *op, &item, &with)?,
             };
         }
         item.number()
