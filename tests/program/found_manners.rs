@@ -324,6 +324,8 @@ fn work_of_the_host_is_interrupted() {
         "≢(⍳3000)∘.⌽⍳3000",
         "≢⊂¨⍳2000 2000",
         "≢1 2∘.+9E6⍴⊂⍳3",
+        ":While 1 ⋄ :Trap 0 ⋄ x←1 ⋄ :EndTrap ⋄ :EndWhile",
+        ":For i :In ⍳90000000 ⋄ :Trap 0 ⋄ x←1 ⋄ :EndTrap ⋄ :EndFor",
     ] {
         let begun = Instant::now();
         let (_, err, code) = eval(&["--limit", "seconds=0.02"], line);

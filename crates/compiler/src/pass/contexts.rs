@@ -4,6 +4,7 @@
 //! loop's point becomes the node's own. Equal contexts are one: sharing inside a launch is free.
 //! One walk, users first.
 
+use super::hash::Map;
 use super::schedule::{Group, Why};
 use aplomb_ground::error::Result;
 use aplomb_ground::limits::Interrupt;
@@ -257,8 +258,20 @@ fn may_meet<'a>(
     let meets = |c: &Context, d: &Context| {
         d.group != c.group && d.read == c.read && domain(d) == domain(c) && !apart(c.group, d.group)
     };
-    places.iter().filter(|c| c.group >= settled).any(|c| places.iter().any(|d| meets(c, d)))
+    let mut late = places.iter().filter(|c| c.group >= settled);
+    if places.len() <= FEW {
+        return late.any(|c| places.iter().any(|d| meets(c, d)));
+    }
+    // An array that thousands of launches read, each elsewhere.
+    let mut alike: Map<&Read, Vec<&Context>> = Map::default();
+    for place in places {
+        alike.entry(&place.read).or_default().push(place);
+    }
+    late.any(|c| alike[&*c.read].iter().any(|d| meets(c, d)))
 }
+
+/// Contexts of one node that are compared each with each.
+const FEW: usize = 32;
 
 /// The read of a node's k-th argument, given the node's, and whether it passes over all of it: the
 /// same read, or the node's own after it, or nothing to index where the argument is a scalar. A

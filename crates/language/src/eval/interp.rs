@@ -305,7 +305,9 @@ impl Interp {
         let trapped = walk.is_trapped(&ast.steps, walk.at);
         ev.st.traps = usize::from(trapped);
         ev.cx.sys.tape.guard(trapped);
-        let done = ev.act(at, &ast.steps, walk, keep).and_then(|value| {
+        // Steps in a trap need not come to a place that looks.
+        let heard = ev.cx.host.interrupt().check();
+        let done = heard.and_then(|()| ev.act(at, &ast.steps, walk, keep)).and_then(|value| {
             // What fails in a trap fails there.
             let now = trapped && value.is_none();
             if now { ev.cx.settle(&[], "trap").map(|()| value) } else { Ok(value) }

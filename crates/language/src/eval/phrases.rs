@@ -109,6 +109,9 @@ fn filtered(
     if x.shape() != y.shape() || y.len() < 2 || y.is_char() {
         return Ok(None);
     }
+    if x.frame().is_some() || y.frame().is_some() {
+        return filtered_cells(cx, (op, unit), x, y);
+    }
     // What may still turn out to be complex is looked at: the order must not depend on whether it
     // was pending.
     let known =
@@ -133,6 +136,22 @@ fn filtered(
             false => Array::numbers(y.shape(), items, cx.budget())?,
         }
     };
+    cx.reduce(op, &kept, 0).map(Some)
+}
+
+/// The same in cells of a frame, of which each is such a vector: the order is that of one alone.
+fn filtered_cells(
+    cx: &mut Cx<'_>,
+    (op, unit): (Op, f64),
+    x: &Array,
+    y: &Array,
+) -> Result<Option<Array>> {
+    let fits = |a: &Array| a.is_uniform() && !a.is_complex() && !a.is_open();
+    if !fits(x) || !fits(y) || y.dtype() == DType::F32 && !has_room(unit) {
+        return Ok(None);
+    }
+    let none = crate::functions::shape::fill(cx, &stand_in(unit, y), y.shape())?;
+    let kept = cx.either(x, y, &none)?;
     cx.reduce(op, &kept, 0).map(Some)
 }
 

@@ -5,7 +5,8 @@ use crate::eval::cx::Cx;
 use aplomb_ground::error::{Result, index, length, untraced};
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::{
-    Array, Buf, Complex64, DType, Data, Shape, TAKEN_OUT, View, around, checked_elements, elements,
+    Array, Buf, Complex64, DType, Data, Shape, Storage, TAKEN_OUT, View, around, checked_elements,
+    elements, storage,
 };
 use aplomb_values::dag::Node;
 use aplomb_values::dag::kinds;
@@ -380,9 +381,14 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
     if none || n == 0 {
         return empty(cx, &shape, items.first().map_or(Array::num(0.0), Array::prototype));
     }
-    drop(cx.budget().charge_elements(n, 8)?);
     let settled: Vec<Array> =
         items.iter().map(|a| if a.is_uniform() { a.settled() } else { a.clone() }).collect();
+    if let [length] = common[..]
+        && let Some(made) = vectors_mixed(cx, &settled, length)?
+    {
+        return Ok(Array::dense(shape, Arc::new(made)));
+    }
+    drop(cx.budget().charge_elements(n, 8)?);
     let budget = cx.budget().clone();
     let places = |a: &Array| padded_places(a, &common, &budget);
     if settled.iter().all(|a| a.is_uniform() && a.is_char()) {
@@ -422,6 +428,37 @@ pub fn mixed(cx: &mut Cx<'_>, frame: &[usize], items: &[Array], none: bool) -> R
         out.extend(places(a)?.into_iter().map(|p| p.map_or_else(|| fill.clone(), |k| a.item(k))));
     }
     cx.collect(&shape, out, None)
+}
+
+/// Vectors and scalars as rows of one length, each with fills behind it. None: they are others, or
+/// of kinds that have no type in common. Errors: WS FULL, INTERRUPT.
+fn vectors_mixed(cx: &Cx<'_>, items: &[Array], length: usize) -> Result<Option<Buf>> {
+    let budget = cx.budget();
+    let dense = |a: &Array| match a.data() {
+        Data::Char(c) => Array::dense([1].as_slice(), Arc::new(Buf::one_char(*c))),
+        Data::Num(..) => a.reshaped([1].as_slice()),
+        _ => a.clone(),
+    };
+    let items = budget.each(items.iter().map(dense))?;
+    let held: Option<Vec<_>> = items.iter().map(storage).collect();
+    let Some(held) = held else { return Ok(None) };
+    let Some(first) = held.first().map(|s| s.dtype()) else { return Ok(None) };
+    let alike = held.iter().all(|s| s.dtype() == first);
+    let real = |s: &&dyn Storage| s.dtype().is_integer() || s.dtype() == DType::F64;
+    if first == DType::Complex || !alike && !held.iter().all(real) {
+        return Ok(None);
+    }
+    let fill = match first {
+        DType::Char => Buf::chars(budget.filled(' ', length)?, budget)?,
+        dtype => Buf::stored(&budget.filled(0.0, length)?, dtype, budget)?,
+    };
+    let fill: &dyn Storage = &fill;
+    let (mut runs, mut ticks) = (budget.room(2 * held.len())?, budget.ticks());
+    for held in held {
+        ticks.tick()?;
+        runs.extend([(held, 0..held.len()), (fill, 0..length - held.len())]);
+    }
+    Buf::widened(&runs, budget)
 }
 
 /// The origin of each item of the padded cell.

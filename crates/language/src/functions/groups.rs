@@ -344,8 +344,9 @@ pub fn runs(cx: &mut Cx<'_>, a: &Array, cell: usize) -> Result<Option<Ragged>> {
     let budget = cx.budget();
     let Data::Items(items) = a.data() else { return Ok(None) };
     let Some(items) = items.listed() else { return Ok(None) };
-    let mut runs = budget.room(a.len())?;
+    let (mut runs, mut ticks) = (budget.room(a.len())?, budget.ticks());
     for item in items {
+        ticks.tick()?;
         match storage(item).filter(|_| item.rank() == 1) {
             Some(held) => runs.push((held, 0..item.len())),
             None => return Ok(None),

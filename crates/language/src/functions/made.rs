@@ -34,6 +34,9 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
         ('⍳', Some(x)) if x.rank() == 0 => sought(cx, x, y, first_places),
         ('∊', Some(x)) if y.rank() == 0 => sought(cx, y, x, |cx, y, x| found(cx, x, y)),
         ('⍕', None) if known(y) && !y.is_char() && y.rank() > 0 => texts(cx, y),
+        ('⍕', Some(x)) if x.rank() == 0 && known(y) && !y.is_char() && y.rank() > 0 => {
+            columns(cx, &x.disclosed(), y)
+        }
         ('⍴' | '/' | '⌿', Some(x)) if known(x) && known(y) && x.shape() == y.shape() => {
             copies(cx, x, y)
         }
@@ -116,6 +119,19 @@ fn one_of_each(
         }
     }
     cx.collect(y.shape(), out, None).map(Some)
+}
+
+/// `w d⍕` of each number: texts of one width, which are the rows of a column. None: the width is
+/// each number's own.
+fn columns(cx: &mut Cx<'_>, by: &Array, y: &Array) -> Result<Option<Array>> {
+    let width = by.number_at(0).filter(|w| by.rank() == 1 && by.len() == 2 && *w >= 1.0);
+    if width.is_none() || by.is_char() || y.is_empty() {
+        return Ok(None);
+    }
+    let column = super::shape::reshaped(cx, y, &[y.len(), 1])?;
+    let made = super::text::format_by(cx, by, &column, None)?;
+    let full: Vec<usize> = y.shape().iter().copied().chain([made.last_extent()]).collect();
+    Ok(Some(Array::rows(super::shape::reshaped(cx, &made, &full)?, y.rank())))
 }
 
 /// The same of the cells of a nested array.

@@ -5,6 +5,7 @@ pub mod amend;
 pub mod cells;
 pub mod find;
 pub mod groups;
+mod hashes;
 pub mod intervals;
 pub mod join;
 pub mod made;

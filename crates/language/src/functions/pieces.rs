@@ -87,7 +87,7 @@ impl<'a> Lain<'a> {
 
 /// The primitives whose results differ in length where the arguments' items do not: for these the
 /// rows of an array are pieces, too.
-const UNEVEN: &str = "/⌿~∩∪";
+const UNEVEN: &str = "/⌿~∩∪⍸";
 
 /// Those of them that take a scalar for a vector of one, on either side.
 const SETS: &str = "~∩∪";
@@ -526,8 +526,10 @@ fn repeated(cx: &Cx<'_>, r: &Ragged, by: &[f64]) -> Result<Option<Ragged>> {
 /// Pieces turned by so many items each.
 fn turned(cx: &Cx<'_>, r: &Ragged, by: impl Fn(usize) -> i64) -> Result<Option<Ragged>> {
     let Some(held) = storage(r.flat()) else { return Ok(None) };
-    let mut runs = cx.budget().room(r.count().saturating_mul(2))?;
+    let (mut runs, mut ticks) =
+        (cx.budget().room(r.count().saturating_mul(2))?, cx.budget().ticks());
     for k in 0..r.count() {
+        ticks.tick()?;
         let range = r.range(k);
         let turn = by(k).rem_euclid(range.len().max(1) as i64) as usize;
         let from = range.start + turn;

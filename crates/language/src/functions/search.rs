@@ -3,6 +3,7 @@
 
 use super::cells;
 use super::groups::{Groups, Hashed, firsts_of_groups, groups, mixed, places_of_runs};
+use super::hashes::{CHOICES, Steps};
 use super::seek::place_of_one;
 use super::shape::Axis;
 use crate::eval::cx::Cx;
@@ -117,6 +118,8 @@ pub struct Table<'a> {
     ct: f64,
     /// Some key in it is.
     complex: bool,
+    /// The steps of the numbers in its arrays.
+    steps: Steps,
 }
 
 impl Key {
@@ -151,54 +154,10 @@ pub enum Key {
     Cell(Array),
 }
 
-fn number_hash(x: f64) -> u64 {
-    let r = x.round();
-    if (x - r).abs() <= 1e-9 * x.abs().max(1.0) && r.abs() < 9e15 {
-        (r as i64 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-    } else {
-        (x.to_bits() >> 40) ^ 0x5555
-    }
-}
-
 /// Numbers within the largest ⎕CT of each other differ by at most one in this: that is 2*¯32 of
 /// what is less than twice the least number of its binade, and a step is four times as wide.
 fn coarse(x: f64) -> u64 {
     (x + 0.0).to_bits() >> 22
-}
-
-/// Complex numbers within ⎕CT of each other have magnitudes that are.
-fn hash(k: &Key) -> u64 {
-    match k {
-        Key::Num(x) => coarse(*x),
-        Key::Complex(z) => coarse(z.re.hypot(z.im)),
-        Key::Char(c) => u64::from(u32::from(*c)) ^ 0xc0de_0000_0000,
-        Key::Cell(a) => array_hash(a),
-    }
-}
-
-/// A hash of a complex number: one that is next to a real number has its hash.
-fn complex_hash(z: Complex64) -> u64 {
-    let size = z.re.hypot(z.im);
-    number_hash(if z.im.abs() <= 1e-9 * size { z.re } else { size })
-}
-
-fn array_hash(a: &Array) -> u64 {
-    let mix = |h: u64, k: u64| (h ^ k).wrapping_mul(0x100_0000_01b3).rotate_left(17);
-    let mut h = a.shape().iter().fold(0x1234, |h, &n| mix(h, n as u64));
-    for k in 0..a.len() {
-        h = mix(
-            h,
-            match a.item(k) {
-                i if !i.is_simple_scalar() => array_hash(&i),
-                i => match i.data() {
-                    Data::Char(c) => u64::from(u32::from(*c)) ^ 0xc0de_0000_0000,
-                    Data::Ref(to) => to.id() as u64,
-                    _ => complex_hash(i.ready_complex()),
-                },
-            },
-        );
-    }
-    h
 }
 
 /// True of two keys that are equal under the tolerance `ct`.
@@ -241,13 +200,28 @@ impl<'a> Table<'a> {
 
     /// A table of these cells in which none is yet.
     pub fn empty(cells: &'a [Key], ct: f64) -> Self {
-        Table { cells, buckets: HashMap::default(), ct, complex: false }
+        let arrays = cells.iter().filter_map(|key| match key {
+            Key::Cell(a) => Some(a),
+            _ => None,
+        });
+        let steps = Steps::of(ct, arrays);
+        Table { cells, buckets: HashMap::default(), ct, complex: false, steps }
+    }
+
+    /// The hash of a key. Complex numbers within ⎕CT of each other have magnitudes that are.
+    fn hash(&self, key: &Key) -> u64 {
+        match key {
+            Key::Num(x) => coarse(*x),
+            Key::Complex(z) => coarse(z.re.hypot(z.im)),
+            Key::Char(c) => u64::from(u32::from(*c)) ^ 0xc0de_0000_0000,
+            Key::Cell(a) => self.steps.hash(a, 0).hash,
+        }
     }
 
     /// Puts the k-th cell into it.
     pub fn insert(&mut self, k: usize) {
         self.complex |= matches!(self.cells[k], Key::Complex(_));
-        let bucket = self.buckets.entry(mixed(hash(&self.cells[k]) as i64)).or_default();
+        let bucket = self.buckets.entry(mixed(self.hash(&self.cells[k]) as i64)).or_default();
         // A bucket keeps one of each value, the first.
         if bucket.iter().all(|&o| !key_equal(&self.cells[o as usize], &self.cells[k], 0.0)) {
             bucket.push(k as u32);
@@ -256,7 +230,10 @@ impl<'a> Table<'a> {
 
     /// The first place of an equal cell.
     pub fn find(&self, key: &Key) -> Option<usize> {
-        let own = hash(key);
+        if let Key::Cell(a) = key {
+            return self.find_array(key, a);
+        }
+        let own = self.hash(key);
         let near =
             if matches!(key, Key::Num(_) | Key::Complex(_)) && self.ct > 0.0 { 1 } else { 0 };
         // A real number and a complex one next to it: by magnitude here, by sign there.
@@ -274,6 +251,24 @@ impl<'a> Table<'a> {
             .copied()
             .filter(|&k| key_equal(&self.cells[k as usize], key, self.ct));
         found.min().map(|k| k as usize)
+    }
+}
+
+impl Table<'_> {
+    /// The same of an array: on each choice of steps that its numbers may share with equal ones.
+    fn find_array(&self, key: &Key, a: &Array) -> Option<usize> {
+        let fits = |k: &u32| key_equal(&self.cells[*k as usize], key, self.ct);
+        let first = self.steps.hash(a, 0);
+        if first.at_edge > CHOICES {
+            return (0..self.cells.len()).find(|&k| fits(&(k as u32)));
+        }
+        let own = |choice: u64| match choice {
+            0 => first.hash,
+            _ => self.steps.hash(a, choice).hash,
+        };
+        let buckets = (0..1u64 << first.at_edge)
+            .filter_map(|choice| self.buckets.get(&mixed(own(choice) as i64)));
+        buckets.flatten().copied().filter(fits).min().map(|k| k as usize)
     }
 }
 

@@ -313,9 +313,10 @@ impl Ragged {
         runs: &[(&dyn Storage, Range<usize>)],
         budget: &Budget,
     ) -> Result<Option<Ragged>> {
-        let mut ends = budget.room(runs.len())?;
+        let (mut ends, mut ticks) = (budget.room(runs.len())?, budget.ticks());
         let mut end = 0u32;
         for (_, range) in runs {
+            ticks.tick()?;
             let Some(next) = u32::try_from(range.len()).ok().and_then(|n| end.checked_add(n))
             else {
                 return Ok(None);

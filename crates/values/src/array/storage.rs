@@ -479,7 +479,9 @@ impl Buf {
         // The types of those that hold something, and whether some are characters, some none.
         let (mut first, mut wide, mut alike, mut real) = (None, DType::Bool, true, true);
         let (mut chars, mut others) = (false, false);
+        let mut ticks = budget.ticks();
         for (s, r) in all {
+            ticks.tick()?;
             let own = views.of(*s).dtype();
             (chars, others) = (chars | is_char(own), others | !is_char(own));
             if !r.is_empty() {

@@ -296,7 +296,7 @@ impl Pass<'_> {
             return self.short_rows(frame, env, folds, items);
         }
         let mut items = items;
-        while let Some(k) = items.next() {
+        while let Some(k) = items.next().filter(|_| !env.stop.is_set()) {
             let item = cut.item(k);
             match () {
                 () if ordered => self.backwards(frame, env, folds, item),
@@ -355,7 +355,8 @@ impl Pass<'_> {
         {
             return;
         }
-        while row < items.end {
+        // A step of a fold may take a microsecond. What is left out nobody looks at.
+        while row < items.end && !env.stop.is_set() {
             let rows = most.min(items.end - row);
             frame.run(env, row * extent, rows * extent);
             let fast = |f: &Fold| match (f.fast, f.factors(frame, env)) {

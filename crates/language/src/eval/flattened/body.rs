@@ -240,6 +240,10 @@ impl Flat<'_, '_> {
                         done = k + 1 + steps;
                         continue;
                     }
+                    if let Some(z) = self.bound_call(call, f, x.as_ref(), &y)? {
+                        stack.push(z);
+                        continue;
+                    }
                     let f = self.function(call, f)?;
                     // What sees names of this call runs while it is under way.
                     if tail && k == last && f.closure().is_some() && self.is_closed(&f) {

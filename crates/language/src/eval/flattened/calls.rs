@@ -7,7 +7,7 @@ use crate::eval::operators::each::flat_pass;
 use crate::eval::system::Does;
 use crate::eval::value::{Closure, Func, Oper, Operand, Trad, Value};
 use crate::syntax::ast::Sym;
-use crate::table::{self, Does as Means};
+use crate::table::{self, Does as Means, Meaning};
 use aplomb_ground::error::{Result, limit, syntax};
 use aplomb_values::array::{Array, Ragged};
 use std::cell::RefCell;
@@ -41,6 +41,12 @@ fn is_nested(y: &Cells) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether a function takes items of two arguments as wholes, which a scalar one does not.
+fn pairs(g: &Func, dyadic: bool) -> bool {
+    let scalar = |m: &Meaning| matches!(m.does, Means::Scalar(_));
+    dyadic && matches!(g, Func::Prim(p) if !p.dyadic.as_ref().is_some_and(scalar))
 }
 
 /// Whether `g⍥h` is `,⍥⊂`, which makes a pair of its arguments.
@@ -96,7 +102,7 @@ impl Flat<'_, '_> {
                 self.composed(f, p.glyph, (a, b), x, y)
             }
             Func::Op1(Oper::Prim(p), Operand::F(g))
-                if p.glyph == '¨' && (has_steps(g) || is_nested(&y)) =>
+                if p.glyph == '¨' && (has_steps(g) || is_nested(&y) || pairs(g, x.is_some())) =>
             {
                 match self.each_inside(g, x.as_ref(), &y)? {
                     Some(made) => Ok(made),

@@ -4,9 +4,10 @@
 //! the call around sees in each item what its cell has. (Blelloch and Sabot 1990: a nested call in
 //! parallel is a call on the concatenation, whose result is cut where the arguments were.)
 
-use super::{Cells, Flat, list};
+use super::{Cells, Flat, list, refuse};
 use crate::eval::operators::reduce::finished;
 use crate::eval::value::Func;
+use crate::functions::groups;
 use aplomb_ground::error::Result;
 use aplomb_values::array::{Array, Ragged, Shape};
 use aplomb_values::prim::moves::Move;
@@ -18,26 +19,75 @@ struct Inside {
     ends: Vec<u32>,
 }
 
+/// Whether some cells may have no items.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Empty {
+    Some,
+    None,
+}
+
+fn has_empty(ends: &[u32]) -> bool {
+    ends.first() == Some(&0) || ends.windows(2).any(|pair| pair[0] == pair[1])
+}
+
+/// An argument of `f¨` in each cell.
+enum Given {
+    /// What all items of a cell get.
+    One(Cells),
+    /// The items of all cells.
+    Items(Array),
+}
+
 impl Flat<'_, '_> {
-    /// `x f¨y` in each cell, of vectors with at least one item. None: they are something else.
+    /// `x f¨y` in each cell, of vectors: an argument may also be a scalar in each cell, which goes
+    /// with all items of the other. None: they are something else, or no cell has an item.
     pub(super) fn each_inside(
         &mut self,
         f: &Rc<Func>,
         x: Option<&Cells>,
         y: &Cells,
     ) -> Result<Option<Cells>> {
-        // The left argument is a number for all items of a cell.
-        let x = match x {
-            None => None,
-            Some(x) => match self.here(x)? {
-                Cells::Same(a) if a.is_simple_scalar() => Some(Cells::Same(a)),
-                Cells::Each(a, level) if a.is_uniform() => Some(Cells::Each(a, level)),
-                _ => return Ok(None),
-            },
-        };
-        // Items of one shape are worked with as one array.
-        let Some((items, ends)) = self.items_inside(y)? else { return Ok(None) };
-        let (n, m) = (ends.len(), items.len());
+        let (mut sides, mut all) = (Vec::with_capacity(2), None::<Vec<u32>>);
+        for v in x.into_iter().chain([y]) {
+            let here = self.here(v)?;
+            if let Some(one) = self.content(here.clone())? {
+                sides.push(Given::One(one));
+                continue;
+            }
+            // Items of one shape are worked with as one array.
+            let Some((items, ends)) = self.items_inside(&here, Empty::Some)? else {
+                return Ok(None);
+            };
+            if *all.get_or_insert_with(|| ends.clone()) != ends {
+                return Ok(None);
+            }
+            sides.push(Given::Items(items));
+        }
+        match all {
+            Some(ends) => self.each_of_all(f, sides, ends).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// `v∘f¨y` in each cell, or `f∘v¨y`, with a value v of the cell. None: y is something else.
+    pub(super) fn each_with(
+        &mut self,
+        f: &Rc<Func>,
+        v: &Cells,
+        right: bool,
+        y: &Cells,
+    ) -> Result<Option<Cells>> {
+        let Some((items, ends)) = self.items_inside(y, Empty::Some)? else { return Ok(None) };
+        let mut sides = vec![Given::One(self.here(v)?), Given::Items(items)];
+        if right {
+            sides.reverse();
+        }
+        self.each_of_all(f, sides, ends).map(Some)
+    }
+
+    /// f of the items of all cells, whose ends are given; the results of a cell are its value.
+    fn each_of_all(&mut self, f: &Rc<Func>, sides: Vec<Given>, ends: Vec<u32>) -> Result<Cells> {
+        let (n, m) = (ends.len(), ends.last().map_or(0, |&end| end as usize));
         let budget = self.ev.cx.budget();
         let mut from = budget.room(m)?;
         let mut start = 0;
@@ -46,17 +96,35 @@ impl Flat<'_, '_> {
             start = end;
         }
         let made = self.among(from.into(), |flat| {
-            let x = x.map(|x| flat.here(&x)).transpose()?;
-            let y = flat.each_of(items);
-            let made = flat.call(f, x, y)?;
+            let mut given = Vec::with_capacity(2);
+            for side in sides {
+                given.push(match side {
+                    Given::One(one) => flat.here(&one)?,
+                    Given::Items(items) => flat.each_of(items),
+                });
+            }
+            let Some(y) = given.pop() else { return refuse("it has no argument") };
+            let made = flat.call(f, given.pop(), y)?;
             flat.array(&made)
         })?;
         let made = self.ev.cx.ready(&made, "each")?;
+        // A vector of nothing remembers numbers; of other results it would be of their kind.
+        let numbers = made.is_plain() && !made.is_char();
+        if !numbers && has_empty(&ends) {
+            return refuse("a cell has no items");
+        }
+        let made = match made.split().filter(|rows| rows.cell().len() == 1) {
+            Some(rows) if made.rank() == 1 => {
+                let cut = groups::cut_up(&mut self.ev.cx, &rows.node, rows.cell()[0], "each")?;
+                cut.map_or(made.clone(), |pieces| pieces.items(&[m]))
+            }
+            _ => made,
+        };
         if made.rank() == 1
             && (made.is_plain() || made.pieces().is_some())
             && let Some(pieces) = Ragged::new(made.clone(), ends.clone())
         {
-            return Ok(Some(self.each_of(pieces.items(&[n]))));
+            return Ok(self.each_of(pieces.items(&[n])));
         }
         let mut out = self.ev.cx.budget().room(n)?;
         let mut ticks = self.ev.cx.budget().ticks();
@@ -80,13 +148,20 @@ impl Flat<'_, '_> {
             });
             start = end;
         }
-        finished(self.ev, &list(n), out, Array::num(0.0)).map(|a| Some(self.each_of(a)))
+        finished(self.ev, &list(n), out, Array::num(0.0)).map(|a| self.each_of(a))
     }
 
     /// The items of all cells one behind the other, and where those of each end. None: they are
-    /// something else, or a cell has none.
-    pub(super) fn items_inside(&mut self, y: &Cells) -> Result<Option<(Array, Vec<u32>)>> {
+    /// something else, or none.
+    pub(super) fn items_inside(
+        &mut self,
+        y: &Cells,
+        empty: Empty,
+    ) -> Result<Option<(Array, Vec<u32>)>> {
         let Some(Inside { items, ends }) = self.all_items(y)? else { return Ok(None) };
+        if items.is_empty() || empty == Empty::None && has_empty(&ends) {
+            return Ok(None);
+        }
         let items = match self.ev.cx.as_rows(&items)?.filter(|rows| rows.at == 1) {
             Some(rows) => Array::rows(rows.node, 1),
             None => items,
@@ -121,10 +196,9 @@ impl Flat<'_, '_> {
             Cells::Each(a, _) => self.ev.cx.ready_outer(&a)?,
         };
         if let Some(pieces) = a.pieces() {
-            let some = (0..n).all(|k| !pieces.range(k).is_empty());
             let (items, mut ends) = (pieces.flat().clone(), self.ev.cx.budget().room(n)?);
             ends.extend(pieces.ends());
-            return Ok(some.then_some(Inside { items, ends }));
+            return Ok(Some(Inside { items, ends }));
         }
         if a.is_uniform() {
             return Ok(None);

@@ -18,6 +18,7 @@
 mod ahead;
 mod amend;
 mod body;
+mod bound;
 mod calls;
 mod enclosed;
 mod inside;

@@ -225,7 +225,7 @@ impl Flat<'_, '_> {
     }
 
     /// The content of scalars. None: they are others.
-    fn content(&mut self, v: Cells) -> Result<Option<Cells>> {
+    pub(super) fn content(&mut self, v: Cells) -> Result<Option<Cells>> {
         let a = match v {
             Cells::Same(a) => return Ok((a.rank() == 0).then(|| Cells::Same(a.disclosed()))),
             Cells::Each(a, level) if a.is_uniform() => return Ok(Some(Cells::Each(a, level))),

@@ -13,6 +13,7 @@
 //! turns have ended well. Else the turns go on one by one.
 
 use super::body::{Call, Flow};
+use super::inside::Empty;
 use super::sent::{Event, changed_by};
 use super::turn_plans::{Plan, names_of};
 use super::{Cells, Flat, Steps as Ways, bytes, refuse};
@@ -378,7 +379,7 @@ impl Flat<'_, '_> {
             return refuse("loops stand too deep");
         }
         let of = self.value_of_turns(call, plan, k, here)?;
-        let Some((items, ends)) = self.items_inside(&of)? else {
+        let Some((items, ends)) = self.items_inside(&of, Empty::None)? else {
             return refuse("the items of an inner loop are not at hand");
         };
         if items.len() > MOST {

@@ -10,7 +10,9 @@ use crate::eval::cx::Cx;
 use crate::eval::scope::Inside;
 use crate::functions::amend::fits;
 use crate::functions::select::{bracket, places_of, select, whole_places};
+use crate::functions::shape::reshaped;
 use crate::functions::straight::{Plane, plane};
+use crate::functions::{made, pieces};
 use aplomb_ground::error::{Result, untraced};
 use aplomb_values::array::{Array, DType, Data, Shape, Split, View, elements};
 use aplomb_values::dag::ix::Ix;
@@ -144,9 +146,8 @@ impl Cx<'_> {
             let times = n / elements(&node.shape()[..at]).max(1);
             apart.push(Apart { split: Split { node, at }, times });
         }
-        if let ([one], None) = (apart.as_slice(), &standing)
-            && one.times == 1
-            && let Some(made) = self.over_scalars(what, &one.split)?
+        if standing.is_none()
+            && let Some(made) = self.in_a_pass(what, &apart, &frame)?
         {
             return Ok(made);
         }
@@ -172,24 +173,45 @@ impl Cx<'_> {
         Ok(Array::framed(made, frame.len()))
     }
 
-    /// The same where cells are scalars and a pass makes a piece of each. None: there is none, or
-    /// the pieces differ in length.
-    fn over_scalars(&mut self, what: char, cells: &Split) -> Result<Option<Array>> {
-        let prim = crate::table::find(what).filter(|_| cells.cell().is_empty());
-        let Some(prim) = prim.filter(|_| !cells.node.is_empty()) else { return Ok(None) };
-        let n = cells.node.len();
-        let list = crate::functions::shape::reshaped(self, &cells.node, &[n])?;
-        let Some(made) = crate::functions::made::each(self, prim, None, &list)? else {
-            return Ok(None);
-        };
-        let Some(pieces) = made.pieces() else { return Ok(None) };
-        let length = pieces.range(0).len();
-        if (0..n).any(|k| pieces.range(k).len() != length) {
-            return Ok(None);
+    /// The same where cells are scalars or vectors and a pass makes a piece of each. None: there is
+    /// none, or the pieces differ in length.
+    fn in_a_pass(&mut self, what: char, args: &[Apart], frame: &[usize]) -> Result<Option<Array>> {
+        let Some(prim) = crate::table::find(what) else { return Ok(None) };
+        let n = elements(frame);
+        let mut lists = SmallVec::<[Array; 2]>::new();
+        for Apart { split: Split { node, at }, times } in args {
+            lists.push(match &node.shape()[*at..] {
+                _ if node.is_empty() => return Ok(None),
+                [] if *at > 0 && *times == 1 => reshaped(self, node, &[n])?,
+                [len] if *at > 0 && *times == 1 => {
+                    Array::rows(reshaped(self, node, &[n, *len])?, 1)
+                }
+                [] if *at == 0 => node.clone(),
+                [_] if *at == 0 => node.settled().enclosed()?,
+                _ => return Ok(None),
+            });
         }
-        let full: Shape = cells.frame().iter().copied().chain([length]).collect();
-        let flat = crate::functions::shape::reshaped(self, pieces.flat(), &full)?;
-        Ok(Some(Array::framed(flat, cells.at)))
+        let Some(y) = lists.pop() else { return Ok(None) };
+        let x = lists.pop();
+        let made = match made::each(self, prim, x.as_ref(), &y)? {
+            None => pieces::each(self, prim, x.as_ref(), &y)?,
+            made => made,
+        };
+        let Some(made) = made else { return Ok(None) };
+        let (flat, length) = match (made.pieces(), made.split()) {
+            (Some(pieces), _) if !pieces.is_of_pieces() => {
+                let length = pieces.range(0).len();
+                if (0..n).any(|k| pieces.range(k).len() != length) {
+                    return Ok(None);
+                }
+                (pieces.flat(), length)
+            }
+            (None, Some(rows)) if rows.cell().len() == 1 => (&rows.node, rows.cell()[0]),
+            _ => return Ok(None),
+        };
+        let full: Shape = frame.iter().copied().chain([length]).collect();
+        let flat = reshaped(self, flat, &full)?;
+        Ok(Some(Array::framed(flat, frame.len())))
     }
 
     /// `A[…]` where the array or an index is a cell of some frame: one gather for all cells.

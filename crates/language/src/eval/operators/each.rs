@@ -2,6 +2,7 @@
 
 use super::differing::each_that_differs;
 use super::inverse::digits_of_each;
+use super::reduce::as_primitive;
 use super::{function, prim, scalar_op};
 use crate::eval::flattened::Steps;
 use crate::eval::numbers::Which;
@@ -26,7 +27,17 @@ pub fn each(
     y: &Array,
     _: Axis<'_>,
 ) -> Result<Array> {
-    let made = results(ev, f, x, y)?;
+    let made = match super::own::called(function(&f[0])?, x.is_some()) {
+        None => results(ev, f, x, y)?,
+        Some(p) => {
+            let own = vec![Operand::F(Rc::new(Func::Prim(p)))];
+            let left = x.cloned();
+            let run = move |ev: &mut Eval<'_>, f: &Vec<Operand>, y: &Array| {
+                results(ev, f, left.as_ref(), y)
+            };
+            as_primitive(ev, &f.to_vec(), Some(own), y, run)?
+        }
+    };
     Ok(gathered(&mut ev.cx, &made)?.map_or(made, |pieces| pieces))
 }
 
@@ -39,14 +50,26 @@ fn results(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array) -> Re
     if scalar {
         return ev.apply(&func, x, y);
     }
-    if let (Some(x), Some('⊃')) = (x, prim(&f[0]).map(|p| p.glyph))
+    if let (Some(x), Func::Op1(Oper::Prim(swap), g)) = (x, &*func)
+        && swap.glyph == '⍨'
+    {
+        conform(Some(x), y)?;
+        return results(ev, std::slice::from_ref(g), Some(y), x);
+    }
+    if let (Some(x), Some(glyph @ ('⊃' | '⌷'))) = (x, prim(&f[0]).map(|p| p.glyph))
         && let Some(from) = one_vector(y)
         && x.is_uniform()
         && x.dtype().is_integer()
         && x.rank() > 0
     {
-        // Each picks from the same vector: that is indexing.
-        return crate::functions::select::bracket(&mut ev.cx, &from, &[Some(x.clone())]);
+        // Each picks from the same vector: that is indexing. ⌷ gives scalars.
+        let made = crate::functions::select::bracket(&mut ev.cx, &from, &[Some(x.clone())])?;
+        if glyph == '⊃' || from.is_uniform() {
+            return Ok(made);
+        }
+        if let Some(scalars) = made.held_enclosed(ev.cx.budget())? {
+            return Ok(scalars);
+        }
     }
     if x.is_none()
         && prim(&f[0]).is_some_and(|p| p.glyph == '⍳')
@@ -86,6 +109,12 @@ fn results(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array) -> Re
         return Ok(z);
     }
     if let Some(z) = ev.each_by_shape(&func, x, y, &shape)? {
+        return Ok(z);
+    }
+    // Cells of one shape that come to ragged ones are pieces from there on.
+    if [Some(y), x].into_iter().flatten().any(|a| a.split().is_some())
+        && let Some(z) = ev.flattened(&func, x, y, &shape, Steps::Flat)?
+    {
         return Ok(z);
     }
     if let Some(z) = each_that_differs(ev, &func, x, y, &shape, false)? {

@@ -25,6 +25,24 @@ pub fn primitive(f: &Operand) -> Option<Operand> {
     (scalar_op(&made).is_some() || JOINS.contains(row.glyph)).then_some(made)
 }
 
+/// The primitive that a dfn is of what it is called with: `{⊂⍵}`, `{⍺⍳⍵}`. A text that runs or a
+/// random number is one of the dfn's, which nobody may ask for twice.
+pub fn called(f: &Func, dyadic: bool) -> Option<&'static Prim> {
+    let Func::Dfn(c) = f else { return None };
+    let own = if dyadic { self::dyadic(c)? } else { monadic(c)? };
+    let meaning = if dyadic { &own.dyadic } else { &own.monadic };
+    (meaning.is_some() && !"⍎?".contains(own.glyph)).then_some(own)
+}
+
+fn monadic(c: &Closure) -> Option<&'static Prim> {
+    let [stmt] = c.ast.dfn(c.dfn).stmts.as_slice() else { return None };
+    let [f, y] = c.ast.phrase(stmt.phrase).items.as_slice() else { return None };
+    match (&c.ast.item(*f).what, &c.ast.item(*y).what, stmt.guard) {
+        (What::Glyph(glyph), What::Word(Word::Omega), Guard::None) => table::find(*glyph),
+        _ => None,
+    }
+}
+
 /// The scalar primitive that a dfn of two arguments is on the items of a simple array: `{⍺≢⍵}` of
 /// scalars is `≠`, and `{⍺>⍵:⍺ ⋄ ⍵}` of whole numbers, of which no two that differ are equal, is
 /// `⌈`. None for what is no such dfn.

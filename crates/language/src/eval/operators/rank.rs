@@ -59,7 +59,11 @@ pub fn rank(
         // A number for each vector is what ⌽ takes.
         return ev.apply(&func, Some(x), y);
     }
-    if let (Func::Prim(p), None, (y, lead)) = (&*func, x, y)
+    let own = match &*func {
+        Func::Prim(p) => Some(*p),
+        f => super::own::called(f, x.is_some()),
+    };
+    if let (Some(p), None, (y, lead)) = (own, x, y)
         && p.glyph == '⊂'
         && (1..y.rank()).contains(&lead)
         && y.frame().is_none()
@@ -108,6 +112,8 @@ fn flattened(
     match ev.flattened(f, left.as_ref(), &right, &frame, Steps::All)? {
         None => Ok(None),
         Some(z) if z.is_uniform() => Ok(Some(z)),
+        // Scalars are cells of none but the frame's axes: what they hold stands in it.
+        Some(z) if z.held_inside().is_some() => Ok(z.held_inside()),
         Some(z) if z.split().is_some() || z.pieces().is_some() => {
             crate::functions::cells::mix(&mut ev.cx, &z, None).map(Some)
         }

@@ -7,7 +7,7 @@ use crate::eval::value::{Func, Operand};
 use crate::functions::shape::{Axis, axis_of, fill};
 use crate::functions::{cells, search};
 use aplomb_ground::error::{Error, Result, domain, length, untraced};
-use aplomb_values::array::{Array, DType, Data, Ragged, Shape, around, elements, storage};
+use aplomb_values::array::{Array, Buf, DType, Data, Ragged, Shape, around, elements, storage};
 use aplomb_values::dag::Read;
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::prim::moves::{Move, gather};
@@ -16,6 +16,7 @@ use aplomb_values::prim::reduce::ordered;
 use aplomb_values::prim::scan;
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// Items of a row from which on its fold goes in registers, whatever a launch would do.
 const LONG_ROW: usize = 1_000;
@@ -667,6 +668,11 @@ fn scanned(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<Arr
         }
     }
     let _held = ev.cx.budget().charge_elements(y.len(), std::mem::size_of::<Array>())?;
+    if prim(f).is_some_and(|p| ",⍪".contains(p.glyph))
+        && let Some(made) = prefixes(ev, &y)?
+    {
+        return Ok(made);
+    }
     let running = op.is_some_and(Op::is_associative) || prim(f).is_some_and(|p| joins(p.glyph, &y));
     let mut out = ev.cx.budget().filled(Array::num(0.0), y.len())?;
     for o in 0..outer {
@@ -694,6 +700,27 @@ fn scanned(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<Arr
         }
     }
     ev.cx.collect(y.shape(), out, Some(y.prototype()))
+}
+
+/// `,\` of a simple vector at hand: stretches of its buffer, and copies of the few that are far
+/// shorter. None: it is something else. Errors: WS FULL, INTERRUPT.
+fn prefixes(ev: &mut Eval<'_>, y: &Array) -> Result<Option<Array>> {
+    let Some(held) = storage(y).filter(|_| y.rank() == 1) else { return Ok(None) };
+    let n = y.len();
+    let (mut out, mut ticks) = (ev.cx.budget().room(n)?, ev.cx.budget().ticks());
+    out.push(y.item(0));
+    for k in 2..=n {
+        ticks.tick()?;
+        out.push(match y.buffer_stretch(0..k) {
+            Some(stretch) => stretch,
+            None if k == n => y.clone(),
+            None => match Buf::stretches(&[(held, 0..k)], ev.cx.budget())? {
+                Some(copy) => Array::dense([k].as_slice(), Arc::new(copy)),
+                None => return Ok(None),
+            },
+        });
+    }
+    ev.cx.collect(y.shape(), out, None).map(Some)
 }
 
 /// Whether a structural function is associative on these items.

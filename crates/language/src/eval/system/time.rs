@@ -138,6 +138,17 @@ fn number(code: i64) -> Option<Number> {
 /// Excel counts a 29 February 1900 that never was.
 const EXCEL_GAP: i64 = 60;
 
+/// The microseconds to which a day number is read: a power of ten above the step of its 53 bits, so
+/// that what was written is what is read. One as far as day 65536, 2079 from 1900 on.
+fn step_of_day(x: f64) -> f64 {
+    let bits = (x.abs().next_up() - x.abs()) * 86_400e6;
+    let mut step = 1.0;
+    while step <= bits {
+        step *= 10.0;
+    }
+    step
+}
+
 pub(super) fn of_number(code: i64, x: f64) -> Option<Moment> {
     if !x.is_finite() || x.abs() > 1e20 {
         return None;
@@ -155,8 +166,8 @@ pub(super) fn of_number(code: i64, x: f64) -> Option<Moment> {
             if whole.abs() > 1e9 {
                 return None;
             }
-            // A day number has no more than microseconds in its 53 bits.
-            let part = ((x - whole) * 86_400e6).round() as i128 * 1_000;
+            let step = step_of_day(x);
+            let part = ((x - whole) * 86_400e6 / step).round() as i128 * (step * 1e3) as i128;
             Moment(at(day) + i128::from(half) * DAY / 2 + whole as i128 * DAY + part)
         }
         Number::Digits(joined) => {

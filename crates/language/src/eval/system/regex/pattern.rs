@@ -2,10 +2,12 @@
 
 use ::regex::{Regex, RegexBuilder};
 use aplomb_ground::error::{Result, domain, limit, nonce};
+use std::rc::Rc;
 
+/// A copy shares the memory that searches work in, which a copied `Regex` makes anew.
 #[derive(Clone)]
 pub struct Pattern {
-    pub regex: Regex,
+    pub regex: Rc<Regex>,
 }
 
 /// The patterns that were compiled last: a call for each of many texts compiles one once.
@@ -53,7 +55,7 @@ fn compile(pattern: &str, how: &How) -> Result<Pattern> {
         .swap_greed(!how.greedy)
         .crlf(true)
         .build();
-    built.map(|regex| Pattern { regex }).map_err(|e| {
+    built.map(|regex| Pattern { regex: Rc::new(regex) }).map_err(|e| {
         let says = e.to_string();
         let last = says.lines().last().unwrap_or("").trim_start_matches("error: ").to_string();
         match e {
