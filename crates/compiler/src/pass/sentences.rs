@@ -111,7 +111,7 @@ pub enum Met {
     Reuse { along: Vec<usize>, loops: usize, times: Option<u64>, uses: f64, once: u64, all: u64 },
 }
 
-/// How often the steps of each node run, each at every point of its loop.
+/// The number of times that the steps of each node run, each at every point of its loop.
 fn runs(plan: &Plan) -> Map<NodeId, u64> {
     let mut often: Map<NodeId, u64> = Map::default();
     for l in &plan.launches {
@@ -132,7 +132,7 @@ pub struct Final<'a> {
     plan: &'a Plan,
     /// The launch of each node.
     homes: Map<NodeId, usize>,
-    /// How often the steps of each node run.
+    /// The number of times that the steps of each node run.
     runs: Map<NodeId, u64>,
 }
 

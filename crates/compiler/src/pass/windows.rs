@@ -3,10 +3,10 @@
 //!
 //! Rows: BAR-16. Part of `hoist`: a fold that depends on two loops only by a sum of their places,
 //! `i+a`, is computed once for each sum, outside of both. So `{⌈⌿⌈/⍵}⌺200 200` folds a row of each
-//! window once, and not once for each of the 200 windows that have it. `{⌈/,⍵}⌺200 200` folds 40 000
-//! numbers as one axis: where the order of a fold changes no bit (`is_exact`), it is a fold of folds
-//! of rows first. In: a fold whose body is operations on reads of arrays. Out: the same fold, or one
-//! of folds that take a quarter of the time or less (`FEWER`), stored in between.
+//! window once, and not once for each of the 200 windows that have it. `{⌈/,⍵}⌺200 200` folds
+//! 40 000 numbers as one axis: where the order of a fold changes no bit (`is_exact`), it is a fold
+//! of folds of rows first. In: a fold whose body is operations on reads of arrays. Out: the same
+//! fold, or one of folds that take a quarter of the time or less (`FEWER`), stored in between.
 
 use super::cost::Cost;
 use super::decide::{About, Choice, Decision, WhyNot};
@@ -60,10 +60,10 @@ pub fn run(work: &mut Work) {
     }
 }
 
-/// What stands for a fold that is taken in parts. None: it is taken whole.
+/// The node that stands for a fold that is taken in parts. None: it is taken whole.
 fn in_parts(dag: &mut Dag, at: NodeId, taken: &mut Vec<Taken>) -> Option<NodeId> {
     let &Node::Reduce(Reduce { op, axis, src }) = dag.node(at) else { return None };
-    let (axis, extents) = (axis as usize, dag.shape(src).to_vec());
+    let (axis, extents) = (axis as usize, Vec::from(dag.shape(src)));
     // Most folds are of one line. Of what may fail it is told which element does.
     if extents.len() < 2 || extents[axis] < 2 || dag.fails_hard(at) {
         return None;
@@ -96,9 +96,12 @@ fn in_parts(dag: &mut Dag, at: NodeId, taken: &mut Vec<Taken>) -> Option<NodeId>
     if parts.ns * FEWER > whole.ns {
         return None;
     }
-    let part = few.fold(dag, at, (op, &made));
+    let part = few.fold(dag, at, (op, &made))?;
     // A part that is a window of several axes has parts of its own.
-    let part = in_parts(dag, part, taken).unwrap_or(part);
+    let part = match in_parts(dag, part, taken) {
+        Some(in_parts) => in_parts,
+        None => part,
+    };
     let steps = [product(&own.extents), steps(all, &few)];
     taken.push(Taken { fold: at, part, steps, costs: [whole, parts] });
     let windows = few.windows(dag, part, all);
@@ -164,7 +167,7 @@ impl Body<'_> {
             }
             Node::Transform(Transform { name, src, read: below, .. }) => {
                 let joined = below.after(&read, self.extents);
-                // What is computed at no more places than it has is computed there; `,` of a window.
+                // Computed at no more places than it has, as under `,` of windows, it is a step.
                 let is_body = matches!(dag.node(*src), Node::Map(_)) && joined.tests.is_empty();
                 if is_body && dag.elements(*src) >= product(self.extents) {
                     return self.step(*src, joined, deep + 1);
@@ -300,7 +303,7 @@ impl Loops {
     }
 
     /// The fold over these loops of the body of another one.
-    fn fold(&self, dag: &mut Dag, of: NodeId, (op, body): (Op, &[Step])) -> NodeId {
+    fn fold(&self, dag: &mut Dag, of: NodeId, (op, body): (Op, &[Step])) -> Option<NodeId> {
         let made = |dag: &Dag, at: NodeId, extents: &[usize]| {
             let mut info = Info { from: vec![at], name: None, ..dag.info(at).clone() };
             info.meta.shape = extents.into();
@@ -315,7 +318,7 @@ impl Loops {
                     (dag.node(*at).map_inputs(own), *at)
                 }
                 Step::Read { of, like, name } => {
-                    let read = read.clone().unwrap_or_else(|| Read::identity(self.extents.len()));
+                    let read = read.clone()?;
                     (Node::Transform(Transform { name, src: *of, read, onto: false }), *like)
                 }
             };
@@ -332,7 +335,7 @@ impl Loops {
             Op::Add => (lo * n, hi * n),
             _ => (lo, hi),
         });
-        dag.add(Node::Reduce(Reduce { op, axis: self.axis as u8, src }), info)
+        Some(dag.add(Node::Reduce(Reduce { op, axis: self.axis as u8, src }), info))
     }
 
     /// The folds of all parts, each where the loops that these were made of want it.

@@ -73,7 +73,7 @@ impl Plan {
         let size = buffer.dtype.size() as u64;
         let (mut sectors, mut lines, mut least, looked) = (0, 0, 0, all.min(looked));
         // Of thousands of launches all are asked: no lane takes memory of its own.
-        let (mut place, mut met) = (order.domain.to_vec(), Vec::with_capacity(WARP as usize));
+        let (mut place, mut met) = (order.domain.to_vec(), Vec::new());
         for k in 0..looked {
             let warp = (u128::from(k) * u128::from(all) / u128::from(looked)) as u64;
             let first = warp % each * WARP;

@@ -251,7 +251,7 @@ fn put_among(there: &mut Vec<u32>, turns: &[u32]) {
 }
 
 impl Eval<'_> {
-    /// What runs from here on is a step of turns: its time and its launches are those of this place.
+    /// Goes on at the place of a step of turns, whose time and launches are told there.
     fn stands_at(&mut self, place: &Place) {
         (self.cx.sys.source, self.cx.sys.span) = (Some(place.source.clone()), place.span);
         if self.cx.host.follows() {
