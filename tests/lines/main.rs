@@ -67,6 +67,7 @@ mod tiles;
 mod traces;
 mod turns;
 mod ways;
+mod windows;
 
 #[global_allocator]
 static HEAP: asked::Watched = asked::Watched;

@@ -44,6 +44,13 @@ pub fn nodes(trace: &Trace, segment: u32) -> Vec<String> {
     out
 }
 
+/// The line that says of a small line's figures that they are another run's; nothing where they are
+/// its own.
+pub fn again(trace: &Trace) -> String {
+    let told = trace.diagnostics.iter().filter(|d| d.code == "W-again");
+    told.map(|d| format!("{}\n", d.text)).collect()
+}
+
 /// The number of grey nodes, at most.
 const MOST: usize = 6;
 

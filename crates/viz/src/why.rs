@@ -200,6 +200,7 @@ fn is_telling(d: &DecisionRecord) -> bool {
             | "places"
             | "cheap-again"
             | "same-domain"
+            | "parts"
             | "boundary"
             | "switched-off"
             | "random-access"

@@ -3,8 +3,9 @@
 //!
 //! Rows: BAR-16, BAR-17. `{(+/A)+⍵}¨B`: the recorder already keeps +/A out of the frame; this pass
 //! says so, with what it saves, and warns where a fold does depend on the element and so runs in
-//! full for each (W-seqloop). `--off hoist`: the graph is written out as the text reads, every fold
-//! inside of the map that uses it (`nested`, done by record).
+//! full for each (W-seqloop). A fold that depends on two loops by the sum of their places alone is
+//! outside of both (`pass/windows.rs`). `--off hoist`: the graph is written out as the text reads,
+//! every fold inside of the map that uses it (`nested`, done by record).
 
 use super::cost::Cost;
 use super::decide::{About, Choice, Decision, WhyNot, label};
@@ -14,12 +15,14 @@ use super::hash::Map;
 use super::reversal::Reversal;
 use super::schedule::BROADCAST;
 use super::sentences::Says;
+use super::windows;
 use super::work::Work;
 use aplomb_ground::error::Result;
 use aplomb_values::dag::ix::Ix;
 use aplomb_values::dag::{Dag, Info, Node, NodeId, Read, kinds};
 
 pub fn run(work: &mut Work) -> Result<()> {
+    windows::run(work);
     if let Some(Reversal::Nested { fold, map }) = work.options.reversal {
         nest(work, u64::MAX, |at, a| at == map && a == fold);
     }

@@ -53,6 +53,7 @@ mod strict;
 mod tile;
 mod unshare;
 pub mod verify;
+mod windows;
 mod work;
 
 pub use cache::{PlanCache, Tally};

@@ -20,6 +20,8 @@ pub enum Reversal {
     Unmerged(NodeId),
     /// hoist: a fold runs for each element of a map that reads it.
     Nested { fold: NodeId, map: NodeId },
+    /// hoist: a fold of windows folds each whole.
+    Whole(NodeId),
     /// settle: the arrays of a launch lie as they are written.
     Unturned(usize),
     /// settle: who reads a value that was asked for waits for it.
@@ -44,6 +46,7 @@ impl Reversal {
             Reversal::Unbound(_)
             | Reversal::Unmerged(_)
             | Reversal::Nested { .. }
+            | Reversal::Whole(_)
             | Reversal::Waits(_) => true,
             Reversal::Flip(_)
             | Reversal::Unturned(_)

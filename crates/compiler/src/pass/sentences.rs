@@ -14,7 +14,7 @@ use super::schedule::{Schedule, Why};
 use super::work::Work;
 use super::{place, strict};
 use aplomb_ground::error::{Result, bug, bytes, count, time};
-use aplomb_plans::plan::{Plan, Step, product};
+use aplomb_plans::plan::{Plan, product};
 use aplomb_values::array::format::short;
 use aplomb_values::dag::{Dag, Node, NodeId, ix, kinds};
 
@@ -31,6 +31,9 @@ pub enum Says {
     LetOutOf(NodeId),
     /// hoist: it does not depend on the elements of this node.
     Hoisted(NodeId),
+    /// hoist: windows that overlap share folds of their parts; steps of the whole folds, and of
+    /// those in parts.
+    InParts { steps: [u64; 2] },
     /// break-random: this node reads it at random.
     ReadAtRandom(NodeId),
     /// push-down: a transform is a read.
@@ -108,6 +111,20 @@ pub enum Met {
     Reuse { along: Vec<usize>, loops: usize, times: Option<u64>, uses: f64, once: u64, all: u64 },
 }
 
+/// The number of times that the steps of each node run, each at every point of its loop.
+fn runs(plan: &Plan) -> Map<NodeId, u64> {
+    let mut often: Map<NodeId, u64> = Map::default();
+    for l in &plan.launches {
+        for (steps, extents) in [(&l.body, &l.domain[..]), (&l.after, &l.outer()[..])] {
+            for s in steps.iter().filter(|s| s.what.operation().is_some()) {
+                let runs = often.entry(s.from.node).or_default();
+                *runs = runs.saturating_add(product(extents));
+            }
+        }
+    }
+    often
+}
+
 /// The final plan.
 pub struct Final<'a> {
     work: &'a Work<'a>,
@@ -115,11 +132,13 @@ pub struct Final<'a> {
     plan: &'a Plan,
     /// The launch of each node.
     homes: Map<NodeId, usize>,
+    /// The number of times that the steps of each node run.
+    runs: Map<NodeId, u64>,
 }
 
 impl<'a> Final<'a> {
     pub fn new(work: &'a Work<'a>, schedule: &'a Schedule, plan: &'a Plan) -> Final<'a> {
-        Final { work, schedule, plan, homes: schedule.homes() }
+        Final { work, schedule, plan, homes: schedule.homes(), runs: runs(plan) }
     }
 
     /// True of a decision whose launches are those of the plan.
@@ -180,6 +199,10 @@ impl<'a> Final<'a> {
                 label(dag, *user),
                 if dag.node(at).consumes().is_some() { "folded" } else { "computed" },
                 dag.elements(*user)
+            ),
+            Says::InParts { steps: [whole, parts] } => format!(
+                "{name} folds parts that windows have in common, each once: {parts} elements are \
+                 folded in all, not {whole}"
             ),
             Says::ReadAtRandom(by) => {
                 let how = match dag.node(*by).consumes() {
@@ -314,16 +337,7 @@ impl<'a> Final<'a> {
     /// The number of times that a node's steps run, each at every point of its loop. None: it has
     /// no step of its own.
     fn runs(&self, at: NodeId) -> Option<u64> {
-        let of = |steps: &[Step], extents: &[usize]| {
-            let own = steps.iter().filter(|s| s.from.node == at && s.what.operation().is_some());
-            (own.count() as u64).saturating_mul(product(extents))
-        };
-        let each = self
-            .plan
-            .launches
-            .iter()
-            .map(|l| of(&l.body, &l.domain).saturating_add(of(&l.after, &l.outer())));
-        Some(each.fold(0, u64::saturating_add)).filter(|runs| *runs > 0)
+        self.runs.get(&at).copied().filter(|runs| *runs > 0)
     }
 
     /// The launch that has a node. Errors: a bug.

@@ -62,6 +62,8 @@ pub struct Core {
     pub(super) warnings: Vec<Warning>,
     /// The work that it did itself in this statement.
     pub(super) interpreted: Vec<Interpreted>,
+    /// The addresses of the items that it made so, since the last evaluation.
+    pub(super) made: Vec<usize>,
     /// Milliseconds of all such work.
     pub(super) outside_ms: f64,
     /// The text of the last statement that had work done, or else that gave a value.
@@ -123,6 +125,7 @@ impl Core {
             current: Kept::default(),
             warnings: Vec::new(),
             interpreted: Vec::new(),
+            made: Vec::new(),
             outside_ms: 0.0,
             said: String::new(),
             forced: Vec::new(),

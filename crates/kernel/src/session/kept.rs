@@ -151,7 +151,8 @@ pub struct Run {
     pub ran: Ran,
     /// The reason why its values are the host's after all.
     pub on_host: Option<OnHost>,
-    /// The addresses of the items that it made: what reads them later reads the statement's own.
+    /// The addresses of the items that it made, and that the evaluator had made since the run
+    /// before it: what reads them reads the statement's own.
     pub made: Vec<usize>,
     /// The launches of its plan.
     pub launches: usize,
@@ -215,7 +216,7 @@ pub struct Part {
     /// The record of each; at least one.
     pub runs: Vec<Rc<Run>>,
     pub warnings: Vec<Warning>,
-    /// By input, whether an earlier evaluation of the statement made it.
+    /// By input, whether the statement made it.
     pub own: Vec<bool>,
     /// Whether its decisions are told with the plans of their other ways.
     pub priced: bool,
@@ -270,8 +271,9 @@ impl Kept {
         Kept { text: Some(statement.into()), ..Kept::default() }
     }
 
-    /// Whether one of its evaluations made the items at an address, of those that are looked
-    /// through. One that is let go and taken again for another array is the statement's own still.
+    /// Whether the items at an address were made before one of its evaluations, of those that are
+    /// looked through. One that is let go and taken again for another array is the statement's own
+    /// still.
     pub fn made(&self, place: usize) -> bool {
         let last = self.parts.iter().rev().flat_map(|part| part.runs.iter().rev().take(LAST));
         last.take(LOOKED).any(|run| run.made.contains(&place))

@@ -98,6 +98,7 @@ impl<'a> World<'a> {
         self.core.forced.clear();
         self.core.warnings.clear();
         self.core.interpreted.clear();
+        self.core.made.clear();
         self.core.current.name(Some(place));
     }
 
@@ -114,6 +115,7 @@ impl<'a> World<'a> {
         self.core.current = Kept::of(statement);
         self.core.warnings.clear();
         self.core.interpreted.clear();
+        self.core.made.clear();
     }
 
     /// Sets the warnings of the line whose story this is, as when it ran.
@@ -197,6 +199,9 @@ fn few(a: &Array) -> Option<Few<'_>> {
     }
 }
 
+/// Values between two evaluations of which it is known that the evaluator made them, at most.
+const MADE: usize = 256;
+
 /// The statements that are known by what they wrote, at most.
 const MOST_BEGINS: usize = 1 << 16;
 
@@ -245,7 +250,8 @@ impl World<'_> {
         let work_ns = if core.mode.tracing { launches.iter().map(work_ns).sum() } else { 0.0 };
         let launches = launches.len();
         let number = compiled.number;
-        let made = values.iter().flatten().filter_map(naming::items).collect();
+        let by_it = values.iter().flatten().filter_map(naming::items);
+        let made = core.made.drain(..).chain(by_it).collect();
         let run = Run { ms, number, front_ms, launch_ms, ran, on_host, made, launches, work_ns };
         let run = Rc::new(run);
         if let Some(profile) = &mut core.profile {
@@ -266,7 +272,7 @@ impl World<'_> {
     pub fn note(&mut self, recorded: &Rc<Recorded>, run: Rc<Run>) {
         let core = &mut *self.core;
         core.options.limits = core.limits.launch;
-        let made = |place| core.current.made(place);
+        let made = |place| run.made.contains(&place) || core.current.made(place);
         let own = |a: &Array| naming::items(a).is_some_and(made);
         let own = recorded.inputs.iter().map(own).collect();
         core.current.push(Part {
@@ -390,6 +396,14 @@ impl Host for World<'_> {
         self.core.outside_ms += own;
         if self.is_told(!matches!(much, Much::World(_))) {
             Interpreted::add(&mut self.core.interpreted, place, (much, why), own);
+        }
+    }
+
+    fn made(&mut self, value: &Array) {
+        // One that somebody else holds, too, may be an argument's.
+        let new = naming::items(value).filter(|_| naming::is_alone(value));
+        if self.core.made.len() < MADE {
+            self.core.made.extend(new);
         }
     }
 

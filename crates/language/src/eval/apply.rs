@@ -219,7 +219,10 @@ impl Eval<'_> {
         };
         // A few numbers may be an argument's own, taken apart.
         match work.filter(|work| !recorded || work.made(z) > SMALL) {
-            Some(work) => self.cx.tell_work(Some(work)),
+            Some(work) => {
+                self.cx.tell_work(Some(work));
+                self.cx.host.made(z);
+            }
             // Nobody is told why that was no launch.
             None => self.cx.sys.reason = None,
         }
@@ -338,9 +341,10 @@ impl Eval<'_> {
                 let as_dfns = self.operands_as_dfns(p, operands, x.is_some());
                 let operands = as_dfns.as_deref().map_or(operands, |dfns| dfns);
                 let args: SmallVec<[&Array; 2]> = x.into_iter().chain([y]).collect();
-                // A fold by a primitive.
-                let at_hand = "/⌿".contains(p.glyph)
-                    && matches!(operands, [Operand::F(f)] if matches!(&**f, Func::Prim(_)));
+                // Folds and products by primitives.
+                let prim =
+                    |o: &Operand| matches!(o, Operand::F(f) if matches!(&**f, Func::Prim(_)));
+                let at_hand = "/⌿.".contains(p.glyph) && operands.iter().all(prim);
                 let work = self.begin(at_hand, &args, elements);
                 let work = match p.glyph {
                     '\\' | '⍀' => work.map(|work| work.because(why::PREFIXES)),

@@ -210,6 +210,8 @@ pub trait Host {
     /// A function gave its value at once, by the evaluator and not by a node, or a statement called
     /// and went round: where it stands, how much of it, the reason, and its own milliseconds.
     fn interpreted(&mut self, _place: &Place, _much: Much, _why: &Reason, _own: f64) {}
+    /// The value of the function that was just told as `interpreted`.
+    fn made(&mut self, _value: &Array) {}
     /// The text of a value that is shown was made: where the statement stands, the bytes of the
     /// text, and milliseconds.
     fn worded(&mut self, _place: &Place, _bytes: usize, _own: f64) {}

@@ -11,7 +11,7 @@ use aplomb_values::dag::Read;
 use aplomb_values::dag::ix::{Atom, Ix, linear};
 use aplomb_values::dag::pieces::{Piece, Pieces};
 use smallvec::{SmallVec, smallvec};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// Places along an axis that are walked where no run tells them.
 const WALKED: usize = 1 << 14;
@@ -55,12 +55,18 @@ pub fn met_exactly(shape: &[usize], reads: &[Asking<'_>]) -> Option<u64> {
 fn elements(shape: &[usize], reads: &[Asking<'_>]) -> (u64, bool) {
     let whole = product(shape);
     let mut different: SmallVec<[Asking<'_>; 4]> = SmallVec::new();
+    // Each compared with each, thousands of them would take most of the time of a plan.
+    let mut known = (reads.len() > BOXES).then(HashSet::new);
     let (mut sum, mut by_values) = (0u64, 0u64);
     for &(read, extents) in reads {
         let own = read.distinct(shape, extents);
+        let mut is_new = |different: &[Asking<'_>]| match &mut known {
+            Some(known) => known.insert((read, extents)),
+            None => !different.contains(&(read, extents)),
+        };
         if read.is_anywhere() {
             by_values = by_values.saturating_add(own);
-        } else if !different.contains(&(read, extents)) {
+        } else if is_new(&different) {
             sum = sum.saturating_add(own);
             different.push((read, extents));
         }

@@ -72,14 +72,17 @@ impl Plan {
         let buffer = self.buffer(load.buf);
         let size = buffer.dtype.size() as u64;
         let (mut sectors, mut lines, mut least, looked) = (0, 0, 0, all.min(looked));
+        // Of thousands of launches all are asked: no lane takes memory of its own.
+        let (mut place, mut met) = (order.domain.to_vec(), Vec::new());
         for k in 0..looked {
             let warp = (u128::from(k) * u128::from(all) / u128::from(looked)) as u64;
             let first = warp % each * WARP;
-            let places = (first..order.fast.min(first + WARP)).filter_map(|lane| {
-                element(&load.read, &buffer.shape, &order.place(warp / each, lane))
-            });
-            let mut met: Vec<u64> = places.collect();
-            met.sort();
+            met.clear();
+            met.extend((first..order.fast.min(first + WARP)).filter_map(|lane| {
+                order.put(warp / each, lane, &mut place);
+                element(&load.read, &buffer.shape, &place)
+            }));
+            met.sort_unstable();
             met.dedup();
             least += (met.len() as u64 * size).div_ceil(SECTOR);
             met.iter_mut().for_each(|e| *e = *e * size / SECTOR);
@@ -130,10 +133,9 @@ fn element(read: &Read, shape: &[usize], place: &[usize]) -> Option<u64> {
 }
 
 impl Order<'_> {
-    /// The place of a point.
-    fn place(&self, slow: u64, fast: u64) -> Vec<usize> {
+    /// Puts the place of a point.
+    fn put(&self, slow: u64, fast: u64, place: &mut [usize]) {
         let (own, mut rest) = if self.along { (fast, slow) } else { (slow, fast) };
-        let mut place = self.domain.to_vec();
         for axis in (0..self.domain.len()).rev() {
             if self.axis == Some(axis) {
                 place[axis] = own as usize;
@@ -143,6 +145,5 @@ impl Order<'_> {
             place[axis] = (rest % n) as usize;
             rest /= n;
         }
-        place
     }
 }

@@ -26,6 +26,7 @@ use crate::syntax::ast::{DfnId, Sym};
 use crate::syntax::resolve::{Do, Ins, Pattern};
 use crate::syntax::steps::{Act, Steps};
 use aplomb_ground::error::{Result, bug};
+use aplomb_ground::span::Place;
 use aplomb_values::array::Array;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -166,7 +167,8 @@ impl Eval<'_> {
         let lowered = self.cx.budget().lowered(self.room_of_turns(at, &plan, &lists, n));
         let (refused, depth) = (self.cx.sys.refused.take(), self.st.depth);
         let mut changes = Vec::new();
-        let work = self.cx.begin_turns(steps.steps[from - 1].place(at.ast), n);
+        let head = steps.steps[from - 1].place(at.ast);
+        let work = self.cx.begin_turns(head.clone(), n);
         let made = self.attempt_together(|ev| {
             let mut flat = Flat::new(ev, n, Ways::All);
             let written = plan.given.iter().chain(&plan.sent).copied().collect();
@@ -186,11 +188,13 @@ impl Eval<'_> {
                 items.push(flat.left(list, done, n)?);
             }
             flat.block(&call, &plan, (from, to), items, None)?;
+            flat.ev.stands_at(&head);
             changes = flat.changes_of_turns()?;
             call.frame.clone().leave();
             Ok(Array::num(0.0))
         });
         drop(lowered);
+        self.stands_at(&head);
         self.st.depth = depth;
         self.cx.sys.refused = refused;
         let made = made?;
@@ -243,6 +247,16 @@ fn put_among(there: &mut Vec<u32>, turns: &[u32]) {
         } else {
             j -= 1;
             there[k] = turns[j];
+        }
+    }
+}
+
+impl Eval<'_> {
+    /// Goes on at the place of a step of turns, whose time and launches are told there.
+    fn stands_at(&mut self, place: &Place) {
+        (self.cx.sys.source, self.cx.sys.span) = (Some(place.source.clone()), place.span);
+        if self.cx.host.follows() {
+            self.cx.host.begins(place);
         }
     }
 }
@@ -318,7 +332,9 @@ impl Flat<'_, '_> {
                 true => None,
                 false => Some(self.places(turns.iter().copied())?),
             };
-            match &plan.steps.steps[k].act {
+            let step = &plan.steps.steps[k];
+            self.ev.stands_at(&step.place(&call.frame.closure.ast));
+            match &step.act {
                 Act::Run(_) => {
                     self.some(&here, |flat| flat.statement_of_turns(call, plan, k, &here))?;
                     goes(k + 1, turns)?;
