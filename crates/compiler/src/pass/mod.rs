@@ -70,7 +70,7 @@ pub use rules::{RULES, Rule};
 pub use schedule::Why;
 pub use sizes::{tell_registers, tell_times};
 
-use aplomb_ground::error::{Result, internal};
+use aplomb_ground::error::{Error, Result, internal};
 use aplomb_ground::limits::Interrupt;
 use aplomb_ground::trace::Trace;
 use aplomb_plans::plan::Plan;
@@ -309,6 +309,14 @@ impl Compiled {
     }
 }
 
+/// The error of a check that a pass does not pass. One that was stopped has found nothing.
+fn wrong(work: &Work, pass: &str, says: String) -> Error {
+    match work.stop.check() {
+        Err(stopped) => stopped,
+        Ok(()) => internal(format!("after {pass}: {says}")),
+    }
+}
+
 /// From a recorded graph to a plan. Errors: LIMIT ERROR for a graph beyond limits; INTERRUPT;
 /// INTERNAL ERROR where a pass broke an invariant (debug builds).
 pub fn compile(
@@ -328,19 +336,20 @@ pub fn compile(
         work.stop.check()?;
         let ms = observer.end(pass.name);
         if cfg!(debug_assertions) {
-            let wrong = |e: String| internal(format!("after {}: {e}", pass.name));
-            verify::check(&work.dag, &work.roots).map_err(wrong)?;
+            verify::check(&work.dag, &work.roots).map_err(|e| wrong(&work, pass.name, e))?;
             if !options.is_off(pass.name) {
-                verify::check_pass(&mut work, pass.name).map_err(wrong)?;
+                let held = verify::check_pass(&mut work, pass.name);
+                held.map_err(|e| wrong(&work, pass.name, e))?;
             }
-            meaning.as_mut().map_or(Ok(()), |m| m.check(&work)).map_err(wrong)?;
+            let held = meaning.as_mut().map_or(Ok(()), |m| m.check(&work));
+            held.map_err(|e| wrong(&work, pass.name, e))?;
         }
         if options.trace {
             work.snapshot(ms)?;
         }
         if cfg!(debug_assertions) && (options.trace || pass.name == "emit") {
-            verify::check_schedule(&mut work)
-                .map_err(|e| internal(format!("after {}: {e}", pass.name)))?;
+            let held = verify::check_schedule(&mut work);
+            held.map_err(|e| wrong(&work, pass.name, e))?;
         }
     }
     let (plan, answers) = work.finish()?;

@@ -440,8 +440,10 @@ fn vectors_mixed(cx: &Cx<'_>, items: &[Array], length: usize) -> Result<Option<B
         _ => a.clone(),
     };
     let items = budget.each(items.iter().map(dense))?;
-    let held: Option<Vec<_>> = items.iter().map(storage).collect();
-    let Some(held) = held else { return Ok(None) };
+    if items.iter().any(|a| storage(a).is_none()) {
+        return Ok(None);
+    }
+    let held = budget.each(items.iter().filter_map(storage))?;
     let Some(first) = held.first().map(|s| s.dtype()) else { return Ok(None) };
     let alike = held.iter().all(|s| s.dtype() == first);
     let real = |s: &&dyn Storage| s.dtype().is_integer() || s.dtype() == DType::F64;

@@ -4,8 +4,8 @@
 //! made of steps, and somewhere two neighbours lie on different ones. So an array stands in a table
 //! under the steps on which its numbers lie, and is looked for under every choice of steps on which
 //! numbers equal to its own may lie. That is one choice but for numbers at an edge, and edges are
-//! where no number stands that somebody writes: steps are a 4096th of a binade, shifted by a part of
-//! a step, while the largest ⎕CT is 2*¯32.
+//! where no number stands that somebody writes: steps are a 4096th of a binade, shifted by a part
+//! of one, while the largest ⎕CT is 2*¯32.
 
 use aplomb_values::array::{Array, Complex64, Data};
 
@@ -75,7 +75,10 @@ impl Steps {
         let other = [step(x - far), step(x + far)].into_iter().find(|&other| other != own);
         to.at_edge += u32::from(other.is_some());
         let beyond = choice >> to.at_edge.saturating_sub(1).min(63) & 1 == 1;
-        to.mix(other.filter(|_| beyond).unwrap_or(own));
+        to.mix(match other {
+            Some(other) if beyond => other,
+            _ => own,
+        });
     }
 }
 
@@ -93,9 +96,9 @@ fn step(x: f64) -> u64 {
 }
 
 fn holds_complex(a: &Array) -> bool {
-    match a.is_uniform() {
-        true => a.is_complex(),
-        false => a.in_turn().any(|item| holds_complex(&item)),
+    match a.data() {
+        Data::Items(_) => a.in_turn().any(|item| holds_complex(&item)),
+        _ => a.is_complex(),
     }
 }
 

@@ -119,9 +119,12 @@ impl Flat<'_, '_> {
         let mut cells = self.places(0..all as u32)?;
         for round in 0u64.. {
             self.ev.cx.host.interrupt().check()?;
-            let goes = |k: &u32| times(*k as usize).is_some_and(|n| n > round as f64);
-            let (on, off): (Vec<u32>, Vec<u32>) =
-                (0..cells.len() as u32).partition(|&at| goes(&cells[at as usize]));
+            let (mut on, mut off) =
+                (self.ev.cx.budget().room(cells.len())?, self.ev.cx.budget().room(cells.len())?);
+            for (at, &cell) in cells.iter().enumerate() {
+                let goes = times(cell as usize).is_some_and(|n| n > round as f64);
+                if goes { on.push(at as u32) } else { off.push(at as u32) }
+            }
             if !off.is_empty() {
                 let ended = match on.is_empty() {
                     true => values.clone(),

@@ -8,9 +8,10 @@ use super::{Cells, Flat, list, refuse};
 use crate::eval::operators::reduce::finished;
 use crate::eval::value::Func;
 use crate::functions::groups;
-use aplomb_ground::error::Result;
+use aplomb_ground::error::{Result, bug};
 use aplomb_values::array::{Array, Ragged, Shape};
 use aplomb_values::prim::moves::Move;
+use smallvec::SmallVec;
 use std::rc::Rc;
 
 /// The items of all cells one behind the other, and where those of each end.
@@ -32,10 +33,22 @@ fn has_empty(ends: &[u32]) -> bool {
 
 /// An argument of `f¨` in each cell.
 enum Given {
-    /// What all items of a cell get.
+    /// One value for all items of a cell.
     One(Cells),
     /// The items of all cells.
     Items(Array),
+}
+
+/// The arguments, the right one last.
+type Sides = SmallVec<[Given; 2]>;
+
+impl Given {
+    fn items(&self) -> Option<&Array> {
+        match self {
+            Given::One(_) => None,
+            Given::Items(items) => Some(items),
+        }
+    }
 }
 
 impl Flat<'_, '_> {
@@ -47,7 +60,7 @@ impl Flat<'_, '_> {
         x: Option<&Cells>,
         y: &Cells,
     ) -> Result<Option<Cells>> {
-        let (mut sides, mut all) = (Vec::with_capacity(2), None::<Vec<u32>>);
+        let (mut sides, mut all) = (Sides::new(), None::<Vec<u32>>);
         for v in x.into_iter().chain([y]) {
             let here = self.here(v)?;
             if let Some(one) = self.content(here.clone())? {
@@ -78,7 +91,7 @@ impl Flat<'_, '_> {
         y: &Cells,
     ) -> Result<Option<Cells>> {
         let Some((items, ends)) = self.items_inside(y, Empty::Some)? else { return Ok(None) };
-        let mut sides = vec![Given::One(self.here(v)?), Given::Items(items)];
+        let mut sides = Sides::from_vec(vec![Given::One(self.here(v)?), Given::Items(items)]);
         if right {
             sides.reverse();
         }
@@ -86,8 +99,10 @@ impl Flat<'_, '_> {
     }
 
     /// f of the items of all cells, whose ends are given; the results of a cell are its value.
-    fn each_of_all(&mut self, f: &Rc<Func>, sides: Vec<Given>, ends: Vec<u32>) -> Result<Cells> {
-        let (n, m) = (ends.len(), ends.last().map_or(0, |&end| end as usize));
+    fn each_of_all(&mut self, f: &Rc<Func>, sides: Sides, ends: Vec<u32>) -> Result<Cells> {
+        let items = sides.iter().find_map(Given::items);
+        let m = items.ok_or_else(|| bug!("f¨ of no items"))?.len();
+        let n = ends.len();
         let budget = self.ev.cx.budget();
         let mut from = budget.room(m)?;
         let mut start = 0;
@@ -96,7 +111,7 @@ impl Flat<'_, '_> {
             start = end;
         }
         let made = self.among(from.into(), |flat| {
-            let mut given = Vec::with_capacity(2);
+            let mut given = SmallVec::<[Cells; 2]>::new();
             for side in sides {
                 given.push(match side {
                     Given::One(one) => flat.here(&one)?,

@@ -186,8 +186,7 @@ impl Cx<'_> {
                 [len] if *at > 0 && *times == 1 => {
                     Array::rows(reshaped(self, node, &[n, *len])?, 1)
                 }
-                [] if *at == 0 => node.clone(),
-                [_] if *at == 0 => node.settled().enclosed()?,
+                [] | [_] if *at == 0 => node.settled().enclosed()?,
                 _ => return Ok(None),
             });
         }

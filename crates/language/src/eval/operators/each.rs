@@ -18,6 +18,9 @@ use aplomb_ground::error::{Result, length, rank, syntax};
 use aplomb_values::array::{Array, Shape, Split, elements};
 use std::rc::Rc;
 
+/// The primitives that a dfn may be of which `f¨` knows more than that it calls them.
+const PICKS: &str = "⊃⌷";
+
 /// `f¨`: f of each item, or of each pair of items. Many short results are pieces of one vector from
 /// the start: whoever goes over them would have to bring them together each time.
 pub fn each(
@@ -27,15 +30,18 @@ pub fn each(
     y: &Array,
     _: Axis<'_>,
 ) -> Result<Array> {
-    let made = match super::own::called(function(&f[0])?, x.is_some()) {
+    // What a primitive makes of nothing it knows, and a dfn does not.
+    let none = y.is_empty() || x.is_some_and(Array::is_empty);
+    let own = super::own::called(function(&f[0])?, x.is_some());
+    let made = match own.filter(|p| !none && PICKS.contains(p.glyph)) {
         None => results(ev, f, x, y)?,
         Some(p) => {
-            let own = vec![Operand::F(Rc::new(Func::Prim(p)))];
+            let own = Operand::F(Rc::new(Func::Prim(p)));
             let left = x.cloned();
-            let run = move |ev: &mut Eval<'_>, f: &Vec<Operand>, y: &Array| {
-                results(ev, f, left.as_ref(), y)
+            let run = move |ev: &mut Eval<'_>, f: &Operand, y: &Array| {
+                results(ev, std::slice::from_ref(f), left.as_ref(), y)
             };
-            as_primitive(ev, &f.to_vec(), Some(own), y, run)?
+            as_primitive(ev, &f[0], Some(own), y, run)?
         }
     };
     Ok(gathered(&mut ev.cx, &made)?.map_or(made, |pieces| pieces))
