@@ -58,7 +58,10 @@ fn results(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array) -> Re
     }
     if let (Some(x), Func::Op1(Oper::Prim(swap), g)) = (x, &*func)
         && swap.glyph == '⍨'
+        && !x.is_empty()
+        && !y.is_empty()
     {
+        // What g makes of nothing f⍨ does not know.
         conform(Some(x), y)?;
         return results(ev, std::slice::from_ref(g), Some(y), x);
     }
