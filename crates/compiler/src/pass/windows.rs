@@ -16,7 +16,7 @@ use super::sentences::Says;
 use super::work::Work;
 use aplomb_plans::plan::product;
 use aplomb_values::array::DType;
-use aplomb_values::dag::ix::{Atom, Ix};
+use aplomb_values::dag::ix::{Atom, Ix, gcd};
 use aplomb_values::dag::kinds::{Map, Reduce, Transform, WINDOWS};
 use aplomb_values::dag::{Dag, Info, Node, NodeId, Read, Test};
 use aplomb_values::prim::op::Op;
@@ -113,8 +113,8 @@ fn in_parts(dag: &mut Dag, at: NodeId, taken: &mut Vec<Taken>) -> Option<NodeId>
     Some(dag.add(node, info))
 }
 
-/// Whether a fold of so many numbers has the same bits in any order: of whole numbers, which have
-/// no ¯0.
+/// The test whether a fold of so many numbers has the same bits in any order: of whole numbers,
+/// which have no ¯0.
 fn is_exact(dag: &Dag, op: Op, src: NodeId, n: usize) -> bool {
     let meta = &dag.info(src).meta;
     let bools = meta.dtype == DType::Bool;
@@ -193,7 +193,7 @@ struct Loops {
     extents: Vec<usize>,
     /// The one that is folded.
     axis: usize,
-    /// Those of each step of the body.
+    /// The read of each step of the body.
     reads: Vec<Option<Read>>,
     /// The place along each of these loops by those that they were made of.
     back: Vec<Ix>,
@@ -360,7 +360,7 @@ struct Pair<'a> {
     first: usize,
     second: usize,
     steps: (i64, i64),
-    /// Those of all loops then.
+    /// The extents of all loops then.
     extents: &'a [usize],
 }
 
@@ -413,8 +413,4 @@ fn each(ix: &Ix, look: &mut impl FnMut(&Ix)) {
             each(x, look);
         }
     }
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    if b == 0 { a } else { gcd(b, a % b) }
 }

@@ -271,9 +271,9 @@ impl Kept {
         Kept { text: Some(statement.into()), ..Kept::default() }
     }
 
-    /// Whether the items at an address were made before one of its evaluations, of those that are
-    /// looked through. One that is let go and taken again for another array is the statement's own
-    /// still.
+    /// The test whether the items at an address were made before one of its evaluations, of those
+    /// that are looked through. One that is let go and taken again for another array is the
+    /// statement's own still.
     pub fn made(&self, place: usize) -> bool {
         let last = self.parts.iter().rev().flat_map(|part| part.runs.iter().rev().take(LAST));
         last.take(LOOKED).any(|run| run.made.contains(&place))

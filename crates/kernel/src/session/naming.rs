@@ -85,7 +85,7 @@ pub fn items(a: &Array) -> Option<usize> {
     }
 }
 
-/// Whether nobody else holds an array's items: they were made with it.
+/// The test whether nobody else holds an array's items: they were made with it.
 pub fn is_alone(a: &Array) -> bool {
     matches!(a.data(), Data::Dense(b) if Arc::strong_count(b) == 1)
 }

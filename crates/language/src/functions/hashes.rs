@@ -28,9 +28,9 @@ pub struct Chosen {
 }
 
 impl Steps {
-    /// Those of a table that holds these arrays.
-    pub fn of<'a>(ct: f64, arrays: impl Iterator<Item = &'a Array>) -> Steps {
-        Steps { ct, magnitudes: ct > 0.0 && { arrays }.any(holds_complex) }
+    /// The steps of a table that holds these arrays.
+    pub fn of<'a>(ct: f64, mut arrays: impl Iterator<Item = &'a Array>) -> Steps {
+        Steps { ct, magnitudes: ct > 0.0 && arrays.any(holds_complex) }
     }
 
     /// The hash of an array: the i-th bit of `choice` puts the i-th number at an edge on the step
@@ -88,10 +88,11 @@ impl Chosen {
     }
 }
 
+/// The bits by which steps are shifted: no binary fraction of few digits, nor a decimal one.
+const SHIFT: u64 = 0x5a_82_79_99_7f;
+
 /// The step on which a number lies; ¯0 lies on that of 0.
 fn step(x: f64) -> u64 {
-    /// No binary fraction of few digits, nor a decimal one.
-    const SHIFT: u64 = 0x5a_82_79_99_7f;
     (x + 0.0).to_bits().wrapping_add(SHIFT) >> 40
 }
 
@@ -107,7 +108,7 @@ mod tests {
     use super::*;
     use aplomb_ground::limits::Budget;
 
-    /// Whether b is found where a stands, when all choices for it are tried.
+    /// The test whether b is found where a stands, when all choices for it are tried.
     fn meets(a: &Array, b: &Array, ct: f64) -> bool {
         let steps = Steps::of(ct, [a].into_iter());
         let there = steps.hash(a, 0).hash;
@@ -120,8 +121,7 @@ mod tests {
         let (ct, budget) = (2f64.powi(-32), Budget::new(1 << 20));
         // Both sides of each edge of some binades, and numbers that people write.
         let edges = (0x3fe..0x402u64).flat_map(|e| {
-            (0..4096u64)
-                .map(move |k| f64::from_bits(((e << 12 | k) << 40).wrapping_sub(0x5a_82_79_99_7f)))
+            (0..4096u64).map(move |k| f64::from_bits(((e << 12 | k) << 40).wrapping_sub(SHIFT)))
         });
         let written =
             (1..2000).map(|k| f64::from(k) / 8.0).chain((1..2000).map(|k| f64::from(k) / 10.0));

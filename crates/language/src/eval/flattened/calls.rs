@@ -43,7 +43,7 @@ fn is_nested(y: &Cells) -> bool {
     }
 }
 
-/// Whether a function takes items of two arguments as wholes, which a scalar one does not.
+/// The test whether a function takes items of two arguments as wholes, which a scalar one does not.
 fn pairs(g: &Func, dyadic: bool) -> bool {
     let scalar = |m: &Meaning| matches!(m.does, Means::Scalar(_));
     dyadic && matches!(g, Func::Prim(p) if !p.dyadic.as_ref().is_some_and(scalar))

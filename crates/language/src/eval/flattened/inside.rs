@@ -20,7 +20,7 @@ struct Inside {
     ends: Vec<u32>,
 }
 
-/// Whether some cells may have no items.
+/// The cells that may have no items: some, or none.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Empty {
     Some,
