@@ -39,7 +39,7 @@ DEV double behind(double r) {
 DEV double power_of_e(double x) {
   if (x != x) return x;
   if (x > 709.782712893384) return inf();
-  if (x < -745.133219101941) return 0.0;
+  if (x < -745.1332191019411) return 0.0;
   double k = __fma_rn(x, 1.4426950408889634, 6755399441055744.0) - 6755399441055744.0;
   double r = __fma_rn(k, -6.93147180369123816490e-01, x);
   r = __fma_rn(k, -1.90821492927058770002e-10, r);

@@ -95,8 +95,8 @@ mod x86 {
             _mm512_castpd_si512 _mm512_castsi512_pd _mm512_set1_epi64 _mm512_add_epi64
             _mm512_and_si512 _mm512_or_si512
             _mm512_xor_si512 _mm512_sll_epi64 _mm512_srl_epi64;
-        in_mask!(__mmask8: _mm512_cmp_pd_mask _mm512_mask_blend_pd _mm512_test_epi64_mask;
-            _mm512_castpd_si512 _mm512_set1_epi64 i64);
+        in_mask!(__mmask8: _mm512_cmp_pd_mask _mm512_mask_blend_pd _mm512_test_epi64_mask
+            _mm512_scalef_pd; _mm512_castpd_si512 _mm512_set1_epi64 i64);
     }
 
     // SAFETY: eight elements.

@@ -111,11 +111,17 @@ macro_rules! lanes {
     };
 }
 
-/// Truths in a mask register, a bit a lane.
+/// Truths in a mask register, a bit a lane; and the power of two that goes with such registers.
 #[cfg(target_arch = "x86_64")]
 macro_rules! in_mask {
-    ($mask:ty: $cmp:ident $blend:ident $test:ident; $bits:ident $set_bits:ident $int:ident) => {
+    ($mask:ty: $cmp:ident $blend:ident $test:ident $scale:ident;
+        $bits:ident $set_bits:ident $int:ident) => {
         type Mask = $mask;
+
+        #[inline(always)]
+        fn scaled(self, k: Self, _: impl Fn(Self) -> Self) -> Self {
+            Self(unsafe { $scale(self.0, k.0) })
+        }
 
         #[inline(always)]
         fn eq(self, y: Self) -> $mask {
@@ -266,8 +272,8 @@ mod x86 {
             _mm512_castps_si512 _mm512_castsi512_ps _mm512_set1_epi32 _mm512_add_epi32
             _mm512_and_si512 _mm512_or_si512
             _mm512_xor_si512 _mm512_sll_epi32 _mm512_srl_epi32;
-        in_mask!(__mmask16: _mm512_cmp_ps_mask _mm512_mask_blend_ps _mm512_test_epi32_mask;
-            _mm512_castps_si512 _mm512_set1_epi32 i32);
+        in_mask!(__mmask16: _mm512_cmp_ps_mask _mm512_mask_blend_ps _mm512_test_epi32_mask
+            _mm512_scalef_ps; _mm512_castps_si512 _mm512_set1_epi32 i32);
     }
 
     lanes! {
@@ -279,8 +285,8 @@ mod x86 {
             _mm256_castps_si256 _mm256_castsi256_ps _mm256_set1_epi32 _mm256_add_epi32
             _mm256_and_si256 _mm256_or_si256
             _mm256_xor_si256 _mm256_sll_epi32 _mm256_srl_epi32;
-        in_mask!(__mmask8: _mm256_cmp_ps_mask _mm256_mask_blend_ps _mm256_test_epi32_mask;
-            _mm256_castps_si256 _mm256_set1_epi32 i32);
+        in_mask!(__mmask8: _mm256_cmp_ps_mask _mm256_mask_blend_ps _mm256_test_epi32_mask
+            _mm256_scalef_ps; _mm256_castps_si256 _mm256_set1_epi32 i32);
     }
 
     lanes! {

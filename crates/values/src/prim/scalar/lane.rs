@@ -72,6 +72,15 @@ pub trait Lane: Copy {
     fn bits_right(self, by: u32) -> Self;
     /// The lanes whose k-th bit is 1.
     fn bit_set(self, k: u64) -> Self::Mask;
+
+    /// `self × 2*k` of a number near 1 and a whole k up to twice what an exponent may be, rounded
+    /// once; `two` gives the powers that there are. In two steps, of which the first is exact, or
+    /// in the one that a processor has.
+    #[inline(always)]
+    fn scaled(self, k: Self, two: impl Fn(Self) -> Self) -> Self {
+        let half = k.mul(Self::splat(0.5)).floor();
+        self.mul(two(half)).mul(two(k.sub(half)))
+    }
 }
 
 /// The methods of one number of a type, whose patterns have a type of their own.

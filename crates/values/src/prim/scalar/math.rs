@@ -67,21 +67,17 @@ fn exp_behind<L: Lane>(r: L) -> L {
     )
 }
 
-/// e*x; ∞ above 709.78, 0 below ¯745.13, subnormal results right by scaling in two steps.
+/// e*x; ∞ above 709.78 and 0 below ¯745.13, as scaling rounds what is beyond, subnormal results
+/// right. NaN goes through both bounds, which give their second operand then.
 #[inline(always)]
 pub fn exp<L: Lane>(x: L) -> L {
     let round = L::splat(ROUND);
-    let held = x.max(L::splat(-745.2)).min(L::splat(709.79));
+    let held = L::splat(709.79).min(L::splat(-745.2).max(x));
     let k = held.fma(L::splat(std::f64::consts::LOG2_E), round).sub(round);
     let r = k.fma(L::splat(-LN2_HI), held);
     let r = k.fma(L::splat(-LN2_LO), r);
     let p = r.mul(r).fma(exp_behind(r), r);
-    let half = k.mul(L::splat(0.5)).floor();
-    let (a, b) = (two_to(half), two_to(k.sub(half)));
-    let y = a.fma(p, a).mul(b);
-    let y = L::select(L::splat(709.782_712_893_384).lt(x), L::splat(f64::INFINITY), y);
-    let y = L::select(x.lt(L::splat(-745.133_219_101_941)), L::splat(0.0), y);
-    L::select(x.eq(x), y, x)
+    p.add(L::splat(1.0)).scaled(k, two_to)
 }
 
 /// The natural logarithm of x > 0, ∞ of ∞. What it gives for other x must not be used.

@@ -99,11 +99,12 @@ fn two_to<L: Lane>(k: L) -> L {
     k.add(L::splat(ROUND)).bits_plus(127).bits_left(23)
 }
 
-/// e*x; ∞ above 88.72, 0 below ¯103.97, subnormal results right by scaling in two steps.
+/// e*x; ∞ above 88.72 and 0 below ¯103.97, as scaling rounds what is beyond, subnormal results
+/// right. NaN goes through both bounds, which give their second operand then.
 #[inline(always)]
 pub fn exp<L: Lane>(x: L) -> L {
     let round = L::splat(ROUND);
-    let held = x.max(L::splat(-104.0)).min(L::splat(88.8));
+    let held = L::splat(88.8).min(L::splat(-104.0).max(x));
     let k = held.fma(L::splat(std::f64::consts::LOG2_E), round).sub(round);
     // ln 2 in two parts, of which the first has 9 digits: its products are exact.
     let r = k.fma(L::splat(-0.693_359_375), held);
@@ -119,12 +120,7 @@ pub fn exp<L: Lane>(x: L) -> L {
         ],
     );
     let p = r.mul(r).fma(q, r);
-    let half = k.mul(L::splat(0.5)).floor();
-    let (a, b) = (two_to(half), two_to(k.sub(half)));
-    let y = a.fma(p, a).mul(b);
-    let y = L::select(L::splat(88.722_83).lt(x), L::splat(f64::INFINITY), y);
-    let y = L::select(x.lt(L::splat(-103.972_08)), L::splat(0.0), y);
-    L::select(x.eq(x), y, x)
+    p.add(L::splat(1.0)).scaled(k, two_to)
 }
 
 /// The natural logarithm of x > 0, ∞ of ∞. What it gives for other x must not be used.

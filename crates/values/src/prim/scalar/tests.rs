@@ -164,6 +164,19 @@ fn the_sequences_are_within_two_ulp_of_the_library() {
         assert!(ulps(math::exp(x), x.exp()) <= 4.0, "exp {x}: {} {}", math::exp(x), x.exp());
     }
     assert_eq!(math::ln(5e-324f64), 5e-324f64.ln());
+    // What is beyond is rounded to ∞ and 0 from the right number on.
+    let ends = [709.782712893384, 709.7827128933841, -745.1332191019411, -745.1332191019412];
+    let [most, above, least, below] = ends.map(math::exp::<f64>);
+    assert!(most.is_finite() && above == f64::INFINITY && least == 5e-324 && below == 0.0);
+    let ends = [88.72283172607422, 88.72283935546875, -103.97207641601562, -103.97208404541016];
+    let [most, above, least, below] = ends.map(|x| super::single::exp::<f32>(x));
+    assert!(most.is_finite() && above == f32::INFINITY && below == 0.0);
+    assert_eq!(least.to_bits(), 1);
+    for x in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN] {
+        assert!(math::exp(x).to_bits() == x.exp().to_bits() || x.is_nan());
+        assert_eq!(math::exp(x).is_nan(), x.is_nan());
+        assert_eq!(super::single::exp(x as f32).is_nan(), x.is_nan());
+    }
 }
 
 #[test]

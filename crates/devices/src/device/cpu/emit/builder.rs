@@ -67,6 +67,8 @@ fn folded(op: Bin, x: u64, y: u64) -> u64 {
         Bin::Div => of(Lane::div),
         Bin::Max => of(Lane::max),
         Bin::Min => of(Lane::min),
+        // A number near 1 and one that is no exponent are never both known.
+        Bin::Scale => of(|x, k| x * k.exp2()),
         Bin::And => x & y,
         Bin::Or => x | y,
         Bin::Xor => x ^ y,
@@ -75,6 +77,11 @@ fn folded(op: Bin, x: u64, y: u64) -> u64 {
 }
 
 impl Builder {
+    /// Whether its registers are scaled by powers of two in one step.
+    pub fn scales(&self) -> bool {
+        self.register == 64
+    }
+
     /// An empty tape for registers of so many bytes.
     pub fn new(register: usize) -> Builder {
         Builder { register, ..Builder::default() }
@@ -349,7 +356,7 @@ impl Builder {
         let follows = match op {
             Bin::Add | Bin::Sub | Bin::Max | Bin::Min => true,
             Bin::Mul => same_signs,
-            Bin::Div | Bin::And | Bin::Or | Bin::Xor | Bin::Plus => false,
+            Bin::Div | Bin::Scale | Bin::And | Bin::Or | Bin::Xor | Bin::Plus => false,
         };
         let exact = |(low, high): &(i64, i64)| *low >= -EXACT && *high <= EXACT;
         let span = follows.then(|| self.result(op, a, b)).filter(exact);

@@ -14,7 +14,7 @@ pub fn commutes(op: Bin, kind: Kind) -> bool {
     match op {
         Bin::Add | Bin::Mul | Bin::And | Bin::Or | Bin::Xor | Bin::Plus => true,
         Bin::Max | Bin::Min => kind == Kind::Int,
-        Bin::Sub | Bin::Div => false,
+        Bin::Sub | Bin::Div | Bin::Scale => false,
     }
 }
 

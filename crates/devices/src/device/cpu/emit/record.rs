@@ -148,6 +148,13 @@ impl<const S: bool> Lane for Noted<S> {
     fn bits_right(self, by: u32) -> Self {
         Noted(on_tape(|t| t.shift(false, self.0, by)))
     }
+    fn scaled(self, k: Self, two: impl Fn(Self) -> Self) -> Self {
+        if on_tape(|t| t.scales()) {
+            return binary(Bin::Scale, self, k);
+        }
+        let half = k.mul(Self::splat(0.5)).floor();
+        self.mul(two(half)).mul(two(k.sub(half)))
+    }
     fn bit_set(self, k: u64) -> NotedMask {
         NotedMask(on_tape(|t| t.bit_set(self.0, k)))
     }

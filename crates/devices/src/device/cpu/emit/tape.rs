@@ -22,6 +22,8 @@ pub enum Bin {
     Div,
     Max,
     Min,
+    /// The first by the power of two of the second, a whole number (AVX-512).
+    Scale,
     /// From here on: patterns of floats.
     And,
     Or,

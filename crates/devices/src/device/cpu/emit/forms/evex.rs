@@ -29,6 +29,7 @@ pub fn bin(op: Bin, kind: Kind, lanes: Lanes) -> Option<Code> {
         (Kind::F64, Bin::Div) => EVEX_Vdivpd_zmm_k1z_zmm_zmmm512b64_er,
         (Kind::F64, Bin::Max) => EVEX_Vmaxpd_zmm_k1z_zmm_zmmm512b64_sae,
         (Kind::F64, Bin::Min) => EVEX_Vminpd_zmm_k1z_zmm_zmmm512b64_sae,
+        (Kind::F64, Bin::Scale) => EVEX_Vscalefpd_zmm_k1z_zmm_zmmm512b64_er,
         (Kind::F64, Bin::And) => EVEX_Vpandq_zmm_k1z_zmm_zmmm512b64,
         (Kind::F64, Bin::Or) => EVEX_Vporq_zmm_k1z_zmm_zmmm512b64,
         (Kind::F64, Bin::Xor) => EVEX_Vpxorq_zmm_k1z_zmm_zmmm512b64,
@@ -56,6 +57,10 @@ pub fn bin(op: Bin, kind: Kind, lanes: Lanes) -> Option<Code> {
         (Kind::F32, Bin::Min) => by_half(
             lanes,
             [EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae, EVEX_Vminps_ymm_k1z_ymm_ymmm256b32],
+        ),
+        (Kind::F32, Bin::Scale) => by_half(
+            lanes,
+            [EVEX_Vscalefps_zmm_k1z_zmm_zmmm512b32_er, EVEX_Vscalefps_ymm_k1z_ymm_ymmm256b32],
         ),
         (Kind::F32, Bin::And) => {
             by_half(lanes, [EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32, EVEX_Vpandd_ymm_k1z_ymm_ymmm256b32])

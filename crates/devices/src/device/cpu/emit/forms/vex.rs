@@ -60,7 +60,7 @@ pub fn bin(op: Bin, kind: Kind, lanes: Lanes) -> Option<Code> {
             VEX_Vpminsd_ymm_ymm_ymmm256,
             VEX_Vpminsd_xmm_xmm_xmmm128,
         ]),
-        (Kind::Int, _) => None,
+        (Kind::Int, _) | (_, Bin::Scale) => None,
         (_, Bin::Add) => floats([
             VEX_Vaddpd_ymm_ymm_ymmm256,
             VEX_Vaddps_ymm_ymm_ymmm256,
