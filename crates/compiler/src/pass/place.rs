@@ -576,7 +576,7 @@ fn point_loads(of: &Overlap, block: &[(usize, i64)]) -> (u64, u64, u64) {
 /// meets 15 000 elements, in 60 stretches.
 fn line_loads(of: &Overlap, (axis, n): (usize, i64)) -> (u64, u64, u64) {
     let (moves, round) = (&of.moves, of.around[axis]);
-    let (mut outside, mut met) = (0, Vec::with_capacity(moves.len()));
+    let (mut outside, mut met) = (0, Vec::new());
     for m in moves {
         let mut line: SmallVec<[i64; 4]> = m.iter().copied().collect();
         let from = std::mem::take(&mut line[axis]);

@@ -2,10 +2,11 @@
 //!
 //! `:If`, `:Select`, `:Return` and what follows them are guards; a loop that ends by a condition is
 //! a dfn that calls itself last, on the names that it changes, and one over items counts those that
-//! it has taken. Where no guard says it, ways that come together again are a value (`joins`). Whoever runs many cells at once
-//! knows dfns, so a function of lines need be known to nobody else. It is one only where it can
-//! mean nothing else: each name that it gives a value is its own, each that it reads has one by
-//! then, and it prints nothing, branches nowhere and looks at nothing but names.
+//! it has taken. Where no guard says it, ways that come together are a value (`joins`). Whoever
+//! runs many cells at once knows dfns, so a function of lines need be known to nobody else. It is
+//! one only where it can mean nothing else: each name that it gives a value is its own, each that
+//! it reads has one by then, and it prints nothing, branches nowhere and looks at nothing but
+//! names.
 
 mod joins;
 
@@ -220,7 +221,7 @@ impl Maker<'_> {
         (self.written <= MOST && self.tried <= TRIED).then_some(())
     }
 
-    /// What is left of a block.
+    /// The steps that are left of a block.
     fn rest(
         &mut self,
         mut at: usize,

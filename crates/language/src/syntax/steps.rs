@@ -257,7 +257,7 @@ impl Builder<'_> {
         }
     }
 
-    /// What `:Until` finds not to hold goes round by a jump of its own, so that all loops end in
+    /// A jump of its own takes what `:Until` finds not to hold round, so that all loops end in
     /// one: whoever counts turns, or runs them as numbers, looks for that.
     fn goes_round(&mut self, open: &mut Open) {
         let Some(tests) = open.tests.take() else { return };

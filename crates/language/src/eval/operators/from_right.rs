@@ -5,7 +5,7 @@
 
 use crate::eval::run::Eval;
 use aplomb_ground::error::Result;
-use aplomb_values::array::{Array, elements};
+use aplomb_values::array::{Array, Shape, elements};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar;
 
@@ -21,7 +21,7 @@ pub fn folded(ev: &mut Eval<'_>, op: Op, y: &Array) -> Result<Option<Array>> {
     let Some(rows) = ev.cx.as_rows(y)?.filter(|rows| rows.node.is_of_f64()) else {
         return Ok(None);
     };
-    let (shape, ct) = (rows.cell().to_vec(), ev.cx.sys.settings.ct);
+    let (shape, ct) = (Shape::from_slice(rows.cell()), ev.cx.sys.settings.ct);
     let width = elements(&shape);
     let all = ev.cx.numbers(&rows.node, "reduction")?;
     let Some(first) = all.len().checked_sub(width).filter(|_| width > 0) else { return Ok(None) };
@@ -39,5 +39,5 @@ pub fn folded(ev: &mut Eval<'_>, op: Op, y: &Array) -> Result<Option<Array>> {
             }
         }
     }
-    Array::numbers(&shape[..], sums, ev.cx.budget()).map(Some)
+    Array::numbers(shape, sums, ev.cx.budget()).map(Some)
 }

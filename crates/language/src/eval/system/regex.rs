@@ -159,7 +159,7 @@ pub fn searched_in_pieces(
     Ok(Ragged::new(flat, ends))
 }
 
-/// What the operands and options ask for, and the mode.
+/// The search that the operands and options ask for, and the mode.
 fn search<'a>(
     ev: &mut Eval<'_>,
     operands: &[Operand],

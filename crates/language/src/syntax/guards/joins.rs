@@ -9,7 +9,7 @@ use super::{Block, Known, Loop, Maker, Open, Stmt, Sym, joined, strand};
 use crate::syntax::steps::Act;
 
 impl Maker<'_> {
-    /// What is left of a block behind a condition: the steps where it holds, and where not. `forks`:
+    /// The rest of a block behind a condition: the steps where it holds, and where not. `forks`:
     /// the first are those behind it.
     pub(super) fn ways(
         &mut self,
