@@ -8,7 +8,7 @@ use aplomb_ground::error::{self, Error, bytes, domain, syntax};
 use aplomb_ground::protocol::PANES;
 use aplomb_ground::trace::Trace;
 use aplomb_kernel::session::Spent;
-use aplomb_viz::{ask, tables, why as reasons};
+use aplomb_viz::{ask, outside, tables, why as reasons};
 use serde_json::json;
 
 /// Of an expression, which is a statement of the session then, or of the last line.
@@ -17,6 +17,11 @@ pub fn trace_of(call: &mut Call<'_>, expr: Option<&str>) -> Result<Trace, Error>
         Some(expr) => call.session.trace_run(expr, call.shows, call.sink),
         None => call.session.trace_of(None),
     }
+}
+
+/// A view of a trace; below it that it tells another run, where it does.
+fn told(trace: &Trace, says: &str) -> String {
+    format!("{says}{}", outside::again(trace))
 }
 
 pub fn dag(call: &mut Call<'_>) -> Result<(), Error> {
@@ -31,7 +36,7 @@ pub fn dag(call: &mut Call<'_>) -> Result<(), Error> {
         None if asked.has("whole") => pictures::whole(&trace, pass, &room),
         None => pictures::dag(&trace, pass, &room),
     };
-    let drawn = drawn.map_err(domain)?;
+    let drawn = told(&trace, &drawn.map_err(domain)?);
     let is_picture = asked.value("zoom").is_none() && !asked.has("list");
     let fold = if asked.has("fold") { Some(true) } else { asked.has("whole").then_some(false) };
     let forms = (is_picture && call.sink.rich()).then(|| pictures::forms(&trace, pass, fold));
@@ -42,7 +47,7 @@ pub fn dag(call: &mut Call<'_>) -> Result<(), Error> {
 pub fn passes(call: &mut Call<'_>) -> Result<(), Error> {
     let asked = asked(call.args, &["all"]);
     let trace = trace_of(call, asked.expr)?;
-    call.show(&tables::passes(&trace, asked.has("all"), call.width()));
+    call.show(&told(&trace, &tables::passes(&trace, asked.has("all"), call.width())));
     Ok(())
 }
 
@@ -122,21 +127,21 @@ pub fn kernels(call: &mut Call<'_>) -> Result<(), Error> {
     let (which, expr) = launch_of(call.args);
     let mut trace = trace_of(call, expr)?;
     call.session.core().fill(&mut trace);
-    call.show(&tables::kernels(&trace, which).map_err(domain)?);
+    call.show(&told(&trace, &tables::kernels(&trace, which).map_err(domain)?));
     Ok(())
 }
 
 pub fn memory(call: &mut Call<'_>) -> Result<(), Error> {
     let expr = Some(call.args.trim()).filter(|e| !e.is_empty());
     let trace = trace_of(call, expr)?;
-    call.show(&tables::memory(&trace));
+    call.show(&told(&trace, &tables::memory(&trace)));
     Ok(())
 }
 
 pub fn cpu(call: &mut Call<'_>) -> Result<(), Error> {
     let (which, expr) = launch_of(call.args);
     let trace = trace_of(call, expr)?;
-    let says = tables::bodies(&trace, which).map_err(domain)?;
+    let says = told(&trace, &tables::bodies(&trace, which).map_err(domain)?);
     show_with(call, "cpu", &trace, &says, None);
     Ok(())
 }
@@ -171,7 +176,7 @@ pub fn trace(call: &mut Call<'_>) -> Result<(), Error> {
     }
     let expr = call.expr();
     let trace = trace_of(call, expr.as_deref())?;
-    call.show(&tables::story(&trace, call.width()));
+    call.show(&told(&trace, &tables::story(&trace, call.width())));
     Ok(())
 }
 

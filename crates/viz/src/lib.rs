@@ -18,7 +18,7 @@ mod layout;
 pub mod list;
 mod names;
 mod orders;
-mod outside;
+pub mod outside;
 pub mod panes;
 pub mod profile;
 pub mod promise;

@@ -86,7 +86,7 @@ pub fn kernels(trace: &Trace, which: Option<&str>) -> Result<String, String> {
         row.push(time(place.ms * 1e3));
         rows.push(row);
     }
-    Ok(grid(&rows, &[0, 1, 2]) + &outside::again(trace))
+    Ok(grid(&rows, &[0, 1, 2]))
 }
 
 /// A row a launch, in order: the buffers that begin with it, the bytes that results and buffers
@@ -134,8 +134,8 @@ pub fn memory(trace: &Trace) -> String {
         true => String::new(),
         false => format!("; went to the GPU: {}", sent.join("; ")),
     };
-    let (rows, again) = (grid(&rows, &[0, 1, 3, 4]), outside::again(trace));
-    format!("{rows}at most {}{before}{sent}\n{again}", bytes(most))
+    let rows = grid(&rows, &[0, 1, 3, 4]);
+    format!("{rows}at most {}{before}{sent}\n", bytes(most))
 }
 
 /// The rules of a pass with how often each fired.

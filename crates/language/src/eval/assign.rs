@@ -26,6 +26,9 @@ impl Eval<'_> {
         if self.cx.sys.recorder.ahead || matches!(ins.what, Do::AssignIndex { .. }) {
             self.enter(at, ins.at);
         }
+        if self.cx.sys.tape.is_guarded() && self.is_seen_by_guards(at, &ins.what) {
+            self.cx.close()?;
+        }
         let top = |e: &Self| e.st.stack.last().cloned().ok_or_else(|| value("nothing to assign"));
         match &ins.what {
             Do::Assign(sym) => {
@@ -140,6 +143,31 @@ impl Eval<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether an instruction changes what whoever catches an error may look at, so that what was
+    /// written before it is asked whether it overflows: names that are not the running function's
+    /// own. A dfn's are set back when its guard catches; those of a function of lines last as long
+    /// as its turns, which are not computed apart.
+    fn is_seen_by_guards(&self, at: At<'_>, what: &Do) -> bool {
+        let own = |sym: &Sym| match at.frame {
+            Some(frame) => frame.has_local(*sym),
+            None => self.is_own_of_call(*sym),
+        };
+        let outside = at.frame.is_none();
+        match what {
+            // In a dfn these make a name of its own.
+            Do::Assign(sym) | Do::AssignFunc(sym, _) | Do::AssignOper(sym, _) => {
+                outside && !own(sym)
+            }
+            Do::Append(sym, _) => outside && !own(sym),
+            Do::Modify(sym, _) => !own(sym),
+            Do::AssignIndex { sym, .. } | Do::AssignSelected { sym, .. } => !own(sym),
+            Do::AssignPattern(_, f) => outside || f.is_some(),
+            Do::AssignSystem(_) => outside,
+            Do::Within(_) => true,
+            _ => false,
+        }
     }
 
     /// `⎕←` with its line end, `⍞←` without.

@@ -213,6 +213,9 @@ impl Eval<'_> {
         while let Some(frame) = scope.filter(|frame| outer && !frame.has_local(sym)) {
             scope = frame.closure.env.as_ref();
         }
+        if outer || at.frame.is_none() && !self.is_own_of_call(sym) {
+            self.cx.close()?;
+        }
         let budget = self.cx.budget();
         let joins = matches!(glyph, ',' | '⍪');
         let shows = |held: &Value| match held {

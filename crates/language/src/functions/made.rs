@@ -44,16 +44,23 @@ pub fn each(cx: &mut Cx<'_>, p: &Prim, x: Option<&Array>, y: &Array) -> Result<O
             let all = super::shape::fill(cx, y, x.shape())?;
             copies(cx, x, &all)
         }
-        ('↑' | '↓', Some(x)) if known(x) && x.rank() > 0 && y.rank() == 0 && !known(y) => {
+        ('↑' | '↓' | '⌽' | '⊖' | '⍴', Some(x))
+            if known(x) && x.rank() > 0 && y.rank() == 0 && !known(y) =>
+        {
             let whole = y.disclosed();
             match known(&whole) && whole.rank() == 1 {
-                true => ends(cx, p, x, &whole),
-                false => Ok(None),
+                true if "↑↓".contains(p.glyph) => ends(cx, p, x, &whole),
+                // A few turns of a long vector are read in place: nothing is copied.
+                true if x.len() >= MANY && whole.len() <= x.len() => of_copies(cx, p, x, &whole),
+                _ => Ok(None),
             }
         }
         _ => Ok(None),
     }
 }
+
+/// The least number of copies of one vector that are made to go through all of them at once.
+const MANY: usize = 64;
 
 /// A search in one vector for what each item encloses, as one search for all: `V⍳¨⊂¨W`. None: the
 /// items are no enclosed arrays.
@@ -202,11 +209,7 @@ fn ends(cx: &mut Cx<'_>, p: &Prim, x: &Array, whole: &Array) -> Result<Option<Ar
     let n = whole.len();
     if lengths.iter().any(|&k| k as usize > n) {
         // What is filled is as of pieces that are all the same.
-        let whole = cx.ready(whole, "each")?;
-        let Some(held) = storage(&whole) else { return Ok(None) };
-        let all = cx.budget().each(std::iter::repeat_n((held, 0..n), lengths.len()))?;
-        let all = Ragged::of_runs(&all, cx.budget())?.map(|all| all.items(x.shape()));
-        return all.map_or(Ok(None), |all| super::pieces::each(cx, p, Some(x), &all));
+        return of_copies(cx, p, x, whole);
     }
     if !front {
         lengths.iter_mut().for_each(|k| *k = n as u32 - *k);
@@ -219,6 +222,25 @@ fn ends(cx: &mut Cx<'_>, p: &Prim, x: &Array, whole: &Array) -> Result<Option<Ar
     }))?;
     let made = Ragged::of_runs(&parts, cx.budget())?;
     Ok(made.map(|made| made.items(x.shape())))
+}
+
+/// `K f¨⊂V` as of pieces that are all the same. None: these would hold more than the result.
+fn of_copies(cx: &mut Cx<'_>, p: &Prim, x: &Array, whole: &Array) -> Result<Option<Array>> {
+    /// Copied items beside those of the result that are no loss.
+    const FEW: usize = 1 << 16;
+    let (n, m) = (whole.len(), x.len());
+    if p.glyph == '⍴' {
+        let Some(lengths) = counts(cx, x)? else { return Ok(None) };
+        let made = lengths.iter().map(|&k| k as usize).sum::<usize>();
+        if n.saturating_mul(m) > made.saturating_add(FEW) {
+            return Ok(None);
+        }
+    }
+    let whole = cx.ready(whole, "each")?;
+    let Some(held) = storage(&whole) else { return Ok(None) };
+    let all = cx.budget().each(std::iter::repeat_n((held, 0..n), m))?;
+    let all = Ragged::of_runs(&all, cx.budget())?.map(|all| all.items(x.shape()));
+    all.map_or(Ok(None), |all| super::pieces::each(cx, p, Some(x), &all))
 }
 
 /// Numbers of at most so many digits print as they are, whatever ⎕PP.

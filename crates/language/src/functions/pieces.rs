@@ -296,14 +296,26 @@ fn picked(
     Ok(flat.and_then(|flat| Ragged::new(flat, ends)))
 }
 
-/// Pieces by masks of the same lengths.
+/// Pieces by masks, or counts, of the same lengths. None: a count is below 0, and stands for fill.
 fn kept(cx: &Cx<'_>, mask: &Ragged, r: &Ragged) -> Result<Option<Ragged>> {
-    let Some(View::Bool(mask_items)) = storage(mask.flat()).map(|s| s.view()) else {
-        return Ok(None);
-    };
     if !mask.is_cut_as(r) {
         return Ok(None);
     }
+    let Some(View::Bool(mask_items)) = storage(mask.flat()).map(|s| s.view()) else {
+        if !mask.flat().dtype().is_integer() || mask.flat().is_char() {
+            return Ok(None);
+        }
+        let counts = mask.flat().ready_numbers(cx.budget())?;
+        let n: f64 = counts.iter().sum();
+        if counts.iter().any(|k| *k < 0.0) || n > f64::from(u32::MAX) {
+            return Ok(None);
+        }
+        let places = cx.budget().room(n as usize)?;
+        return picked(cx, r, r, places, |range, places| {
+            let copies = |k: u32| std::iter::repeat_n(k, counts[k as usize] as usize);
+            places.extend(range.flat_map(copies));
+        });
+    };
     let n = mask_items.iter().filter(|&&b| b != 0).count();
     let places = cx.budget().room(n)?;
     picked(cx, r, r, places, |range, places| {

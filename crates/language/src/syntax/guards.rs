@@ -1,10 +1,14 @@
 //! A function of lines as a dfn: where it goes on says a guard instead of a jump.
 //!
 //! `:If`, `:Select`, `:Return` and what follows them are guards; a loop that ends by a condition is
-//! a dfn that calls itself last, on the names that it changes. Whoever runs many cells at once
-//! knows dfns, so a function of lines need be known to nobody else. It is one only where it can
-//! mean nothing else: each name that it gives a value is its own, each that it reads has one by
-//! then, and it prints nothing, branches nowhere and looks at nothing but names.
+//! a dfn that calls itself last, on the names that it changes, and one over items counts those that
+//! it has taken. Where no guard says it, ways that come together are a value (`joins`). Whoever
+//! runs many cells at once knows dfns, so a function of lines need be known to nobody else. It is
+//! one only where it can mean nothing else: each name that it gives a value is its own, each that
+//! it reads has one by then, and it prints nothing, branches nowhere and looks at nothing but
+//! names.
+
+mod joins;
 
 use super::ast::{Ast, DfnId, ItemId, PhraseId, Sym, Symbols, What};
 use super::resolve::Pattern;
@@ -17,6 +21,8 @@ use std::rc::Rc;
 
 /// Steps that are written out, at most: those behind a condition are in both of its ways.
 const MOST: usize = 256;
+/// The same with those of ways that turned out to be none.
+const TRIED: usize = 4_096;
 
 /// The dfn that a function of lines is.
 pub struct Guards {
@@ -32,15 +38,29 @@ pub struct Guards {
 type End = Option<usize>;
 
 /// Statements in braces; the last one is the value.
+#[derive(Clone)]
 struct Block {
     stmts: Vec<Stmt>,
     end: End,
 }
 
 /// A statement as text, and the name that gets a value by it, with that value.
+#[derive(Clone)]
 struct Stmt {
     text: String,
     gives: Option<(Sym, String)>,
+}
+
+/// A block that is being written.
+#[derive(Clone)]
+struct Open {
+    out: Block,
+    /// It is the body of the innermost loop, and stands at its first step.
+    begins: bool,
+    /// The loop that its last call goes round.
+    innermost: End,
+    /// It has an end.
+    ended: bool,
 }
 
 /// A loop that is written out.
@@ -74,8 +94,11 @@ struct Maker<'a> {
     symbols: &'a Symbols,
     /// The first step of each loop, and its last.
     loops: Vec<(usize, usize)>,
+    /// The names of the items of each loop over items, by slot, and of the number of those taken.
+    items: Vec<(usize, Sym, Sym)>,
     free: Vec<Sym>,
     written: usize,
+    tried: usize,
 }
 
 /// None: it is no dfn.
@@ -109,8 +132,16 @@ pub fn guards(ast: &Ast, own: &Tradfn, symbols: &mut Symbols, limits: &Limits) -
         known.extend(list);
     }
     let known = Known { all: known.clone(), here: known };
-    let (free, written) = (Vec::new(), 0);
-    let mut maker = Maker { ast, steps, own, result, symbols, loops, free, written };
+    let items = steps.steps.iter().filter_map(|step| match step.act {
+        Act::For { slot, .. } => {
+            let mut name = |what: char| symbols.intern(&format!("∆∆{what}{slot}"));
+            Some((slot, name('f'), name('n')))
+        }
+        _ => None,
+    });
+    let items = items.collect();
+    let (free, written, tried) = (Vec::new(), 0, 0);
+    let mut maker = Maker { ast, steps, own, result, symbols, loops, items, free, written, tried };
     let block = maker.block(0, known, &mut Vec::new(), false)?;
     let free = maker.free;
     if block.end.is_some() {
@@ -173,28 +204,46 @@ impl Maker<'_> {
     /// body of the innermost loop.
     fn block(
         &mut self,
-        mut at: usize,
-        mut known: Known,
+        at: usize,
+        known: Known,
         around: &mut Vec<Loop>,
         own: bool,
     ) -> Option<Block> {
-        let mut out = Block { stmts: Vec::new(), end: None };
-        let (mut begins, mut ended) = (own, false);
+        let out = Block { stmts: Vec::new(), end: None };
         let innermost = own.then(|| around.len() - 1);
+        self.rest(at, known, around, Open { out, begins: own, innermost, ended: false })
+    }
+
+    /// Another step is written out. None: there are too many.
+    fn writes(&mut self) -> Option<()> {
+        self.written += 1;
+        self.tried += 1;
+        (self.written <= MOST && self.tried <= TRIED).then_some(())
+    }
+
+    /// The steps that are left of a block.
+    fn rest(
+        &mut self,
+        mut at: usize,
+        mut known: Known,
+        around: &mut Vec<Loop>,
+        mut open: Open,
+    ) -> Option<Block> {
         loop {
-            self.written += 1;
-            if self.written > MOST {
-                return None;
-            }
-            let again = around.iter().rposition(|l| l.top == at).filter(|_| !begins);
-            let starts = self.loops.iter().find(|l| l.0 == at && !begins).copied();
-            begins = false;
+            self.writes()?;
+            let again = around.iter().rposition(|l| l.top == at).filter(|_| !open.begins);
+            let starts = self.loops.iter().find(|l| l.0 == at && !open.begins).copied();
+            open.begins = false;
             if let Some(which) = again {
-                let value = self.value(&mut out, &around[which].names.clone());
-                return self.last(out, value, Some(which), innermost, ended);
+                let value = self.value(&mut open.out, &around[which].names.clone());
+                return self.last(open, value, Some(which));
             }
             if let Some((top, last)) = starts {
                 let mut names = self.changed_within(top, last)?;
+                if let Some((taken, name)) = self.taken_by(top) {
+                    names.retain(|sym| *sym != name);
+                    names.extend([taken, name]);
+                }
                 names.retain(|sym| known.all.contains(sym));
                 if names.is_empty() {
                     return None;
@@ -207,48 +256,107 @@ impl Maker<'_> {
                 let (pattern, state) =
                     (strand(self.symbols, &names, true), strand(self.symbols, &names, false));
                 let value = format!("{{{pattern}←⍵ ⋄ {}}}{state}", joined(&body.stmts));
-                return self.last(out, value, body.end, innermost, ended);
+                return self.last(open, value, body.end);
             }
             let Some(step) = self.steps.steps.get(at) else {
                 if !known.all.contains(&self.result) {
                     return None;
                 }
-                let value = self.value(&mut out, &[self.result]);
-                return self.last(out, value, None, innermost, ended);
+                let value = self.value(&mut open.out, &[self.result]);
+                return self.last(open, value, None);
             };
             at += 1;
             match &step.act {
-                Act::Run(phrase) => self.statement(*phrase, &mut known, &mut out)?,
                 Act::Jump(to) => at = *to,
-                Act::Test { cond, holds, to } => {
-                    self.reads(*cond, &known)?;
-                    let (yes, no) = if *holds { (*to, at) } else { (at, *to) };
-                    let cond = self.text(*cond);
-                    self.guard(cond, yes, &known, around, &mut out, innermost, &mut ended)?;
-                    at = no;
+                Act::Test { holds, to, .. } => {
+                    let cond = self.condition(&step.act, &known)?;
+                    let ways = if *holds { (*to, at) } else { (at, *to) };
+                    return self.ways(cond, ways, !holds, known, around, open);
                 }
-                Act::Select { slot, of } => {
-                    self.reads(*of, &known)?;
-                    let text = format!("∆∆{slot}←{}", self.text(*of));
+                Act::Case { otherwise, .. } => {
+                    let cond = self.condition(&step.act, &known)?;
+                    return self.ways(cond, (at, *otherwise), true, known, around, open);
+                }
+                Act::Next { slot, done } => {
+                    let (items, taken) = self.items_of(*slot)?;
+                    let (_, name) = self.taken_by(at - 1)?;
+                    let [items, taken] = [items, taken].map(|sym| self.symbols.name(sym));
+                    let cond = format!("{taken}≥≢{items}");
+                    self.guard(cond, *done, &known, around, &mut open)?;
+                    self.gives(name, &mut known)?;
+                    let name = self.symbols.name(name);
+                    for text in [format!("{name}←⊃{taken}↓{items}"), format!("{taken}+←1")]
+                    {
+                        open.out.stmts.push(Stmt { text, gives: None });
+                    }
+                }
+                act => self.plain(act, &mut known, &mut open.out)?,
+            }
+        }
+    }
+
+    /// A step that goes on with the next. None: it may do something else.
+    fn plain(&mut self, act: &Act, known: &mut Known, out: &mut Block) -> Option<()> {
+        match act {
+            Act::Run(phrase) => return self.statement(*phrase, known, out),
+            Act::Select { slot, of } => {
+                self.reads(*of, known)?;
+                let text = format!("∆∆{slot}←{}", self.text(*of));
+                out.stmts.push(Stmt { text, gives: None });
+            }
+            Act::For { slot, names: Pattern::Name(_), each: false, of } => {
+                self.reads(*of, known)?;
+                let (items, taken) = self.items_of(*slot)?;
+                let [of, first] = [self.text(*of), self.symbols.name(items).to_string()];
+                let second = self.symbols.name(taken);
+                for text in [format!("{first}←,{of}"), format!("{second}←0")] {
                     out.stmts.push(Stmt { text, gives: None });
                 }
-                Act::Case { slot, of, list, otherwise } => {
-                    self.is_constant(*of).then_some(())?;
-                    let numbers = self.numbers(*of);
-                    let of = self.text(*of);
-                    let cond = match list {
-                        true if let Some(all) = numbers => {
-                            let one = |x: &String| format!("(∆∆{slot}≡{x})");
-                            all.iter().map(one).collect::<Vec<_>>().join("∨")
-                        }
-                        true => format!("(⊂∆∆{slot})∊{of}"),
-                        false => format!("∆∆{slot}≡{of}"),
-                    };
-                    self.guard(cond, at, &known, around, &mut out, innermost, &mut ended)?;
-                    at = *otherwise;
-                }
-                _ => return None,
+                // The items stay what they are.
+                known.all.push(taken);
+                known.here.push(taken);
             }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// The names of the items of a loop, and of the number of those taken.
+    fn items_of(&self, slot: usize) -> Option<(Sym, Sym)> {
+        let found = self.items.iter().find(|known| known.0 == slot);
+        found.map(|(_, items, taken)| (*items, *taken))
+    }
+
+    /// Of a loop over items that has its first step there, the name of the number of those taken,
+    /// and that of an item.
+    fn taken_by(&self, top: usize) -> Option<(Sym, Sym)> {
+        let Act::Next { slot, .. } = self.steps.steps.get(top)?.act else { return None };
+        let before = &self.steps.steps.get(top.checked_sub(1)?)?.act;
+        let Act::For { names: Pattern::Name(name), .. } = before else { return None };
+        Some((self.items_of(slot)?.1, *name))
+    }
+
+    /// The condition of a step, as text. None: it does more than read.
+    fn condition(&mut self, act: &Act, known: &Known) -> Option<String> {
+        match act {
+            Act::Test { cond, .. } => {
+                self.reads(*cond, known)?;
+                Some(self.text(*cond))
+            }
+            Act::Case { slot, of, list, .. } => {
+                self.is_constant(*of).then_some(())?;
+                let numbers = self.numbers(*of);
+                let of = self.text(*of);
+                Some(match list {
+                    true if let Some(all) = numbers => {
+                        let one = |x: &String| format!("(∆∆{slot}≡{x})");
+                        all.iter().map(one).collect::<Vec<_>>().join("∨")
+                    }
+                    true => format!("(⊂∆∆{slot})∊{of}"),
+                    false => format!("∆∆{slot}≡{of}"),
+                })
+            }
+            _ => None,
         }
     }
 
@@ -264,14 +372,8 @@ impl Maker<'_> {
     }
 
     /// The last statement of a block.
-    fn last(
-        &mut self,
-        mut out: Block,
-        value: String,
-        how: End,
-        innermost: Option<usize>,
-        mut ended: bool,
-    ) -> Option<Block> {
+    fn last(&mut self, open: Open, value: String, how: End) -> Option<Block> {
+        let Open { mut out, innermost, mut ended, .. } = open;
         match how.is_some() && how == innermost {
             true if !ended => return None,
             true => out.stmts.push(Stmt { text: format!("∇ {value}"), gives: None }),
@@ -284,25 +386,22 @@ impl Maker<'_> {
     }
 
     /// A condition, and the steps that it lets through.
-    #[allow(clippy::too_many_arguments)]
     fn guard(
         &mut self,
         cond: String,
         to: usize,
         known: &Known,
         around: &mut Vec<Loop>,
-        out: &mut Block,
-        innermost: Option<usize>,
-        ended: &mut bool,
+        open: &mut Open,
     ) -> Option<()> {
         let inner = Known { all: known.all.clone(), here: Vec::new() };
         let way = self.block(to, inner, around, false)?;
-        let again = way.end.is_some() && way.end == innermost;
+        let again = way.end.is_some() && way.end == open.innermost;
         if !again {
-            out.ends(way.end, ended)?;
+            open.out.ends(way.end, &mut open.ended)?;
         }
         let text = format!("{cond}:{}{}", if again { "∇ " } else { "" }, way.text());
-        out.stmts.push(Stmt { text, gives: None });
+        open.out.stmts.push(Stmt { text, gives: None });
         Some(())
     }
 
@@ -324,6 +423,11 @@ impl Maker<'_> {
                 self.gives(*sym, known)?;
                 out.stmts.push(Stmt { text, gives: Some((*sym, rest)) });
                 return Some(());
+            }
+            (What::Name(_), 2 | 3) if self.leading(items).is_some() => {
+                for sym in self.leading(items)? {
+                    self.gives(sym, known)?;
+                }
             }
             (What::Paren(parts, false), 1) if parts.len() == 1 => {
                 for id in &ast.phrase(parts[0]).items {
@@ -350,6 +454,14 @@ impl Maker<'_> {
         }
         out.stmts.push(Stmt { text, gives: None });
         Some(())
+    }
+
+    /// The names side by side in front of an assignment. None: there are no two.
+    fn leading(&self, items: &[ItemId]) -> Option<Vec<Sym>> {
+        let what = |id: &ItemId| &self.ast.item(*id).what;
+        let n = items.iter().position(|id| matches!(what(id), What::Assign)).filter(|n| *n > 1)?;
+        let name = |id: &ItemId| if let What::Name(sym) = what(id) { Some(*sym) } else { None };
+        items[..n].iter().map(name).collect()
     }
 
     /// A name gets a value. None: it is not the function's own.
@@ -479,11 +591,17 @@ impl Maker<'_> {
     /// The names that steps change.
     fn changed_within(&self, from: usize, to: usize) -> Option<Vec<Sym>> {
         let mut names: Vec<Sym> = Vec::new();
-        let phrase = |step: &super::steps::Step| match step.act {
-            Act::Run(phrase) => Some(phrase),
-            _ => None,
-        };
-        for phrase in self.steps.steps[from..=to].iter().filter_map(phrase) {
+        for step in &self.steps.steps[from..=to] {
+            let phrase = match &step.act {
+                Act::Run(phrase) => *phrase,
+                Act::For { names: Pattern::Name(sym), .. } => {
+                    names.retain(|known| known != sym);
+                    names.push(*sym);
+                    continue;
+                }
+                Act::For { .. } => return None,
+                _ => continue,
+            };
             let mut found = Names::default();
             let items = &self.ast.phrase(phrase).items;
             self.look(items, false, &mut found).or_else(|| {
@@ -499,6 +617,7 @@ impl Maker<'_> {
                     }
                 }
             }
+            found.changed.extend(self.leading(items).into_iter().flatten());
             let given = found.given.iter().map(|(sym, _)| *sym);
             for sym in given.chain(found.changed.iter().copied()) {
                 if !names.contains(&sym) {

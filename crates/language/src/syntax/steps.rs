@@ -246,14 +246,31 @@ impl Builder<'_> {
 
     /// The innermost block is over here.
     fn close(&mut self) {
-        if let Some(open) = self.open.pop() {
+        if let Some(mut open) = self.open.pop() {
+            if open.until {
+                self.goes_round(&mut open);
+            }
             let here = self.here();
-            let next = if open.until { open.top } else { here };
-            self.send(open.next, next);
+            self.send(open.next, here);
             self.send(open.ends, here);
-            let turn = if open.until { here } else { open.top };
-            self.send(open.continues, turn);
+            self.send(open.continues, open.top);
         }
+    }
+
+    /// A jump of its own takes what `:Until` finds not to hold round, so that all loops end in
+    /// one: whoever counts turns, or runs them as numbers, looks for that.
+    fn goes_round(&mut self, open: &mut Open) {
+        let Some(tests) = open.tests.take() else { return };
+        let Step { line, span, .. } = self.out.steps[tests.last];
+        if let Act::Test { holds, .. } = &mut self.out.steps[tests.last].act {
+            *holds = true;
+        }
+        let goes_on = std::mem::take(&mut open.next).into_iter().filter(|k| *k != tests.last);
+        let goes_on = goes_on.collect();
+        self.out.steps.push(Step { act: Act::Jump(open.top), line, span });
+        self.send(goes_on, self.here() - 1);
+        open.ends.push(tests.last);
+        open.ends.extend(tests.enough);
     }
 
     fn line(&mut self, line: &Line, labels: bool) -> Result<()> {

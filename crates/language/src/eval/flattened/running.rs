@@ -168,9 +168,10 @@ impl Eval<'_> {
         (!out.is_empty()).then_some(out)
     }
 
-    /// Outer names get what a run came to.
+    /// Outer names get what a run came to, where nothing written before it fails.
     pub(super) fn make_changes(&mut self, changes: Vec<Change>) -> Result<()> {
         for Change { closure, sym, value } in changes {
+            self.cx.close()?;
             let at = At { ast: &closure.ast, frame: closure.env.as_ref() };
             self.change(at, sym, value)?;
         }

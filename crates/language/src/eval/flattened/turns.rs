@@ -203,6 +203,7 @@ impl Eval<'_> {
             return Ok(false);
         }
         for (sym, a) in changes {
+            self.cx.close()?;
             self.change(at, sym, a)?;
         }
         self.cx.tell_work(Some(work));

@@ -542,6 +542,7 @@ impl Eval<'_> {
     fn give_back(&mut self, program: &Program, machine: Machine) -> Result<()> {
         self.drew(&machine);
         for (name, held) in machine.changed(program) {
+            self.cx.close()?;
             let texts = program.texts.borrow();
             let a = match held {
                 held if name.class == Class::Text => match texts.array(&held, self.cx.budget())? {

@@ -9,6 +9,7 @@ use crate::eval::numbers::Which;
 use crate::eval::phrases::{folds, scans};
 use crate::eval::run::Eval;
 use crate::eval::scope::{TOGETHER, is_final};
+use crate::eval::system::searched_in_pieces;
 use crate::eval::value::{Func, Oper, Operand};
 use crate::functions::groups::gathered;
 use crate::functions::shape::Axis;
@@ -181,6 +182,12 @@ pub fn flat_pass(
             ev.cx.ready(&flat, "each")
         })?;
         return Ok(flat.ok().and_then(|flat| pieces::mapped(all, y.shape(), flat)));
+    }
+    if let (None, Func::Op2(Oper::System(row), a, g), Some(all)) = (x, &**f, y.pieces()) {
+        // What fails is told of the item in which it does.
+        let operands = [a.clone(), g.clone()];
+        let made = ev.attempt(|ev| searched_in_pieces(ev, row, &operands, all))?;
+        return Ok(made.ok().flatten().map(|made| made.items(y.shape())));
     }
     if let Func::Op2(..) = &**f {
         return digits_of_each(ev, f, x, y);

@@ -9,6 +9,7 @@ pub mod compose;
 pub mod differing;
 pub mod each;
 pub mod frames;
+pub mod from_right;
 pub mod inverse;
 pub mod key;
 pub mod own;

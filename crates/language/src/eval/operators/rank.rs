@@ -59,19 +59,8 @@ pub fn rank(
         // A number for each vector is what ⌽ takes.
         return ev.apply(&func, Some(x), y);
     }
-    let own = match &*func {
-        Func::Prim(p) => Some(*p),
-        f => super::own::called(f, x.is_some()),
-    };
-    if let (Some(p), None, (y, lead)) = (own, x, y)
-        && p.glyph == '⊂'
-        && (1..y.rank()).contains(&lead)
-        && y.frame().is_none()
-    {
-        // What ⊂ takes along these axes.
-        let io = ev.cx.sys.settings.io;
-        let axes = ev.cx.vector((lead..y.rank()).map(|k| k as f64 + io).collect())?;
-        return ev.monadic(p, y, Some(&axes));
+    if let Some(z) = enclosed(ev, &func, x, y)? {
+        return Ok(z);
     }
     if let Some(z) = ev.rank_framed(&func, x, y)? {
         return Ok(z);
@@ -80,6 +69,40 @@ pub fn rank(
         Some(z) => Ok(z),
         None => cell_by_cell(ev, &func, x, y),
     }
+}
+
+/// The same of cells that no frame takes, all at once. None: they go one by one.
+pub fn beside_frames(
+    ev: &mut Eval<'_>,
+    func: &Rc<Func>,
+    x: Option<(&Array, usize)>,
+    y: (&Array, usize),
+) -> Result<Option<Array>> {
+    match enclosed(ev, func, x, y)? {
+        None => flattened(ev, func, x, y),
+        made => Ok(made),
+    }
+}
+
+/// Cells that a function encloses, each as one item. None: it is another function.
+fn enclosed(
+    ev: &mut Eval<'_>,
+    func: &Rc<Func>,
+    x: Option<(&Array, usize)>,
+    (y, lead): (&Array, usize),
+) -> Result<Option<Array>> {
+    let own = match &**func {
+        Func::Prim(p) => Some(*p),
+        f => super::own::called(f, x.is_some()),
+    };
+    let Some(p) = own.filter(|p| p.glyph == '⊂' && x.is_none()) else { return Ok(None) };
+    if !(1..y.rank()).contains(&lead) || y.frame().is_some() {
+        return Ok(None);
+    }
+    // What ⊂ takes along these axes.
+    let io = ev.cx.sys.settings.io;
+    let axes = ev.cx.vector((lead..y.rank()).map(|k| k as f64 + io).collect())?;
+    ev.monadic(p, y, Some(&axes)).map(Some)
 }
 
 /// The function's steps for all cells, which are items of a vector. None: refused.

@@ -1,6 +1,6 @@
 //! `/ ⌿ \ ⍀` with functions: reduce, windowed reduce, scan.
 
-use super::{function, own, prim, scalar_op};
+use super::{from_right, function, own, prim, scalar_op};
 use crate::eval::cx::Cx;
 use crate::eval::run::Eval;
 use crate::eval::value::{Func, Operand};
@@ -230,7 +230,11 @@ fn fold_items(ev: &mut Eval<'_>, f: &Operand, y: &Array, axis: usize) -> Result<
         Some(op) if op.is_associative() && items_are(&y, |a| a.rank() == 0 && a.is_uniform()) => {
             fold_tree(ev, op, &y, axis)
         }
-        _ => fold_each(ev, func, &y, axis),
+        Some(op) => match from_right::folded(ev, op, &y)? {
+            Some(made) => made.enclosed(),
+            None => fold_each(ev, func, &y, axis),
+        },
+        None => fold_each(ev, func, &y, axis),
     }
 }
 

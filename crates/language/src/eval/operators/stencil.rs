@@ -6,6 +6,7 @@
 
 use super::frames::Fallback;
 use super::function;
+use super::rank::beside_frames;
 use crate::eval::run::Eval;
 use crate::eval::scope::is_final;
 use crate::eval::value::{Func, Operand};
@@ -132,10 +133,11 @@ fn recorded(
     let windows = ev.cx.apply_move(y, Move { name: WINDOWS, shape, read, onto: false })?;
     let outside = if mentions_alpha(func) { Some(paddings(ev, axes, &frame)?) } else { None };
     let made = ev.windows_framed(func, outside.as_ref(), &windows, r, again)?;
-    if made.is_none() {
-        ev.cx.sys.tape.roll_back(mark);
+    if made.is_some() {
+        return Ok(made);
     }
-    Ok(made)
+    ev.cx.sys.tape.roll_back(mark);
+    beside_frames(ev, func, outside.as_ref().map(|x| (x, r)), (&windows, r))
 }
 
 /// For each window how much of it lies outside, along each axis.

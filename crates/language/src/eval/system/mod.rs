@@ -25,7 +25,7 @@ pub mod variables;
 mod xml;
 
 pub use names::is_name;
-pub use regex::Patterns;
+pub use regex::{Patterns, searched_in_pieces};
 pub use text::{case_of, number as number_of_word};
 
 use super::cx::Cx;

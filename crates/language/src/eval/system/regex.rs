@@ -14,7 +14,7 @@ use crate::eval::space::Space;
 use crate::eval::value::{Func, Operand, Value};
 use aplomb_ground::error::{Result, domain, length};
 use aplomb_ground::limits::Budget;
-use aplomb_values::array::Array;
+use aplomb_values::array::{Array, Ragged};
 use pattern::Pattern;
 pub use pattern::Patterns;
 use std::rc::Rc;
@@ -90,15 +90,84 @@ struct Match<'t> {
 }
 
 fn run(ev: &mut Eval<'_>, a: &Args<'_>, replace: bool) -> Result<Option<Array>> {
-    let [Operand::A(patterns), rule] = a.operands else { return Err(domain("patterns are text")) };
     if a.x.is_some() {
         return Err(misused(
             if replace { "R" } else { "S" },
             "no left argument: there are no tied files",
         ));
     }
+    let (search, mode) = search(ev, a.operands, replace, a.options)?;
+    search.document(ev, a.y, mode)
+}
+
+/// `(A⎕R B)¨` of texts that are pieces of one, where B is text, and `(A⎕S k)¨` where k is a code:
+/// what is read of A and B is read once. None: it goes another way. Errors: those of the first text
+/// that fails, WS FULL, INTERRUPT.
+pub fn searched_in_pieces(
+    ev: &mut Eval<'_>,
+    row: &Row,
+    operands: &[Operand],
+    all: &Ragged,
+) -> Result<Option<Ragged>> {
+    let replace = row.name == "R";
+    if !replace && row.name != "S" {
+        return Ok(None);
+    }
+    let [Operand::A(_), Operand::A(_)] = operands else { return Ok(None) };
+    if !all.flat().is_char() || all.count() == 0 || all.range(0).start != 0 {
+        return Ok(None);
+    }
+    let options = Options::default();
+    let (search, _) = search(ev, operands, replace, &options)?;
+    // The texts that an empty list is like are no flat vector's.
+    if !replace && !matches!(search.rule, Rule::Codes(_, true)) {
+        return Ok(None);
+    }
+    let _text = ev.cx.budget().charge_elements(all.flat().len(), size_of::<char>() + 2)?;
+    let Some(text) = all.flat().to_text(ev.cx.budget())? else { return Ok(None) };
+    let ascii = text.is_ascii();
+    let (mut out, mut found) = (String::new(), Vec::new());
+    let (mut rest, mut total) = (text.as_str(), 0);
+    let mut ends = ev.cx.budget().room(all.count())?;
+    for k in 0..all.count() {
+        if k % 256 == 0 {
+            ev.cx.host.interrupt().check()?;
+        }
+        let n = all.range(k).len();
+        let cut = match ascii {
+            true => n,
+            false => rest.char_indices().nth(n).map_or(rest.len(), |(at, _)| at),
+        };
+        let (one, behind) = rest.split_at(cut);
+        let before = out.len();
+        for (k, (block, end)) in blocks(one).into_iter().enumerate() {
+            search.block(ev, block, k, &mut out, &mut found)?;
+            pushed(&mut out, end, ev.cx.budget())?;
+        }
+        total = match replace {
+            true => total + out[before..].chars().count(),
+            false => found.len(),
+        };
+        let Ok(end) = u32::try_from(total) else { return Ok(None) };
+        ends.push(end);
+        rest = behind;
+    }
+    let flat = match replace {
+        true => ev.cx.text(&out)?,
+        false => ev.cx.collect(&[found.len()], found, None)?,
+    };
+    Ok(Ragged::new(flat, ends))
+}
+
+/// The search that the operands and options ask for, and the mode.
+fn search<'a>(
+    ev: &mut Eval<'_>,
+    operands: &[Operand],
+    replace: bool,
+    o: &'a Options,
+) -> Result<(Search<'a>, &'static str)> {
+    let [Operand::A(patterns), rule] = operands else { return Err(domain("patterns are text")) };
     let patterns = ev.cx.ready(patterns, "patterns")?;
-    let o = a.options;
     let (as_regex, as_template) = literal_flags(o)?;
     let mode = o.word("Mode", &["L", "D", "M"])?;
     let how = pattern::How {
@@ -125,8 +194,8 @@ fn run(ev: &mut Eval<'_>, a: &Args<'_>, replace: bool) -> Result<Option<Array>> 
     if overlap && replace {
         return Err(domain("option 'OM' is for ⎕S"));
     }
-    let search = Search { patterns, rule, replace, options: o, most: o.whole("ML", 0)?, overlap };
-    search.document(ev, a.y, mode)
+    let most = o.whole("ML", 0)?;
+    Ok((Search { patterns, rule, replace, options: o, most, overlap }, mode))
 }
 
 /// Whether patterns, and transformations, are more than plain text.

@@ -150,13 +150,12 @@ pub fn gcd(ct: f64, x: f64, y: f64) -> f64 {
     let (mut a, mut b) = (x, y);
     let (whole_x, whole_y) = (x == x.trunc(), y == y.trunc());
     if whole_x && whole_y {
-        if a.max(b) < EXACT {
-            return of_whole(a as u64, b as u64) as f64;
-        }
-        while b > 0.0 {
+        // A remainder is exact at any size, and one step leaves both as small as the smaller was:
+        // `30∧/⍳1E5` has numbers of 1E174 and small ones, and took a dozen steps for each pair.
+        while b > 0.0 && a.max(b) >= EXACT {
             (a, b) = (b, a % b);
         }
-        return a;
+        return if b > 0.0 { of_whole(a as u64, b as u64) as f64 } else { a };
     }
     let noise = ct.max(FRACTION);
     let (mut sa, mut sb, mut ta, mut tb) = (1.0, 0.0, 0.0, 1.0);

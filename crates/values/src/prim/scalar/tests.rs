@@ -109,6 +109,11 @@ fn booleans_gcd_lcm() {
     assert!(ulps(ok(Op::Gcd, 0.1, 0.15), 0.05) < 8.0);
     assert!(ulps(ok(Op::Lcm, 0.6, 0.4), 1.2) < 16.0);
     assert_eq!([ok(Op::Lcm, 1.0, 0.0), ok(Op::Gcd, 1.0, 0.0)], [0.0, 1.0]);
+    // Beyond 2*53 as below it, where the smaller number is of any size.
+    let big = 2f64.powi(90) * 15.0;
+    assert_eq!([ok(Op::Gcd, big, 6.0), ok(Op::Gcd, 25.0, big)], [6.0, 5.0]);
+    assert_eq!(ok(Op::Gcd, big, 2f64.powi(70) * 21.0), 2f64.powi(70) * 3.0);
+    assert_eq!([ok(Op::Gcd, big, 0.0), ok(Op::Gcd, big, big)], [big, big]);
 }
 
 #[test]

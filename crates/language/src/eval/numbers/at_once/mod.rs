@@ -294,6 +294,7 @@ impl Eval<'_> {
             return Ok(false);
         };
         for (k, a) in changes {
+            self.cx.close()?;
             let name = &program.names[k];
             self.change(name.scope.at(), name.sym, name.class.own(a))?;
         }
