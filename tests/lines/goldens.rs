@@ -238,13 +238,42 @@ fn acc_33_every_switch_has_a_witness() {
     }
     // `float` moves lets, `place` `tile` `pad` say what a block keeps near, which no launch counts;
     // nor the order of axes in which `settle` lays arrays out (tests/lines/prices.rs has its
-    // lines); `cublas` and `tuning` are a device's (tests/gpu/cuda_blas.rs, cuda_tune.rs); every
-    // other switch has its line.
+    // lines); `cublas`, `tuning` and `abreast` are a device's (tests/gpu/cuda_blas.rs, cuda_tune.rs,
+    // and below); every other switch has its line.
     let without: Vec<&str> =
         switches().into_iter().filter(|name| !WITNESSES.iter().any(|w| w.0 == *name)).collect();
-    let own = ["float", "settle", "place", "tile", "pad", "cublas", "tuning"];
+    let own = ["float", "settle", "place", "tile", "pad", "cublas", "tuning", "abreast"];
     // Two are names for one of these.
     assert_eq!(without, [&own[..], &["shared-mem", "tune"]].concat());
+}
+
+/// Launches on the same rows run together, some rows at a time; the story says of which of what
+/// they store nothing was ever whole. Orders of sums and all else stay as they are.
+#[test]
+fn launches_on_the_same_rows_run_together_and_say_so() {
+    let setup = "S←300 300⍴(⍳90000)÷7E4";
+    let lines = [
+        ("{e←*⍵-⍤1 0⊢⌈/⍵ ⋄ e÷⍤1 0⊢+/e}S", Some("k0 k1 k2")),
+        ("{e←*⍵-⍤1 0⊢⌈/⍵ ⋄ e÷⍤1 0⊢+/e}100↑S", None),
+        // What is read is not in its reader's row, or is a result as well.
+        ("{e←*⍵ ⋄ e÷⍤1⊢+⌿e}S", None),
+        ("{e←*⍵ ⋄ (e÷⍤1 0⊢+/e)e}S", None),
+    ];
+    for (line, names) in lines {
+        let [on, off] = [&[][..], &["off=abreast"]].map(|how| told_how(how, &[setup, line]));
+        let said = |t: &Trace| t.diagnostics.iter().find(|d| d.code == "W-abreast").cloned();
+        let text = said(&on).map(|d| d.text);
+        match names {
+            Some(names) => {
+                let text = text.expect("a sentence");
+                assert!(text.starts_with(&format!("{names} went")), "{text}");
+                assert!(text.contains("720 kB"), "{text}");
+            }
+            None => assert_eq!(text, None, "{line}"),
+        }
+        assert!(said(&off).is_none() && on.result.is_some());
+        assert_eq!(on.result.map(|r| r.sha), off.result.map(|r| r.sha), "{line}");
+    }
 }
 
 /// The blocks of docs of questions: typed lines that are no question, the question, the answer.

@@ -137,7 +137,13 @@ impl Build {
         let plan = Rc::new(self.plan);
         let mut cpu = Cpu::new(threads);
         let (interrupt, budget) = (Interrupt::default(), Budget::new(1 << 34));
-        let ctx = RunCtx { interrupt: &interrupt, budget: &budget, timed: false, libraries: false };
+        let ctx = RunCtx {
+            interrupt: &interrupt,
+            budget: &budget,
+            timed: false,
+            libraries: false,
+            abreast: true,
+        };
         let mut least = f64::INFINITY;
         let rounds = (50_000_000 / self.n.max(1)).clamp(7, 20_000);
         for _ in 0..rounds {

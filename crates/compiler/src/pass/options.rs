@@ -64,6 +64,11 @@ pub static DEVICES: &[Switch] = &[
         row: "own:cublas",
     },
     Switch { name: "tuning", says: "runs the texts that ]tune found to be fastest", row: "BAR-06" },
+    Switch {
+        name: "abreast",
+        says: "runs launches on the same rows together on a CPU, some rows at a time",
+        row: "own:abreast",
+    },
 ];
 
 /// Names that stand for others, mostly for several.
@@ -76,6 +81,7 @@ pub static GROUPS: &[(&str, &[&str])] = &[
 
 /// The passes and rules that are no system's own, so that each pipeline has them.
 const EVERYWHERE: &[&str] = &[
+    "abreast",
     "cublas",
     "exp-sharing",
     "frames",

@@ -36,6 +36,8 @@ pub struct RunCtx<'a> {
     pub timed: bool,
     /// A device may leave launches to libraries (`--off cublas` forbids it).
     pub libraries: bool,
+    /// Launches that go through the same rows may run together, some rows at a time.
+    pub abreast: bool,
 }
 
 /// A failing element: the smallest site, then the smallest index in the site's domain.
@@ -97,6 +99,17 @@ pub struct LaunchStats {
     pub sent: Vec<Sent>,
     /// The texts that a tuner ran, with their times, µs; empty where none did.
     pub timed: Vec<(Tuning, f64)>,
+    /// It is the first of launches that ran together.
+    pub together: Option<Together>,
+}
+
+/// Launches of a plan that went through the same rows together, some rows at a time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Together {
+    /// The number of launches.
+    pub launches: usize,
+    /// The bytes of what only they need, which was never whole in memory.
+    pub near: u64,
 }
 
 /// An array's way to a device.

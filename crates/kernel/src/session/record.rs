@@ -2,8 +2,9 @@
 
 use aplomb_compiler::pass::Observer;
 use aplomb_devices::device::{Compiling, LaunchStats};
+use aplomb_ground::error::bytes;
 use aplomb_ground::limits::Interrupt;
-use aplomb_ground::trace::{Measured, Ran, ResultRecord, SentRecord, Trace};
+use aplomb_ground::trace::{Diagnostic, Measured, Ran, ResultRecord, SentRecord, Trace};
 use aplomb_plans::plan::{BufId, From, Plan};
 use aplomb_values::array::{Array, Data, View};
 use std::time::Instant;
@@ -32,6 +33,23 @@ impl Observer for Clock {
     fn interrupt(&self) -> Interrupt {
         self.interrupt.clone()
     }
+}
+
+/// The launches that ran together from one on: what only they need is told as written, and was
+/// never whole.
+fn together(trace: &Trace, first: &LaunchStats) -> Option<Diagnostic> {
+    let of = first.together?;
+    let own = trace.kernels.get(first.launch..first.launch + of.launches)?;
+    let names: Vec<String> = own.iter().map(|k| format!("k{}", k.id)).collect();
+    let spans = |n: &u32| trace.nodes.get(*n as usize)?.span.first().copied();
+    let span = own.iter().find_map(|k| k.body.iter().rev().find_map(spans));
+    let text = format!(
+        "{} went through the same rows together, some at a time: {} of what only they need \
+         stayed in the cache and were never whole in memory (]off abreast)",
+        names.join(" "),
+        bytes(of.near),
+    );
+    Some(Diagnostic { code: "W-abreast".into(), span, text, ms: None })
 }
 
 /// Adds to a trace where each launch ran, why there, and what it took.
@@ -70,6 +88,8 @@ pub fn tell_device(trace: &mut Trace, stats: &[LaunchStats], spent: &Compiling) 
             kernel.occ = Some(f64::from(gpu.occupancy));
         }
     }
+    let together = stats.iter().filter_map(|s| together(trace, s)).collect::<Vec<_>>();
+    trace.diagnostics.extend(together);
     if stats.iter().any(|s| s.gpu.is_some()) {
         let made = [
             ("nvrtc_ms", spent.nvrtc_ms),

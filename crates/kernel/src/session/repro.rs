@@ -52,6 +52,7 @@ impl Session {
                     budget: &core.budget,
                     timed: false,
                     libraries: false,
+                    abreast: true,
                 };
                 let mut cpu = Cpu::new(1);
                 let mut found =

@@ -163,6 +163,7 @@ impl<'a> World<'a> {
             budget: &core.budget,
             timed: core.mode.tracing || core.mode.measuring,
             libraries,
+            abreast: !core.options.is_off("abreast"),
         };
         let known = core.device.compiling();
         let outcome = core.device.run(&compiled.plan, &recorded.inputs, &ctx);
@@ -217,7 +218,7 @@ impl World<'_> {
         work: impl FnOnce(&mut Cpu, &RunCtx) -> std::result::Result<T, DeviceError>,
     ) -> Result<T> {
         let Core { device, interrupt, budget, .. } = &mut *self.core;
-        let ctx = RunCtx { interrupt, budget, timed: false, libraries: true };
+        let ctx = RunCtx { interrupt, budget, timed: false, libraries: true, abreast: true };
         work(&mut device.cpu, &ctx).map_err(failed::of_step)
     }
 
@@ -374,6 +375,11 @@ impl Host for World<'_> {
         let Some(held) = storage(items) else { return Ok(None) };
         let made = self.step(|cpu, ctx| cpu.grouped(held.view(), of, ends, ctx))?;
         Ok(made.map(|made| Array::dense(items.shape(), Arc::new(made))))
+    }
+
+    fn keyed(&mut self, op: Op, items: &Array, of: (&[u32], usize)) -> Result<Option<Vec<f64>>> {
+        let Some(held) = storage(items) else { return Ok(None) };
+        self.step(|cpu, ctx| cpu.keyed(op, held.view(), of, ctx))
     }
 
     fn compiled(&self, request: &Request<'_, '_>) -> Code {

@@ -194,6 +194,13 @@ pub trait Host {
         Ok(None)
     }
 
+    /// The fold of each of so many groups of a vector's real numbers, as the vector that it is, in
+    /// f64; of each item the group, and each group has items. None: the device gains nothing, or a
+    /// fold is no finite number. Errors: WS FULL, INTERRUPT.
+    fn keyed(&mut self, _op: Op, _items: &Array, _of: (&[u32], usize)) -> Result<Option<Vec<f64>>> {
+        Ok(None)
+    }
+
     /// A function on numbers in registers as machine code. None: the device has none for it.
     fn compiled(&self, _request: &Request<'_, '_>) -> Code {
         None

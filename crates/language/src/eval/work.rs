@@ -69,6 +69,9 @@ pub mod why {
     /// The reason of folds of few groups (`prim::keyed`).
     pub const WALK: &str = "its groups are few and folded where they are met, in one walk; a \
                             launch would move all items first (]off groups)";
+    /// The reason of folds of more groups, which the device brings together.
+    pub const PARTS: &str = "its items are brought together by groups, and each group is folded \
+                             while it is near; a launch would move all items first (]off groups)";
     /// The reason of graphs that no plan would fit twice.
     pub const RESTLESS: &str =
         "its extents change from turn to turn: a plan would be made for each";

@@ -61,10 +61,11 @@ pub fn halve<T: Copy, E>(
     // Wider steps find no pair.
     let mut half = n.next_power_of_two() / 2;
     while half > 0 {
-        for k in 0..n.saturating_sub(half).min(half) {
-            part[k] = op(part[k], part[k + half])?;
+        let (low, high) = part[..n].split_at_mut(half);
+        for (x, y) in low.iter_mut().zip(&*high) {
+            *x = op(*x, *y)?;
         }
-        n = n.min(half);
+        n = half;
         half /= 2;
     }
     Ok(())

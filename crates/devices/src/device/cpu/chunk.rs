@@ -18,6 +18,7 @@ use super::gather::{Axis, BLOCK, Gathers, gathers, is_one};
 use super::isa::Isa;
 use super::loops::{Plain, plain};
 use super::program::{Arg, Do, Inst, Program, Run};
+use super::strides::Strides;
 use super::walk::{Piece, Walk};
 use aplomb_ground::limits::Interrupt;
 use aplomb_plans::plan::Step;
@@ -45,6 +46,10 @@ pub struct Env<'a> {
     pub stop: &'a Interrupt,
     /// The program with emitted loops, if it has some.
     pub parts: Option<&'a Parts>,
+    /// Where its inputs lie, if not where it says.
+    pub sources: Option<&'a [Source]>,
+    /// Where its one emitted loop finds the items of a row.
+    pub strides: Option<&'a Strides>,
 }
 
 // SAFETY: see the type.
@@ -60,12 +65,32 @@ impl<'a> Env<'a> {
     ) -> Self {
         let (plain, converts) = (plain(isa), converts(isa));
         let gathers = gathers(isa);
-        Env { isa, program, steps, sinks, plain, converts, gathers, stop, parts: None }
+        Env {
+            isa,
+            program,
+            steps,
+            sinks,
+            plain,
+            converts,
+            gathers,
+            stop,
+            parts: None,
+            sources: None,
+            strides: None,
+        }
     }
 
     /// With emitted loops, if there are some.
     pub fn with(self, parts: &'a Option<Parts>) -> Self {
         Env { parts: parts.as_ref(), ..self }
+    }
+
+    /// Where an input lies.
+    pub fn source(&self, input: usize) -> Source {
+        match self.sources {
+            Some(sources) => sources[input],
+            None => self.program.inputs[input].source,
+        }
     }
 
     /// Elements that `Frame::run` takes at a time.
@@ -242,8 +267,8 @@ impl Frame {
     }
 
     fn load(&mut self, env: &Env, input: usize, reg: usize, start: usize, n: usize) -> bool {
+        let source = env.source(input);
         let input = &env.program.inputs[input];
-        let source = input.source;
         if let Some(from) = input.flat {
             let from = from + start as i64;
             if !inside(source, from, 1, n) {

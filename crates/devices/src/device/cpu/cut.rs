@@ -99,6 +99,7 @@ pub struct Item {
 }
 
 /// One reduction, ready to run.
+#[derive(Clone, Copy)]
 pub struct Fold<'a> {
     pub of: &'a Reduction,
     /// The loops that take elements into partials; none: by the scalar meaning.

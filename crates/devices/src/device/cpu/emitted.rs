@@ -50,7 +50,15 @@ impl Frame {
         start: usize,
         n: usize,
     ) -> bool {
-        if !self.feeds(env, segment, aside, start, n) {
+        let straight = |strides: &&Strides| start % strides.row + n <= strides.row;
+        let fed = match env.strides.filter(straight) {
+            Some(strides) => {
+                let place = (start / strides.row, start % strides.row);
+                straight_feeds(env, (segment, strides), aside, place)
+            }
+            None => self.feeds(env, segment, aside, start, n),
+        };
+        if !fed {
             return false;
         }
         let code = &segment.code;
@@ -138,14 +146,14 @@ impl Frame {
         aside.consts.clear();
         aside.consts.extend_from_slice(&segment.consts);
         for number in &segment.numbers {
-            let input = &env.program.inputs[number.input];
+            let (input, source) = (&env.program.inputs[number.input], env.source(number.input));
             let mut item = None;
             input.walk.pieces(start, n, &mut self.place, |_, piece| match piece {
-                Piece::From { at, step: 0, len } if len == n => item = one(input.source, at),
+                Piece::From { at, step: 0, len } if len == n => item = one(source, at),
                 _ => {}
             });
             let lanes = segment.code.tape.lanes;
-            aside.consts[number.slot] = number.pattern(input.source.dtype, item?, lanes);
+            aside.consts[number.slot] = number.pattern(source.dtype, item?, lanes);
         }
         Some(aside.consts.as_ptr())
     }
@@ -160,26 +168,8 @@ impl Frame {
         (row, first, n): (usize, usize, usize),
         sums: (&mut [Partials], usize),
     ) -> bool {
-        let Aside { words, consts, .. } = &mut self.aside;
-        let source = |input: usize| env.program.inputs[input].source;
-        let mut own = segment.consts.as_ptr();
-        if !segment.numbers.is_empty() {
-            consts.clear();
-            consts.extend_from_slice(&segment.consts);
-            for (number, read) in segment.numbers.iter().zip(&strides.numbers) {
-                let source = source(number.input);
-                let Some(item) = one(source, read.place(row, first)) else { return false };
-                consts[number.slot] = number.pattern(source.dtype, item, segment.code.tape.lanes);
-            }
-            own = consts.as_ptr();
-        }
-        words.clear();
-        words.extend([0, own as u64]);
-        words.extend(strides.feeds.iter().map(|feed| match feed {
-            Some((input, read)) => read.at(source(*input), row, first) as u64,
-            None => std::ptr::dangling::<u8>() as u64,
-        }));
-        folded(segment, &mut self.aside, n, sums)
+        straight_feeds(env, (segment, strides), &mut self.aside, (row, first))
+            && folded(segment, &mut self.aside, n, sums)
     }
 
     /// Elements start…start+n of a row into the partial results of each fold of a segment; start is
@@ -335,8 +325,7 @@ impl Frame {
     ) -> *const u8 {
         let was = alike.take();
         let k = input;
-        let input = &env.program.inputs[input];
-        let source = input.source;
+        let (input, source) = (&env.program.inputs[input], env.source(input));
         let size = source.dtype.size();
         if let Some(from) = input.flat {
             let from = from + start as i64;
@@ -406,6 +395,35 @@ impl Frame {
             None => std::ptr::null(),
         }
     }
+}
+
+/// The head of a call's table, and where each input lies, from an item of a row on; false: a number
+/// of the row is not there.
+fn straight_feeds(
+    env: &Env,
+    (segment, strides): (&Segment, &Strides),
+    aside: &mut Aside,
+    (row, first): (usize, usize),
+) -> bool {
+    let Aside { words, consts, .. } = aside;
+    let mut own = segment.consts.as_ptr();
+    if !segment.numbers.is_empty() {
+        consts.clear();
+        consts.extend_from_slice(&segment.consts);
+        for (number, read) in segment.numbers.iter().zip(&strides.numbers) {
+            let source = env.source(number.input);
+            let Some(item) = one(source, read.place(row, first)) else { return false };
+            consts[number.slot] = number.pattern(source.dtype, item, segment.code.tape.lanes);
+        }
+        own = consts.as_ptr();
+    }
+    words.clear();
+    words.extend([0, own as u64]);
+    words.extend(strides.feeds.iter().map(|feed| match feed {
+        Some((input, read)) => read.at(env.source(*input), row, first) as u64,
+        None => std::ptr::dangling::<u8>() as u64,
+    }));
+    true
 }
 
 /// An input that lies in its source in the domain's order, or a register.

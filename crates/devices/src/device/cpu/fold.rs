@@ -17,29 +17,30 @@
 
 use super::batch::Batch;
 use super::chunk::{CHUNK, Env, Frame};
-use super::convert::{Converts, Sink, converts};
+use super::convert::Sink;
 use super::cut::{ALONE_NS, CT, Cut, Dot, Fold, Item};
 use super::emit;
+use super::isa::Isa;
 use super::kept::Made;
 use super::loops::{Dots, Trees, trees, trees_of_singles};
 use super::map::Outputs;
 use super::outer;
 use super::product::Packed;
 use super::program::{Input, Work, lower};
-use super::share::{STRETCH, Tally, each_unit, share, stretch, unit};
+use super::rounded::singles_of;
+use super::share::{Tally, share, unit};
 use super::turned::Turned;
 use super::typed::Typed;
 use super::{Cpu, DeviceError, Fault, RunCtx};
-use crate::pool::{PoolBuffer, lock};
+use crate::pool::PoolBuffer;
 use aplomb_plans::plan::{Launch, Reduction, ValueId, What};
 use aplomb_values::array::{DType, Storage, View};
 use aplomb_values::body::finite::hides;
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::reduce::{LANES, chain, halve, is_single};
 use aplomb_values::prim::scalar::Fail;
-use aplomb_values::prim::scalar::single::rounded;
 use std::convert::Infallible;
-use std::sync::Mutex;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 pub struct Finals {
@@ -67,24 +68,47 @@ pub fn run(
     };
     let mut values: Vec<Option<PoolBuffer>> = launch.reductions.iter().map(|_| None).collect();
     let mut tally = Tally::default();
-    for (k, of) in launch.passes().iter().enumerate() {
+    for (k, of) in launch.passes().into_iter().enumerate() {
         let cut = Cut::new(&launch.domain, axis, of.block);
-        let pass = Pass { launch, cut, number: k + 1, folds: &of.folds };
+        let pass = Pass { launch, cut, number: k + 1, folds: of.folds };
         tally.add(&pass.run(cpu, inputs()?, outputs, &mut values, ctx)?);
     }
     Ok(Finals { values: values.into_iter().flatten().collect(), tally })
 }
 
-struct Pass<'a> {
-    launch: &'a Launch,
-    cut: Cut,
+pub(super) struct Pass<'a> {
+    pub launch: &'a Launch,
+    pub cut: Cut,
     /// From 1 on.
-    number: usize,
+    pub number: usize,
     /// The launch's reductions that are meant, by number.
-    folds: &'a [usize],
+    pub folds: Vec<usize>,
 }
 
-impl Pass<'_> {
+/// A pass that is ready to run at any of its items.
+pub(super) struct Ready {
+    made: Rc<Made>,
+    /// The results that no further item changes.
+    ends: Option<Vec<f64>>,
+    known: AtomicBool,
+}
+
+/// What all threads of a pass know of its items beside `Env`.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    typed: Option<&'a Typed>,
+    ends: Option<&'a [f64]>,
+    known: &'a AtomicBool,
+}
+
+impl Ready {
+    pub fn known(&self) -> Known<'_> {
+        let Ready { made, ends, known } = self;
+        Known { typed: made.typed.as_ref(), ends: ends.as_deref(), known }
+    }
+}
+
+impl<'a> Pass<'a> {
     fn run(
         &self,
         cpu: &mut Cpu,
@@ -95,49 +119,22 @@ impl Pass<'_> {
     ) -> Result<Tally, DeviceError> {
         let (launch, cut) = (self.launch, self.cut);
         let fits = self.number == 1 && launch.stores.is_empty() && launch.is_in_order();
-        if let ([k], true) = (self.folds, fits)
+        if let ([k], true) = (&*self.folds, fits)
             && let Some((done, mut tally)) = outer::run(cpu, launch, &inputs, ctx)?
         {
             let of = &launch.reductions[*k];
             values[*k] = Some(self.rounded(cpu, of, done, &mut tally.fault, ctx)?);
             return Ok(tally);
         }
-        // Body stores happen once.
-        let first = self.number == 1;
-        let make =
-            |cpu: &Cpu, n| cpu.pool.buffer(DType::F64, n, ctx.budget).map_err(DeviceError::Oom);
-        let partials = cut.outer * cut.blocks * cut.inner;
-        let mut parts = Vec::with_capacity(self.folds.len());
-        for _ in self.folds {
-            parts.push(make(cpu, partials)?);
-        }
-        let of = |k: &usize| &launch.reductions[*k];
-        let stored: Vec<Option<*const f32>> =
-            self.folds.iter().map(of).map(|r| self.stored(r, outputs)).collect();
-        // A fold that hides ∞ must not get one.
-        let kept = self.folds.iter().map(of).zip(&stored).filter(|(_, stored)| stored.is_none());
-        let mut keep: Vec<_> = kept.map(|(r, _)| (r.value, hides(r.op))).collect();
-        let (mut all, mut kept) = (Vec::new(), 0);
-        for ((r, part), stored) in self.folds.iter().map(of).zip(&mut parts).zip(stored) {
-            all.push(Fold { kept, stored, ..self.fold(cpu, r, part, &mut keep) });
-            kept += usize::from(stored.is_none());
-        }
-        let folds = all;
-        let work = Work {
-            isa: cpu.isa,
-            domain: &launch.domain,
-            steps: &launch.body,
-            guards: &launch.guards,
-            stores: if first { outputs.for_work() } else { Vec::new() },
-            keep: keep.clone(),
-            reduced: Vec::new(),
-        };
+        let mut parts = self.parts(cpu, ctx)?;
+        let (folds, work) = self.folds(cpu, &mut parts, outputs);
+        let keep = work.keep.clone();
         // So short a sum fills no tile, whose steps are many products long.
         let mut done = None;
         if let (Some(batch), [fold]) = (Batch::of(launch, &inputs), &*folds) {
             done = batch.run(cpu, fold, ctx)?;
         }
-        let packed = match (&done, first) {
+        let packed = match (&done, self.number == 1) {
             (None, true) => Packed::of(cpu, launch, &inputs, ctx)?,
             _ => None,
         };
@@ -159,6 +156,46 @@ impl Pass<'_> {
             values[k] = Some(self.rounded(cpu, reduction, done?, &mut tally.fault, ctx)?);
         }
         Ok(tally)
+    }
+
+    /// Room for the partial results of each fold.
+    pub fn parts(&self, cpu: &Cpu, ctx: &RunCtx) -> Result<Vec<PoolBuffer>, DeviceError> {
+        let n = self.cut.outer * self.cut.blocks * self.cut.inner;
+        let make = |_| cpu.pool.buffer(DType::F64, n, ctx.budget).map_err(DeviceError::Oom);
+        self.folds.iter().map(make).collect()
+    }
+
+    /// The folds, with the room for their partial results, and the work that makes their values.
+    pub fn folds(
+        &self,
+        cpu: &Cpu,
+        parts: &mut [PoolBuffer],
+        outputs: &Outputs,
+    ) -> (Vec<Fold<'a>>, Work<'a>) {
+        let launch = self.launch;
+        let of = |k: &usize| &launch.reductions[*k];
+        let stored: Vec<Option<*const f32>> =
+            self.folds.iter().map(of).map(|r| self.stored(r, outputs)).collect();
+        // A fold that hides ∞ must not get one.
+        let kept = self.folds.iter().map(of).zip(&stored).filter(|(_, stored)| stored.is_none());
+        let mut keep: Vec<_> = kept.map(|(r, _)| (r.value, hides(r.op))).collect();
+        let (mut folds, mut kept) = (Vec::new(), 0);
+        for ((r, part), stored) in self.folds.iter().map(of).zip(parts).zip(stored) {
+            folds.push(Fold { kept, stored, ..self.fold(cpu, r, part, &mut keep) });
+            kept += usize::from(stored.is_none());
+        }
+        let work = Work {
+            isa: cpu.isa,
+            domain: &launch.domain,
+            steps: &launch.body,
+            guards: &launch.guards,
+            loads: &[],
+            // Body stores happen once.
+            stores: if self.number == 1 { outputs.for_work() } else { Vec::new() },
+            keep,
+            reduced: Vec::new(),
+        };
+        (folds, work)
     }
 
     /// Results in their own type.
@@ -195,54 +232,13 @@ impl Pass<'_> {
             // What is read again stays near.
             sink.stream &= !folds.iter().any(|f| f.stored == Some(sink.at.cast_const().cast()));
         }
-        let (steps, sinks, domain) = (&launch.body, &sinks, &launch.domain);
-        let (isa, registry) = (cpu.isa, &cpu.loops);
-        let make = |work, inputs| {
-            let program = lower(work, inputs);
-            let typed = match &packed {
-                None => Typed::of((launch, cut), folds, &program, registry),
-                Some(_) => None,
-            };
-            let emitted = match &typed {
-                None => emit::parts(registry, &program, steps, sinks, (domain, false)),
-                Some(_) => None,
-            };
-            Made { program, emitted, typed, row: usize::MAX }
-        };
-        let made = cpu.kept.made(registry, self.number, (work, inputs), sinks, make);
-        let Made { program, emitted, typed, .. } = &*made;
-        let env = Env::new(isa, program, steps, sinks, ctx.interrupt).with(emitted);
+        let ready = self.ready(cpu, folds, (work, inputs), packed.is_none(), &sinks);
+        let (env, program) = (self.env(&ready, cpu.isa, &sinks, ctx), &ready.made.program);
+        let known = ready.known();
         let items = cut.items();
         let each = (cut.block.min(cut.extent) * cut.tile).max(1);
         let together = (program.ns + 0.1 * folds.len() as f64) * total as f64 > ALONE_NS;
         let group = (unit(cpu, total, together) / each).max(1);
-        if let Some(typed) = typed {
-            let ends = typed.ends((launch, cut), folds, program);
-            let known = AtomicBool::new(false);
-            return share(cpu, &env, items.div_ceil(group), together, ctx, &|frame, unit| {
-                let end = ((unit + 1) * group).min(items);
-                let bunch = typed.bunch(cut);
-                for k in (unit * group..end).step_by(bunch) {
-                    let own = k..(k + bunch).min(end);
-                    let ends = ends.as_deref().map(|ends| folds.iter().zip(ends));
-                    // SAFETY: the partial is this item's.
-                    let part = |fold: &Fold| unsafe { fold.out.add(cut.item(k).to) };
-                    if let (true, Some(ends)) = (known.load(Relaxed), ends.clone()) {
-                        // SAFETY: the same.
-                        ends.for_each(|(fold, end)| unsafe { *part(fold) = *end });
-                        continue;
-                    }
-                    if !typed.items(isa, cut, folds, (frame, &env), own.clone()) {
-                        own.for_each(|k| self.group(frame, &env, folds, k..k + 1));
-                    }
-                    // SAFETY: it was just written.
-                    let is_end = |(fold, end): (&Fold, &f64)| unsafe { *part(fold) == *end };
-                    if ends.is_some_and(|mut ends| ends.all(is_end)) {
-                        known.store(true, Relaxed);
-                    }
-                }
-            });
-        }
         match (&packed, folds) {
             (Some(packed), [fold]) => {
                 share(cpu, &env, packed.units(), together, ctx, &|frame, unit| {
@@ -253,8 +249,78 @@ impl Pass<'_> {
             }
             _ => share(cpu, &env, items.div_ceil(group), together, ctx, &|frame, unit| {
                 let range = unit * group..((unit + 1) * group).min(items);
-                self.group(frame, &env, folds, range);
+                self.items(known, (frame, &env), folds, range);
             }),
+        }
+    }
+
+    /// The pass, ready to run; not `typed`: something else takes its values.
+    pub fn ready(
+        &self,
+        cpu: &Cpu,
+        folds: &[Fold],
+        (work, inputs): (Work, Vec<Input>),
+        typed: bool,
+        sinks: &[Sink],
+    ) -> Ready {
+        let (launch, cut, registry) = (self.launch, self.cut, &cpu.loops);
+        let (steps, domain) = (&launch.body, &launch.domain);
+        let make = |work, inputs| {
+            let program = lower(work, inputs);
+            let typed = match typed {
+                true => Typed::of((launch, cut), folds, &program, registry),
+                false => None,
+            };
+            let emitted = match &typed {
+                None => emit::parts(registry, &program, steps, sinks, (domain, false)),
+                Some(_) => None,
+            };
+            Made { program, emitted, typed, row: usize::MAX, strides: None }
+        };
+        let made = cpu.kept.made(registry, self.number, (work, inputs), sinks, make);
+        let ends =
+            made.typed.as_ref().and_then(|own| own.ends((launch, cut), folds, &made.program));
+        Ready { made, ends, known: AtomicBool::new(false) }
+    }
+
+    /// What the threads of a pass share, with the sinks that they fill.
+    pub fn env<'b>(&self, ready: &'b Ready, isa: Isa, sinks: &'b [Sink], ctx: &'b RunCtx) -> Env<'b>
+    where
+        'a: 'b,
+    {
+        let Made { program, emitted, .. } = &*ready.made;
+        Env::new(isa, program, &self.launch.body, sinks, ctx.interrupt).with(emitted)
+    }
+
+    /// Some items by one thread.
+    pub fn items(
+        &self,
+        Known { typed, ends, known }: Known<'_>,
+        (frame, env): (&mut Frame, &Env),
+        folds: &[Fold],
+        items: std::ops::Range<usize>,
+    ) {
+        let cut = self.cut;
+        let Some(typed) = typed else { return self.group(frame, env, folds, items) };
+        let bunch = typed.bunch(cut);
+        for k in items.clone().step_by(bunch) {
+            let own = k..(k + bunch).min(items.end);
+            let ends = ends.map(|ends| folds.iter().zip(ends));
+            // SAFETY: the partial is this item's.
+            let part = |fold: &Fold| unsafe { fold.out.add(cut.item(k).to) };
+            if let (true, Some(ends)) = (known.load(Relaxed), ends.clone()) {
+                // SAFETY: the same.
+                ends.for_each(|(fold, end)| unsafe { *part(fold) = *end });
+                continue;
+            }
+            if !typed.items(env.isa, cut, folds, (frame, env), own.clone()) {
+                own.for_each(|k| self.group(frame, env, folds, k..k + 1));
+            }
+            // SAFETY: it was just written.
+            let is_end = |(fold, end): (&Fold, &f64)| unsafe { *part(fold) == *end };
+            if ends.is_some_and(|mut ends| ends.all(is_end)) {
+                known.store(true, Relaxed);
+            }
         }
     }
 
@@ -387,7 +453,8 @@ impl Pass<'_> {
     fn singles(&self, env: &Env, fold: &Fold, rows: std::ops::Range<usize>) -> bool {
         let (extent, step) = (self.cut.extent, &self.launch.body[fold.of.value as usize]);
         let (What::Load(k), None) = (&step.what, step.from.guard) else { return false };
-        let source = env.program.inputs[*k as usize].straight(rows.end * extent);
+        let k = *k as usize;
+        let source = env.program.inputs[k].straight_in(env.source(k), rows.end * extent);
         let (Some(fast), Some(source)) = (fold.fast, source) else { return false };
         let singles = source.dtype == DType::F32 && fold.of.dtype == DType::F32;
         if !singles || extent >= LANES || !self.launch.stores.is_empty() {
@@ -473,7 +540,7 @@ impl Pass<'_> {
         loop {
             let mut part = vec![[0.0; LANES]; folds.len()];
             let mut at = 0;
-            while at < item.places {
+            while at < item.places && !env.stop.is_set() {
                 let n = CHUNK.min(item.places - at);
                 frame.run_with(env, item.base + item.first + at, n, careful);
                 for (k, fold) in folds.iter().enumerate() {
@@ -673,60 +740,4 @@ impl Pass<'_> {
         }
         Ok(out)
     }
-}
-
-/// The results of a fold of dtype f32, which are rounded once, at their end.
-struct Singles<'a> {
-    of: &'a Reduction,
-    from: &'a [f64],
-    to: Sink,
-    converts: Converts,
-}
-
-// SAFETY: each result is written by the thread that has its stretch.
-unsafe impl Sync for Singles<'_> {}
-
-impl Singles<'_> {
-    fn stretch(&self, k: usize, fault: &Mutex<Option<Fault>>) {
-        let range = stretch(k, self.from.len());
-        let items = &self.from[range.clone()];
-        // SAFETY: the sink holds as many f32, and this stretch is this thread's.
-        let singles = unsafe {
-            let out = self.to.at.cast::<f32>().add(range.start);
-            (self.converts.store)(DType::F32, false, out.cast(), items.as_ptr(), items.len());
-            std::slice::from_raw_parts_mut(out, items.len())
-        };
-        if singles.iter().fold(true, |all, x| all & x.is_finite()) {
-            return;
-        }
-        let mut fault = lock(fault);
-        for (at, (x, single)) in range.zip(items.iter().zip(singles)) {
-            if let Err(fail) = rounded(Ok(*x)) {
-                Fault { site: self.of.site, index: at as u64, fail, node: self.of.node }
-                    .keep_least(&mut fault);
-                *single = 0.0;
-            }
-        }
-    }
-}
-
-/// The results of a fold of f32 in their own type.
-fn singles_of(
-    cpu: &mut Cpu,
-    of: &Reduction,
-    done: &PoolBuffer,
-    fault: &mut Option<Fault>,
-    ctx: &RunCtx,
-) -> Result<PoolBuffer, DeviceError> {
-    let n = done.len();
-    let mut out = cpu.pool.buffer(DType::F32, n, ctx.budget).map_err(DeviceError::Oom)?;
-    let View::F64(from) = done.view() else {
-        return Err(DeviceError::Broken("the results of a fold are no floats".into()));
-    };
-    let all = Singles { of, from, to: Sink::own(&mut out), converts: converts(cpu.isa) };
-    let first = Mutex::new(*fault);
-    let units = n.div_ceil(STRETCH);
-    each_unit(&mut cpu.threads, units, units > 1, ctx, &|k, _| all.stretch(k, &first))?;
-    *fault = first.into_inner().unwrap_or_else(|e| e.into_inner());
-    Ok(out)
 }

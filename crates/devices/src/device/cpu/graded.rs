@@ -239,6 +239,7 @@ mod tests {
             budget: &Budget::new(1 << 32),
             timed: false,
             libraries: false,
+            abreast: true,
         };
         let (mut dice, mut told) = (Dice(21), 0);
         for isa in Isa::available() {

@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const MANY: usize = 1 << 16;
 
 /// Items between two looks at the interrupt.
-const LOOK: usize = 1 << 14;
+pub(super) const LOOK: usize = 1 << 14;
 
 /// Bytes of a result that are not near.
 const FAR: usize = 4 << 20;
@@ -34,11 +34,11 @@ const FAR: usize = 4 << 20;
 const PARTS: usize = 128;
 
 /// Items, their groups, and where the next of each group goes.
-struct Run<'a> {
-    from: &'a Apart,
-    of: &'a [u32],
-    range: Range<usize>,
-    next: &'a mut [u32],
+pub(super) struct Run<'a> {
+    pub from: &'a Apart,
+    pub of: &'a [u32],
+    pub range: Range<usize>,
+    pub next: &'a mut [u32],
 }
 
 impl Run<'_> {
@@ -54,8 +54,8 @@ impl Run<'_> {
                 // SAFETY: as above.
                 unsafe {
                     let next = self.next.get_unchecked_mut(*self.of.get_unchecked(k) as usize);
-                    *to.at::<T>(*next as usize) = *self.from.at::<T>(k);
-                    *next += 1;
+                    let place = std::mem::replace(next, *next + 1);
+                    *to.at::<T>(place as usize) = *self.from.at::<T>(k);
                 }
             }
         }
@@ -64,30 +64,35 @@ impl Run<'_> {
 
 /// Parts of a result: of each group the part, by a shift, and how many there are.
 #[derive(Clone, Copy)]
-struct Parts {
-    shift: u32,
-    count: usize,
+pub(super) struct Parts {
+    pub shift: u32,
+    pub count: usize,
 }
 
 impl Parts {
     /// The parts of a result of so many bytes, in groups; None: it is near, or has no more groups
     /// than parts.
     fn of(bytes: usize, groups: usize) -> Option<Parts> {
-        let shift = (groups / PARTS).checked_ilog2()?;
-        (bytes >= FAR).then(|| Parts { shift, count: groups.div_ceil(1 << shift) })
+        if bytes >= FAR { Parts::among(groups, PARTS) } else { None }
+    }
+
+    /// So many parts of groups, or up to twice as many. None: there are no more groups than parts.
+    pub fn among(groups: usize, parts: usize) -> Option<Parts> {
+        let shift = (groups / parts).checked_ilog2()?;
+        Some(Parts { shift, count: groups.div_ceil(1 << shift) })
     }
 
     /// The groups of a part.
-    fn groups(self, part: usize, groups: usize) -> Range<usize> {
+    pub fn groups(self, part: usize, groups: usize) -> Range<usize> {
         part << self.shift..groups.min((part + 1) << self.shift)
     }
 }
 
 /// Items on their way by parts, each with its group.
-struct Way<'a> {
-    items: &'a Apart,
-    groups: &'a Apart,
-    parts: Parts,
+pub(super) struct Way<'a> {
+    pub items: &'a Apart,
+    pub groups: &'a Apart,
+    pub parts: Parts,
 }
 
 impl Way<'_> {
@@ -96,7 +101,11 @@ impl Way<'_> {
     /// # Safety
     /// `from` has as many items as `of`, both sides are of that length, each group has a part, and
     /// the ends of a part have room for the run's items of it.
-    unsafe fn sort<T: Copy>(&self, run: Run, stopped: impl Fn() -> bool) {
+    pub unsafe fn sort<T: Copy>(&self, run: Run, stopped: impl Fn() -> bool) {
+        // What is written could be a pointer, for all that is known where these are read.
+        // SAFETY: the first places.
+        let (items, groups) = unsafe { (self.items.at::<T>(0), self.groups.at::<u32>(0)) };
+        let (from, shift, next) = (unsafe { run.from.at::<T>(0) }, self.parts.shift, run.next);
         for start in run.range.clone().step_by(LOOK) {
             if stopped() {
                 return;
@@ -105,10 +114,10 @@ impl Way<'_> {
                 // SAFETY: the caller says so.
                 unsafe {
                     let group = *run.of.get_unchecked(k);
-                    let end = run.next.get_unchecked_mut((group >> self.parts.shift) as usize);
-                    *self.items.at::<T>(*end as usize) = *run.from.at::<T>(k);
-                    *self.groups.at::<u32>(*end as usize) = group;
-                    *end += 1;
+                    let end = next.get_unchecked_mut((group >> shift) as usize);
+                    let place = std::mem::replace(end, *end + 1) as usize;
+                    *items.add(place) = *from.add(k);
+                    *groups.add(place) = group;
                 }
             }
         }
@@ -198,7 +207,7 @@ impl Cpu {
     }
 
     /// The items of each part in the run of each thread; those of no part are not counted.
-    fn counted(
+    pub(super) fn counted(
         &mut self,
         of: &[u32],
         parts: Parts,
@@ -286,7 +295,13 @@ mod tests {
     #[test]
     fn items_stand_by_groups_in_their_order_however_many_threads_there_are() {
         let (budget, interrupt) = (Budget::new(1 << 30), Interrupt::default());
-        let ctx = RunCtx { interrupt: &interrupt, budget: &budget, timed: false, libraries: true };
+        let ctx = RunCtx {
+            interrupt: &interrupt,
+            budget: &budget,
+            timed: false,
+            libraries: true,
+            abreast: true,
+        };
         let mut dice = Dice(5);
         for (n, groups) in [(MANY, 3), (MANY + 11, 5_000), (FAR / 4 + 7, 5_000)] {
             let of: Vec<u32> = (0..n).map(|_| dice.roll(groups) as u32).collect();

@@ -12,6 +12,7 @@
 use super::convert::{Sink, Source};
 use super::emit::{Parts, Registry};
 use super::program::{Input, Program, Work, one};
+use super::strides::Strides;
 use super::typed::Typed;
 use super::walk::Walk;
 use aplomb_plans::plan::{Plan, Step, ValueId};
@@ -34,6 +35,8 @@ pub struct Made {
     pub typed: Option<Typed>,
     /// The length at whose multiples runs end.
     pub row: usize,
+    /// Where its one emitted loop finds the items of a row, if they all lie straight.
+    pub strides: Option<Strides>,
 }
 
 /// An input's type, length and walk.

@@ -31,7 +31,10 @@ pub fn run(
         let mut tally = Tally::default();
         let body = Outputs::new(cpu, plan, &launch.stores, &wide, ctx)?;
         let mut after = Outputs::new(cpu, plan, &launch.after_stores, &wide, ctx)?;
-        let reads = |held: &[Option<Held>], of| inputs_of(&kept, plan, held, &launch.loads, of);
+        let reads = |held: &[Option<Held>], of| {
+            let lies = |buf: BufId| Some(held.get(buf.0 as usize)?.as_ref()?.source());
+            inputs_of(&kept, plan, &lies, &launch.loads, of)
+        };
         let inputs = || reads(held, (&launch.body, &launch.domain));
         let results = match launch.kind {
             Kind::Compact => {

@@ -265,7 +265,8 @@ mod tests {
         let interrupt = Interrupt::default();
         let budget = Budget::new(1 << 32);
         let (libraries, timed) = (false, false);
-        let ctx = RunCtx { interrupt: &interrupt, budget: &budget, timed, libraries };
+        let ctx =
+            RunCtx { interrupt: &interrupt, budget: &budget, timed, libraries, abreast: true };
         let mut dice = Dice(13);
         let ends = [f64::MIN_POSITIVE, -1e300, f64::INFINITY, f64::NEG_INFINITY];
         for (dtype, least, values) in [
@@ -334,6 +335,7 @@ mod tests {
             budget: &Budget::new(1 << 32),
             timed: false,
             libraries: false,
+            abreast: true,
         };
         for threads in [1, 2, 3, 8] {
             let got = on(threads, of, ct, given, elements(shape), &ctx).unwrap();
@@ -425,8 +427,13 @@ mod tests {
         for of in ALL {
             let args = &given[..if matches!(of, Lib::IndexOf | Lib::Member) { 2 } else { 1 }];
             let small = Budget::new(100_000);
-            let mut ctx =
-                RunCtx { interrupt: &interrupt, budget: &small, timed: false, libraries: false };
+            let mut ctx = RunCtx {
+                interrupt: &interrupt,
+                budget: &small,
+                timed: false,
+                libraries: false,
+                abreast: true,
+            };
             interrupt.clear();
             assert!(
                 matches!(on(2, of, 0.0, args, items.len(), &ctx), Err(DeviceError::Oom(_))),

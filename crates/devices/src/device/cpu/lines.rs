@@ -47,7 +47,8 @@ impl Items {
     /// The read of a load over lines × items, whose items are so far apart; all of it inside.
     fn of(launch: &Launch, inputs: &[Input], load: u32, step: i64) -> Option<Items> {
         let source = inputs.get(load as usize)?.source;
-        let read = Straight::of(launch, inputs, load).filter(|read| read.step == step)?;
+        let read = Straight::of((&launch.loads, &launch.domain), inputs, load)
+            .filter(|read| read.step == step)?;
         (launch.domain.len() == 2 && source.dtype == DType::F64).then_some(Items { source, read })
     }
 

@@ -214,7 +214,13 @@ mod tests {
     fn narrowly(threads: usize, have: Source, want: Source, ct: f64) -> Option<Vec<Option<usize>>> {
         let budget = Budget::new(1 << 30);
         let interrupt = Interrupt::default();
-        let ctx = RunCtx { interrupt: &interrupt, budget: &budget, timed: false, libraries: false };
+        let ctx = RunCtx {
+            interrupt: &interrupt,
+            budget: &budget,
+            timed: false,
+            libraries: false,
+            abreast: true,
+        };
         let out: Vec<Mutex<Option<usize>>> =
             (0..want.len).map(|_| Mutex::new(Some(usize::MAX))).collect();
         let mut cpu = Cpu::with(Isa::best(), threads);

@@ -1,14 +1,15 @@
 //! A launch's steps at each point of a domain: the inputs that they read, the outputs that they
 //! fill, and the plain map, which is a launch of its own or the body of another shape.
 
-use super::chunk::Env;
+use super::chunk::{Env, Frame};
 use super::convert::Sink;
 use super::convert::Source;
-use super::emit;
+use super::emit::{self, Parts};
 use super::isa::Isa;
 use super::kept::{Kept, Made};
 use super::program::{Input, Work, lower};
 use super::share::{Tally, share, unit};
+use super::strides::Strides;
 use super::walk::Walk;
 use super::{Cpu, DeviceError, Held, RunCtx};
 use crate::pool::PoolBuffer;
@@ -26,7 +27,8 @@ const ALONE_NS: f64 = 20_000.0;
 /// The buffers that a list of stores fills.
 pub struct Outputs<'a> {
     stores: &'a [Store],
-    buffers: Vec<PoolBuffer>,
+    /// None: what is stored goes where its reader says (`abreast`).
+    buffers: Vec<Option<PoolBuffer>>,
     pub sinks: Vec<Sink>,
 }
 
@@ -36,6 +38,18 @@ impl<'a> Outputs<'a> {
         plan: &Plan,
         stores: &'a [Store],
         wide: &[BufId],
+        ctx: &RunCtx,
+    ) -> Result<Outputs<'a>, DeviceError> {
+        Outputs::but(cpu, plan, stores, wide, &|_| None, ctx)
+    }
+
+    /// The same but for those whose place is known.
+    pub fn but(
+        cpu: &Cpu,
+        plan: &Plan,
+        stores: &'a [Store],
+        wide: &[BufId],
+        place: &dyn Fn(BufId) -> Option<*mut u8>,
         ctx: &RunCtx,
     ) -> Result<Outputs<'a>, DeviceError> {
         if stores.len() > 64 {
@@ -51,17 +65,24 @@ impl<'a> Outputs<'a> {
                 (true, _) | (_, DType::Nested) => (DType::F64, false),
                 (false, dtype) => (dtype, buffer.checked && dtype.is_integer()),
             };
-            let made = cpu
+            if let Some(at) = place(store.buf) {
+                out.buffers.push(None);
+                out.sinks.push(Sink { at, dtype, checked, stream: false });
+                continue;
+            }
+            let mut made = cpu
                 .pool
                 .buffer(dtype, elements(&buffer.shape), ctx.budget)
                 .map_err(DeviceError::Oom)?;
-            out.buffers.push(made);
-            if let Some(made) = out.buffers.last_mut() {
-                let stream = made.len() * dtype.size() >= STREAM_BYTES;
-                out.sinks.push(Sink { at: made.as_mut_ptr(), dtype, checked, stream });
-            }
+            let stream = made.len() * dtype.size() >= STREAM_BYTES;
+            out.sinks.push(Sink { at: made.as_mut_ptr(), dtype, checked, stream });
+            out.buffers.push(Some(made));
         }
         Ok(out)
+    }
+
+    pub fn stores(&self) -> &'a [Store] {
+        self.stores
     }
 
     /// Value and whether its sink finds ∞ by itself, for `Work`.
@@ -87,7 +108,7 @@ impl<'a> Outputs<'a> {
 
     /// Takes a launch's result as it is, where nothing follows it and it is stored as it is.
     pub fn takes(&mut self, after: &[Step], values: &mut Vec<PoolBuffer>) -> bool {
-        let ([step], [sink], [buffer]) =
+        let ([step], [sink], [Some(buffer)]) =
             (after, self.sinks.as_slice(), self.buffers.as_mut_slice())
         else {
             return false;
@@ -109,25 +130,25 @@ impl<'a> Outputs<'a> {
 
     pub fn keep(self, held: &mut [Option<Held>]) {
         for (store, buffer) in self.stores.iter().zip(self.buffers) {
-            held[store.buf.0 as usize] = Some(Held::Made(Arc::new(buffer)));
+            held[store.buf.0 as usize] = buffer.map(|made| Held::Made(Arc::new(made)));
         }
     }
 }
 
-/// Loads as inputs of the program of `steps` over `domain`.
+/// Loads as inputs of the program of `steps` over `domain`; `lies` tells where a buffer is.
 pub fn inputs_of(
     kept: &Kept,
     plan: &Plan,
-    held: &[Option<Held>],
+    lies: &dyn Fn(BufId) -> Option<Source>,
     loads: &[Load],
     (steps, domain): (&[Step], &[usize]),
 ) -> Result<Vec<Input>, DeviceError> {
-    let source = |k: usize| match held.get(loads[k].buf.0 as usize) {
-        Some(Some(held)) => Ok(held.source()),
-        _ => Err(DeviceError::Broken(format!(
-            "buffer {} is read before it is written",
-            loads[k].buf.0
-        ))),
+    let source = |k: usize| {
+        let early = || {
+            let buffer = loads[k].buf.0;
+            DeviceError::Broken(format!("buffer {buffer} is read before it is written"))
+        };
+        lies(loads[k].buf).ok_or_else(early)
     };
     let used = |k: usize| steps.iter().any(|s| s.what.load() == Some(k as u32));
     let one = |(k, load): (usize, &Load)| {
@@ -162,6 +183,7 @@ pub fn part<'a>(
         domain,
         steps,
         guards: &launch.guards,
+        loads: &launch.loads,
         stores,
         keep: Vec::new(),
         reduced: Vec::new(),
@@ -178,12 +200,18 @@ pub struct Ready<'a> {
 impl<'a> Ready<'a> {
     /// Steps whose results go into sinks of these types.
     pub fn new(cpu: &Cpu, work: Work<'a>, inputs: Vec<Input>, sinks: &[Sink]) -> Ready<'a> {
-        let (steps, domain, isa) = (work.steps, work.domain, work.isa);
+        let (steps, domain, isa, loads) = (work.steps, work.domain, work.isa, work.loads);
         let make = |work, inputs| {
             let program = lower(work, inputs);
             let emitted = emit::parts(&cpu.loops, &program, steps, sinks, (domain, true));
             let row = program.row(domain);
-            Made { program, emitted, typed: None, row }
+            let strides = match emitted.as_ref().and_then(Parts::alone) {
+                Some(segment) if row < usize::MAX => {
+                    Strides::of((loads, domain), &program, segment)
+                }
+                _ => None,
+            };
+            Made { program, emitted, typed: None, row, strides }
         };
         let made = cpu.kept.made(&cpu.loops, 0, (work, inputs), sinks, make);
         Ready { made, steps, isa }
@@ -197,10 +225,10 @@ impl<'a> Ready<'a> {
         points: Range<usize>,
         ctx: &RunCtx,
     ) -> Result<Tally, DeviceError> {
-        let Made { program, emitted, row, .. } = &*self.made;
-        let env = Env::new(self.isa, program, self.steps, sinks, ctx.interrupt).with(emitted);
+        let program = &self.made.program;
+        let (env, row) = (self.env(sinks, ctx), self.row());
         let together = program.ns * points.len() as f64 > ALONE_NS;
-        let (mut unit, row) = (unit(cpu, points.len(), together), *row);
+        let mut unit = unit(cpu, points.len(), together);
         // Rows that are read together are one thread's.
         if together
             && let Some(rows) = program.together()
@@ -209,14 +237,31 @@ impl<'a> Ready<'a> {
             unit = unit.next_multiple_of(rows);
         }
         share(cpu, &env, points.len().div_ceil(unit), together, ctx, &|frame, k| {
-            let mut at = points.start + k * unit;
-            let end = (at + unit).min(points.end);
-            while at < end {
-                let n = env.stride().min(end - at).min(row - at % row);
-                frame.run(&env, at, n);
-                at += n;
-            }
+            let at = points.start + k * unit;
+            some(frame, &env, row, at..(at + unit).min(points.end));
         })
+    }
+
+    /// What its threads share, with the sinks that they fill.
+    pub fn env<'b>(&'b self, sinks: &'b [Sink], ctx: &'b RunCtx) -> Env<'b> {
+        let Made { program, emitted, strides, .. } = &*self.made;
+        let env = Env::new(self.isa, program, self.steps, sinks, ctx.interrupt).with(emitted);
+        Env { strides: strides.as_ref(), ..env }
+    }
+
+    /// The length at whose multiples runs end.
+    pub fn row(&self) -> usize {
+        self.made.row
+    }
+}
+
+/// Some points by one thread, in runs that end at multiples of a row.
+pub fn some(frame: &mut Frame, env: &Env, row: usize, points: Range<usize>) {
+    let mut at = points.start;
+    while at < points.end && !env.stop.is_set() {
+        let n = env.stride().min(points.end - at).min(row - at % row);
+        frame.run(env, at, n);
+        at += n;
     }
 }
 

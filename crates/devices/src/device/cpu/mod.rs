@@ -6,6 +6,7 @@
 //! the scalar meaning (`chunk`), so results and failures depend neither on the instruction set nor
 //! on the number of threads. Folds take the order of `prim::reduce` (`fold`).
 
+mod abreast;
 mod across;
 mod ahead;
 pub mod apply;
@@ -28,6 +29,7 @@ mod grouped;
 mod halves;
 mod isa;
 mod kept;
+mod keyed;
 mod lanes;
 mod launch;
 mod library;
@@ -51,6 +53,7 @@ mod prefixes;
 mod product;
 mod program;
 pub mod registers;
+mod rounded;
 mod rounds;
 mod rows;
 mod running;
@@ -112,33 +115,42 @@ impl Device for Cpu {
         }
         let mut fault: Option<Fault> = None;
         self.kept.begin(plan);
-        for (k, launch) in plan.launches.iter().enumerate() {
+        let mut next = 0;
+        while next < plan.launches.len() {
+            let k = next;
             // After a failure only earlier sites matter; all that they may read runs as well.
             if fault.is_some_and(|f| plan.launches[k..].iter().all(|l| least_site(l) >= f.site)) {
                 break;
             }
             let start = Instant::now();
             self.kept.launch(k);
-            let done = launch::run(self, plan, launch, &mut held, ctx);
-            let done = done.inspect_err(|_| self.kept.end())?;
-            if let Some(f) = done.fault {
-                f.keep_least(&mut fault);
-            }
-            let micros = start.elapsed().as_secs_f64() * 1e6;
-            let (threads, runs) = (done.threads, done.runs);
-            self.stats.push(LaunchStats {
-                launch: k,
-                micros,
-                clock: "monotonic",
-                threads,
-                runs,
-                gpu: None,
-                why: String::new(),
-                sent: Vec::new(),
-                timed: Vec::new(),
+            let abreast = abreast::run(self, plan, k, &mut held, ctx).transpose();
+            let done = abreast.unwrap_or_else(|| {
+                self.kept.launch(k);
+                let done = launch::run(self, plan, &plan.launches[k], &mut held, ctx)?;
+                Ok((vec![(done, start.elapsed().as_secs_f64() * 1e6)], None))
             });
+            let (done, mut together) = done.inspect_err(|_| self.kept.end())?;
+            next += done.len();
+            for (launch, (done, micros)) in (k..).zip(done) {
+                if let Some(f) = done.fault {
+                    f.keep_least(&mut fault);
+                }
+                self.stats.push(LaunchStats {
+                    launch,
+                    micros,
+                    clock: "monotonic",
+                    threads: done.threads,
+                    runs: done.runs,
+                    gpu: None,
+                    why: String::new(),
+                    sent: Vec::new(),
+                    timed: Vec::new(),
+                    together: together.take(),
+                });
+            }
             for (slot, buffer) in held.iter_mut().zip(&plan.buffers) {
-                if buffer.last_use == Some(k as u32) {
+                if buffer.last_use.is_some_and(|last| (k..next).contains(&(last as usize))) {
                     *slot = None;
                 }
             }

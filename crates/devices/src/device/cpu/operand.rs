@@ -89,7 +89,7 @@ impl<'a> Operand<'a> {
         let keep = vec![(steps.len() as ValueId - 1, false)];
         let (stores, reduced) = (Vec::new(), Vec::new());
         let (domain, guards) = (&own, &launch.guards);
-        let work = Work { isa, domain, steps: &steps, guards, stores, keep, reduced };
+        let work = Work { isa, domain, steps: &steps, guards, loads: &[], stores, keep, reduced };
         Lowered { program: lower(work, inputs), steps }
     }
 

@@ -165,6 +165,7 @@ mod tests {
             budget: &Budget::new(1 << 30),
             timed: false,
             libraries: false,
+            abreast: true,
         };
         let out: Vec<AtomicU64> = keys.iter().map(|_| AtomicU64::new(u64::MAX)).collect();
         let mut cpu = Cpu::with(isa, threads);

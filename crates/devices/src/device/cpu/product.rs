@@ -95,6 +95,11 @@ pub fn place(launch: &Launch, factors: &Factors) -> Option<Where> {
     })
 }
 
+/// Whether a launch is one.
+pub fn is_one(launch: &Launch, isa: Isa) -> bool {
+    factors(launch, isa).is_some()
+}
+
 impl Packed {
     /// None: the launch is not one, or its operands fail, or there is no room.
     pub fn of(

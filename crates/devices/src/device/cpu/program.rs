@@ -13,7 +13,7 @@ use super::convert::Source;
 use super::isa::Isa;
 use super::loops::{Loop, Loops, loops, plain, singles};
 use super::walk::{Piece, Walk};
-use aplomb_plans::plan::{self, Origin, Step, ValueId, What};
+use aplomb_plans::plan::{self, Load, Origin, Step, ValueId, What};
 use aplomb_values::array::{DType, Shape, strides};
 use aplomb_values::body::finite::hides;
 use aplomb_values::body::{Effort, GATHER, INDEX, PART, READ_NS, Rounds as Body, SELECT, WRITE_NS};
@@ -184,8 +184,13 @@ pub struct Input {
 impl Input {
     /// So many items as they lie in the source, if they are read in the domain's order.
     pub fn straight(&self, all: usize) -> Option<Source> {
+        self.straight_in(self.source, all)
+    }
+
+    /// The same where the source lies there.
+    pub fn straight_in(&self, source: Source, all: usize) -> Option<Source> {
         let from = usize::try_from(self.flat?).ok()?;
-        let Source { at, dtype, len } = self.source;
+        let Source { at, dtype, len } = source;
         let inside = from.checked_add(all)? <= len;
         inside.then_some(Source { at: at.wrapping_add(from * dtype.size()), dtype, len: all })
     }
@@ -216,6 +221,8 @@ pub struct Work<'a> {
     pub domain: &'a [usize],
     pub steps: &'a [Step],
     pub guards: &'a [Vec<Test>],
+    /// The loads of its first inputs, where rows of them are found by steps (`strides`).
+    pub loads: &'a [Load],
     /// Value and whether the sink needs no test of its own (a checked integer).
     pub stores: Vec<(ValueId, bool)>,
     /// Values wanted at the chunk's end; true: only finite numbers will do.
@@ -467,6 +474,7 @@ impl Lower<'_> {
             domain: self.work.domain,
             steps: &steps,
             guards: self.work.guards,
+            loads: &[],
             stores: Vec::new(),
             keep: body.ends().map(|v| (v, true)).collect(),
             reduced: Vec::new(),

@@ -386,6 +386,7 @@ mod tests {
                             budget: &Budget::new(1 << 30),
                             timed: false,
                             libraries: true,
+                            abreast: true,
                         };
                         let at = items.as_ptr().cast();
                         let source = Source { at, dtype: DType::F64, len: items.len() };

@@ -259,6 +259,7 @@ mod tests {
             budget: &Budget::new(1 << 30),
             timed: false,
             libraries: false,
+            abreast: true,
         };
         let own = Own { keys, out: Mutex::new(vec![None; keys.len()]) };
         let mut cpu = Cpu::with(Isa::best(), 2);

@@ -117,7 +117,7 @@ pub fn each_unit(
 }
 
 /// Streamed stores become visible to other threads.
-fn past_the_caches() {
+pub(super) fn past_the_caches() {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: part of every x86-64.
     unsafe {

@@ -5,7 +5,8 @@
 use super::convert::Source;
 use super::emit::{Feed, Segment};
 use super::program::{Input, Program};
-use aplomb_plans::plan::Launch;
+use aplomb_plans::plan::Load;
+use aplomb_values::dag::Read;
 use aplomb_values::dag::ix::{Ix, linear};
 
 /// The step of a place from one of the rows that some axes count to the next. None: it is not one
@@ -38,11 +39,19 @@ pub struct Straight {
 }
 
 impl Straight {
-    /// The read of a load over rows along the domain's last axis, all of it inside. None: it is no
-    /// such read.
-    pub fn of(launch: &Launch, inputs: &[Input], load: u32) -> Option<Straight> {
-        let (read, input) = (&launch.loads.get(load as usize)?.read, inputs.get(load as usize)?);
-        let domain = &launch.domain;
+    /// The read of a load over rows along the domain's last axis, all of it inside. Inputs behind
+    /// the loads are results of folds, in the domain's order. None: it is no such read.
+    pub fn of(
+        (loads, domain): (&[Load], &[usize]),
+        inputs: &[Input],
+        load: u32,
+    ) -> Option<Straight> {
+        let input = inputs.get(load as usize)?;
+        let own = Read::identity(domain.len());
+        let read = loads.get(load as usize).map_or(&own, |load| &load.read);
+        if read.ix.len() != input.shape.len() {
+            return None;
+        }
         let at = linear(&read.ix, &input.shape, domain);
         let inside = read.tests.is_empty() && !domain.contains(&0);
         if !inside || !input.source.holds(&at, domain) {
@@ -70,22 +79,29 @@ pub struct Strides {
     pub feeds: Vec<Option<(usize, Straight)>>,
     /// The read of each number of a row.
     pub numbers: Vec<Straight>,
+    /// Items of a row.
+    pub row: usize,
 }
 
 impl Strides {
     /// True of a launch whose reads are all straight.
-    pub fn fit(launch: &Launch, program: &Program) -> bool {
+    pub fn fit((loads, domain): (&[Load], &[usize]), program: &Program) -> bool {
         let straight = |load| {
-            let read = Straight::of(launch, &program.inputs, load)?;
+            let read = Straight::of((loads, domain), &program.inputs, load)?;
             matches!(read.step, 0 | 1).then_some(())
         };
-        (0..launch.loads.len() as u32).all(|load| straight(load).is_some())
+        (0..loads.len() as u32).all(|load| straight(load).is_some())
     }
 
     /// None: some read of the segment is not straight.
-    pub fn of(launch: &Launch, program: &Program, segment: &Segment) -> Option<Strides> {
+    pub fn of(
+        (loads, domain): (&[Load], &[usize]),
+        program: &Program,
+        segment: &Segment,
+    ) -> Option<Strides> {
+        let row = *domain.last()?;
         let straight = |input: usize, step| {
-            let read = Straight::of(launch, &program.inputs, input as u32)?;
+            let read = Straight::of((loads, domain), &program.inputs, input as u32)?;
             (read.step == step).then_some(read)
         };
         let feed = |(feed, dtype): (&Feed, &Option<_>)| match (feed, dtype) {
@@ -99,6 +115,7 @@ impl Strides {
         Some(Strides {
             feeds: feeds.collect::<Option<_>>()?,
             numbers: numbers.collect::<Option<_>>()?,
+            row,
         })
     }
 }

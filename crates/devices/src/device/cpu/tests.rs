@@ -1,6 +1,7 @@
 //! The VM against the scalar meaning, on every instruction set and thread count: bit for bit, NaN
 //! as a class.
 
+mod abreast;
 mod folds;
 mod loops;
 mod product;
@@ -144,6 +145,7 @@ impl Made {
             budget: &self.budget,
             timed: false,
             libraries: false,
+            abreast: true,
         };
         Ok(cpu.run(&Rc::new(self.plan.clone()), &self.inputs, &ctx)?.iter().map(numbers).collect())
     }
@@ -642,6 +644,7 @@ fn an_integer_that_does_not_fit_makes_its_buffer_f64() {
             budget: &made.budget,
             timed: false,
             libraries: false,
+            abreast: true,
         };
         let got = cpu.run(&Rc::new(made.plan.clone()), &made.inputs, &ctx).unwrap();
         assert_eq!(got[0].dtype(), if fits { DType::I32 } else { DType::F64 });
@@ -713,15 +716,26 @@ fn an_interrupt_and_a_small_budget_stop_a_run() {
     let interrupt = Interrupt::default();
     let mut cpu = Cpu::with(Isa::best(), 2);
     interrupt.set();
-    let ctx =
-        RunCtx { interrupt: &interrupt, budget: &made.budget, timed: false, libraries: false };
+    let ctx = RunCtx {
+        interrupt: &interrupt,
+        budget: &made.budget,
+        timed: false,
+        libraries: false,
+        abreast: true,
+    };
     assert_eq!(
         cpu.run(&Rc::new(made.plan.clone()), &made.inputs, &ctx).err(),
         Some(DeviceError::Interrupted)
     );
     interrupt.clear();
     let small = Budget::new(100_000);
-    let ctx = RunCtx { interrupt: &interrupt, budget: &small, timed: false, libraries: false };
+    let ctx = RunCtx {
+        interrupt: &interrupt,
+        budget: &small,
+        timed: false,
+        libraries: false,
+        abreast: true,
+    };
     let Err(DeviceError::Oom(e)) = cpu.run(&Rc::new(made.plan.clone()), &made.inputs, &ctx) else {
         panic!("no error")
     };

@@ -103,7 +103,8 @@ impl Turned {
         let lines = ways.as_ref().and_then(|_| Lines::of(launch, &inputs));
         let (isa, domain, steps, guards) = (cpu.isa, &launch.domain, &launch.body, &launch.guards);
         let (stores, reduced) = (Vec::new(), Vec::new());
-        let program = lower(Work { isa, domain, steps, guards, stores, keep, reduced }, inputs);
+        let program =
+            lower(Work { isa, domain, steps, guards, loads: &[], stores, keep, reduced }, inputs);
         let emitted = emit::parts(&cpu.loops, &program, steps, &[], (domain, false));
         let laid = ways.as_ref().filter(|ways| ways.iter().all(|way| way.1 == Kind::F64)).and_then(
             |ways| {

@@ -119,7 +119,7 @@ impl Typed {
             return Some(Typed::Truths(ways, counter));
         }
         // Shorter rows go several to a chunk, unless each is found at once.
-        if cut.extent < CHUNK && !Strides::fit(launch, program) {
+        if cut.extent < CHUNK && !Strides::fit((&launch.loads, &launch.domain), program) {
             return None;
         }
         let ways = folds.iter().map(lanes_of).collect::<Option<Vec<_>>>()?;
@@ -128,7 +128,7 @@ impl Typed {
             return None;
         }
         let summer = emit::sums(loops, program, &launch.body, &launch.domain, &ways, partials)?;
-        let strides = Strides::of(launch, program, &summer.segment);
+        let strides = Strides::of((&launch.loads, &launch.domain), program, &summer.segment);
         (cut.extent >= CHUNK || strides.is_some()).then_some(Typed::Sums(ways, summer, strides))
     }
 
@@ -184,7 +184,7 @@ impl Typed {
             Typed::Inputs(all) => {
                 for (fold, (way, input, first)) in folds.iter().zip(all) {
                     let Item { places, columns, .. } = item;
-                    let source = env.program.inputs[*input].source;
+                    let source = env.source(*input);
                     let at = first + item.base + item.first * cut.inner;
                     // SAFETY: the domain lies in the source from `first` on; the partials are this
                     // item's.

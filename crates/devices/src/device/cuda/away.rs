@@ -126,7 +126,13 @@ impl Recipe {
     /// The value by the CPU. It fitted before, and failed nowhere.
     fn again(&self) -> Arc<dyn Storage> {
         let (interrupt, budget) = (Interrupt::default(), Budget::new(u64::MAX));
-        let ctx = RunCtx { interrupt: &interrupt, budget: &budget, timed: false, libraries: true };
+        let ctx = RunCtx {
+            interrupt: &interrupt,
+            budget: &budget,
+            timed: false,
+            libraries: true,
+            abreast: true,
+        };
         let values = Cpu::new(self.threads).run(&self.plan, &self.inputs, &ctx);
         match values.as_ref().map(|all| all.get(self.root).map(Array::data)) {
             Ok(Some(Data::Dense(b))) => b.clone(),

@@ -64,6 +64,7 @@ impl Run<'_> {
                 why: whys[launch].clone(),
                 sent: std::mem::take(&mut sent),
                 timed: texts[launch].timed(),
+                together: None,
             }));
             self.cuda.graphs += 1;
         }

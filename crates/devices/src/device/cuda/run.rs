@@ -55,6 +55,7 @@ fn ran(gpu: OnGpu, begun: Instant, by_events: Option<f64>) -> LaunchStats {
         why: String::new(),
         sent: Vec::new(),
         timed: Vec::new(),
+        together: None,
     }
 }
 

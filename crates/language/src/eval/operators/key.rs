@@ -368,13 +368,17 @@ pub(in crate::eval) fn folds(
     n: usize,
 ) -> Result<Option<Array>> {
     let plain = values.dtype().is_number() && values.dtype() != DType::F32;
-    // Partials of a group are as many as a fold has, however few its items are.
-    let pays = n <= FEW || of.len() >= FOLDED * n;
-    let walks = plain && pays && cx.host.is_on("groups");
-    let mixed = if walks { in_one_walk(cx, op, values, of, n)? } else { None };
-    if mixed.is_some() {
-        cx.work_because(of.len(), why::WALK);
-        return Ok(mixed);
+    if plain && values.rank() == 1 && cx.host.is_on("groups") {
+        // Partials of a group are as many as a fold has, however few its items are.
+        let pays = n <= FEW || of.len() >= FOLDED * n;
+        if pays && let Some(mixed) = in_one_walk(cx, op, values, of, n)? {
+            cx.work_because(of.len(), why::WALK);
+            return Ok(Some(mixed));
+        }
+        if let Some(out) = cx.host.keyed(op, values, (of, n))? {
+            cx.work_because(of.len(), why::PARTS);
+            return folded_to(cx, values.dtype(), out).map(Some);
+        }
     }
     let ends = ends_of(cx, of, n)?;
     let Some(flat) = grouped(cx, values, of, &ends)?.filter(|_| plain) else { return Ok(None) };
@@ -408,9 +412,7 @@ fn folded_to(cx: &Cx<'_>, dtype: DType, out: Vec<f64>) -> Result<Array> {
 /// The folds of so few groups that their partials are kept while the values are gone through once,
 /// in their own type. None: there are more, or values that are not there yet, or one fold fails.
 fn in_one_walk(cx: &Cx<'_>, op: Op, values: &Array, of: &[u32], n: usize) -> Result<Option<Array>> {
-    let Some(held) = storage(values).filter(|_| n <= keyed::MOST && values.rank() == 1) else {
-        return Ok(None);
-    };
+    let Some(held) = storage(values).filter(|_| n <= keyed::MOST) else { return Ok(None) };
     let budget = cx.budget();
     let _held = budget.charge_elements(keyed::bytes(n), 1)?;
     let Some(mut keyed) = Keyed::new(op, n, budget)? else { return Ok(None) };

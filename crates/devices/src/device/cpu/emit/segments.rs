@@ -95,6 +95,16 @@ pub struct Parts {
     pub rounds: BTreeMap<usize, Round>,
 }
 
+impl Parts {
+    /// The one loop, where there is nothing else.
+    pub fn alone(&self) -> Option<&Segment> {
+        match self.parts.as_slice() {
+            [Part::Segment(segment)] => Some(segment),
+            _ => None,
+        }
+    }
+}
+
 /// A round of a loop.
 pub struct Round {
     pub one: Parts,

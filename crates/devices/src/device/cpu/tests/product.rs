@@ -337,7 +337,13 @@ fn an_interrupt_or_no_room_to_pack_change_no_bit() {
         let wanted = made.run((Isa::best(), When::Always), 2).unwrap();
         let stop = Interrupt::default();
         stop.set();
-        let ctx = RunCtx { interrupt: &stop, budget: &made.budget, timed: false, libraries: false };
+        let ctx = RunCtx {
+            interrupt: &stop,
+            budget: &made.budget,
+            timed: false,
+            libraries: false,
+            abreast: true,
+        };
         let ran = Cpu::with(Isa::best(), 2).run(&Rc::new(made.plan.clone()), &made.inputs, &ctx);
         assert!(matches!(ran, Err(DeviceError::Interrupted)));
         // Three arrays of 42 000 f64 fit (512 KiB each), both operands as f64 beside them do not.
