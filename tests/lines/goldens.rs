@@ -238,8 +238,8 @@ fn acc_33_every_switch_has_a_witness() {
     }
     // `float` moves lets, `place` `tile` `pad` say what a block keeps near, which no launch counts;
     // nor the order of axes in which `settle` lays arrays out (tests/lines/prices.rs has its
-    // lines); `cublas`, `tuning` and `abreast` are a device's (tests/gpu/cuda_blas.rs, cuda_tune.rs,
-    // and below); every other switch has its line.
+    // lines); `cublas`, `tuning` and `abreast` are a device's (tests/gpu/cuda_blas.rs,
+    // cuda_tune.rs, and below); every other switch has its line.
     let without: Vec<&str> =
         switches().into_iter().filter(|name| !WITNESSES.iter().any(|w| w.0 == *name)).collect();
     let own = ["float", "settle", "place", "tile", "pad", "cublas", "tuning", "abreast"];
@@ -253,7 +253,7 @@ fn acc_33_every_switch_has_a_witness() {
 fn launches_on_the_same_rows_run_together_and_say_so() {
     let setup = "S←300 300⍴(⍳90000)÷7E4";
     let lines = [
-        ("{e←*⍵-⍤1 0⊢⌈/⍵ ⋄ e÷⍤1 0⊢+/e}S", Some("k0 k1 k2")),
+        ("{e←*⍵-⍤1 0⊢⌈/⍵ ⋄ e÷⍤1 0⊢+/e}S", Some("k1 k2 k3")),
         ("{e←*⍵-⍤1 0⊢⌈/⍵ ⋄ e÷⍤1 0⊢+/e}100↑S", None),
         // What is read is not in its reader's row, or is a result as well.
         ("{e←*⍵ ⋄ e÷⍤1⊢+⌿e}S", None),

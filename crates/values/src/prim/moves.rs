@@ -339,6 +339,9 @@ fn parts(
     fill: &Array,
     budget: &Budget,
 ) -> Result<Vec<Array>> {
+    /// Bytes of a part in a table that is half full at least, twice while it grows.
+    const IN_TABLE: usize = 4 * size_of::<(usize, Array)>();
+    let _held = budget.charge_elements(places.len().min(items.len()), IN_TABLE)?;
     let mut cut: HashMap<usize, Array> = HashMap::new();
     let (mut out, mut ticks) = (budget.room(places.len())?, budget.ticks());
     for place in places {

@@ -46,9 +46,9 @@ pub struct Env<'a> {
     pub stop: &'a Interrupt,
     /// The program with emitted loops, if it has some.
     pub parts: Option<&'a Parts>,
-    /// Where its inputs lie, if not where it says.
+    /// The places of its inputs, if these are not where it says.
     pub sources: Option<&'a [Source]>,
-    /// Where its one emitted loop finds the items of a row.
+    /// The steps by which its one emitted loop finds the items of a row.
     pub strides: Option<&'a Strides>,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Env<'a> {
         Env { parts: parts.as_ref(), ..self }
     }
 
-    /// Where an input lies.
+    /// The place of an input.
     pub fn source(&self, input: usize) -> Source {
         match self.sources {
             Some(sources) => sources[input],

@@ -93,7 +93,7 @@ pub(super) struct Ready {
     known: AtomicBool,
 }
 
-/// What all threads of a pass know of its items beside `Env`.
+/// Facts of a pass's items that all threads know beside `Env`.
 #[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
     typed: Option<&'a Typed>,
@@ -283,7 +283,7 @@ impl<'a> Pass<'a> {
         Ready { made, ends, known: AtomicBool::new(false) }
     }
 
-    /// What the threads of a pass share, with the sinks that they fill.
+    /// The data that the threads of a pass share, with the sinks that they fill.
     pub fn env<'b>(&self, ready: &'b Ready, isa: Isa, sinks: &'b [Sink], ctx: &'b RunCtx) -> Env<'b>
     where
         'a: 'b,

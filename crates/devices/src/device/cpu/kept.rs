@@ -35,7 +35,7 @@ pub struct Made {
     pub typed: Option<Typed>,
     /// The length at whose multiples runs end.
     pub row: usize,
-    /// Where its one emitted loop finds the items of a row, if they all lie straight.
+    /// The steps by which its one emitted loop finds the items of a row, if they all lie straight.
     pub strides: Option<Strides>,
 }
 

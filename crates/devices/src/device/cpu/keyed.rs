@@ -28,7 +28,7 @@ const NEAR: usize = 1 << 15;
 /// sort into, for each has an end that is written at.
 const PART: usize = 1 << 16;
 
-/// What a thread works with: items side by side, and of each group where its next one goes.
+/// A thread's own: items side by side, and of each group where its next one goes.
 struct Desk {
     items: Vec<f64>,
     next: Vec<u32>,
@@ -110,7 +110,10 @@ impl Rows<'_> {
                     let Ok(()) = halve(row, |x, y| Ok::<_, Infallible>(step(x, y)));
                     row[0]
                 }
-                _ => fold(op, 0.0, row, true, DType::F64).unwrap_or(f64::NAN),
+                _ => match fold(op, 0.0, row, true, DType::F64) {
+                    Ok(x) => x,
+                    Err(_) => return false,
+                },
             };
             good &= out.is_finite();
         }
@@ -162,7 +165,7 @@ impl Cpu {
             return Ok(None);
         }
         let part = |k: usize| starts[k] as usize..starts[k + 1] as usize;
-        let most = (0..parts.count).map(|k| part(k).len()).max().unwrap_or(0);
+        let most = (0..parts.count).map(|k| part(k).len()).fold(0, usize::max);
         let desks =
             (0..runs).map(|_| Desk::new(most, 1 << parts.shift, ctx.budget).map(Mutex::new));
         let desks: Vec<_> = desks.collect::<Result<_, _>>().map_err(DeviceError::Oom)?;

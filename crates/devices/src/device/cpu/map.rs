@@ -242,7 +242,7 @@ impl<'a> Ready<'a> {
         })
     }
 
-    /// What its threads share, with the sinks that they fill.
+    /// The data that its threads share, with the sinks that they fill.
     pub fn env<'b>(&'b self, sinks: &'b [Sink], ctx: &'b RunCtx) -> Env<'b> {
         let Made { program, emitted, strides, .. } = &*self.made;
         let env = Env::new(self.isa, program, self.steps, sinks, ctx.interrupt).with(emitted);

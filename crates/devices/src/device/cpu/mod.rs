@@ -124,12 +124,16 @@ impl Device for Cpu {
             }
             let start = Instant::now();
             self.kept.launch(k);
-            let abreast = abreast::run(self, plan, k, &mut held, ctx).transpose();
-            let done = abreast.unwrap_or_else(|| {
-                self.kept.launch(k);
-                let done = launch::run(self, plan, &plan.launches[k], &mut held, ctx)?;
-                Ok((vec![(done, start.elapsed().as_secs_f64() * 1e6)], None))
-            });
+            let done = match abreast::run(self, plan, k, &mut held, ctx) {
+                Ok(None) => {
+                    self.kept.launch(k);
+                    let done = launch::run(self, plan, &plan.launches[k], &mut held, ctx);
+                    let micros = || start.elapsed().as_secs_f64() * 1e6;
+                    done.map(|done| (vec![(done, micros())], None))
+                }
+                Ok(Some(done)) => Ok(done),
+                Err(e) => Err(e),
+            };
             let (done, mut together) = done.inspect_err(|_| self.kept.end())?;
             next += done.len();
             for (launch, (done, micros)) in (k..).zip(done) {
