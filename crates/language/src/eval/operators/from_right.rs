@@ -5,7 +5,7 @@
 
 use crate::eval::run::Eval;
 use aplomb_ground::error::Result;
-use aplomb_values::array::{Array, Shape, elements};
+use aplomb_values::array::{Array, DType, Shape, elements};
 use aplomb_values::prim::op::Op;
 use aplomb_values::prim::scalar;
 
@@ -39,5 +39,10 @@ pub fn folded(ev: &mut Eval<'_>, op: Op, y: &Array) -> Result<Option<Array>> {
             }
         }
     }
-    Array::numbers(shape, sums, ev.cx.budget()).map(Some)
+    let (kind, _) = op.result(&[(DType::F64, None); 2]);
+    let made = match kind {
+        DType::F64 => Array::floats(shape, sums, ev.cx.budget()),
+        _ => Array::numbers(shape, sums, ev.cx.budget()),
+    };
+    made.map(Some)
 }
