@@ -447,7 +447,7 @@ const SIZED: &[(&str, usize)] = &[
     ("plans", 11),
     ("compiler", 45),
     ("language", 117),
-    ("devices", 26),
+    ("devices", 27),
     ("charts", 8),
     ("export", 4),
     ("kernel", 31),

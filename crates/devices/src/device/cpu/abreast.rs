@@ -399,7 +399,7 @@ impl Seen<'_> {
         match &self.way {
             Does::Map(row) => some(frame, &env, *row, own),
             Does::Folds { pass, known, folds, singles } => {
-                let mut moved: Vec<Fold> = folds.iter().copied().collect();
+                let mut moved = folds.to_vec();
                 for fold in moved.iter_mut().filter(|fold| fold.stored.is_some()) {
                     let at = stores.iter().position(|store| store.value == fold.of.value);
                     fold.stored = at.map(|at| sinks[at].at.cast_const().cast());
