@@ -60,7 +60,7 @@ struct Near {
     len: usize,
     /// Bytes of a row.
     row: usize,
-    /// Its place in a thread's room.
+    /// The bytes before it in a thread's room.
     at: usize,
 }
 
@@ -215,7 +215,7 @@ pub fn run(
     let launches = &plan.launches[of.launches.clone()];
     let rows = elements(&launches[0].domain[..of.lead]);
     let wide = launches.iter().map(|l| elements(&l.domain) / rows).fold(1, usize::max);
-    let step = (NEAR / (POINT * wide.max(1))).clamp(1, rows.div_ceil(4 * cpu.threads.count()));
+    let step = (NEAR / (POINT * wide)).clamp(1, rows.div_ceil(4 * cpu.threads.count()));
     let mut near = of.near(plan, rows);
     if near.is_empty() {
         return Ok(None);

@@ -34,11 +34,11 @@ const FAR: usize = 4 << 20;
 const PARTS: usize = 128;
 
 /// Items, their groups, and where the next of each group goes.
-pub(super) struct Run<'a> {
-    pub from: &'a Apart,
-    pub of: &'a [u32],
-    pub range: Range<usize>,
-    pub next: &'a mut [u32],
+struct Run<'a> {
+    from: &'a Apart,
+    of: &'a [u32],
+    range: Range<usize>,
+    next: &'a mut [u32],
 }
 
 impl Run<'_> {
@@ -89,10 +89,18 @@ impl Parts {
 }
 
 /// Items on their way by parts, each with its group.
-pub(super) struct Way<'a> {
-    pub items: &'a Apart,
-    pub groups: &'a Apart,
-    pub parts: Parts,
+struct Way<'a> {
+    items: &'a Apart,
+    groups: &'a Apart,
+    parts: Parts,
+}
+
+/// Items by parts, each part's in their order, with the group of each; and where parts begin, and
+/// the last one ends.
+pub(super) struct Sorted {
+    pub items: PoolBuffer,
+    pub groups: PoolBuffer,
+    pub starts: Vec<u32>,
 }
 
 impl Way<'_> {
@@ -101,7 +109,7 @@ impl Way<'_> {
     /// # Safety
     /// `from` has as many items as `of`, both sides are of that length, each group has a part, and
     /// the ends of a part have room for the run's items of it.
-    pub unsafe fn sort<T: Copy>(&self, run: Run, stopped: impl Fn() -> bool) {
+    unsafe fn sort<T: Copy>(&self, run: Run, stopped: impl Fn() -> bool) {
         // What is written could be a pointer, for all that is known where these are read.
         // SAFETY: the first places.
         let (items, groups) = unsafe { (self.items.at::<T>(0), self.groups.at::<u32>(0)) };
@@ -207,7 +215,7 @@ impl Cpu {
     }
 
     /// The items of each part in the run of each thread; those of no part are not counted.
-    pub(super) fn counted(
+    fn counted(
         &mut self,
         of: &[u32],
         parts: Parts,
@@ -231,6 +239,44 @@ impl Cpu {
         Ok(tables)
     }
 
+    /// Items by parts, by all threads. None: an item is of no group, and so maybe of no part.
+    pub(super) fn sorted(
+        &mut self,
+        (from, dtype): (*const u8, DType),
+        of: &[u32],
+        parts: Parts,
+        ctx: &RunCtx,
+    ) -> Result<Option<Sorted>, DeviceError> {
+        let (n, runs, stopped) = (of.len(), self.threads.count(), || ctx.interrupt.is_set());
+        let tables = self.counted(of, parts, ctx)?;
+        // Of counts, where each run's first of a part goes.
+        let (mut place, mut starts) = (0, vec![0]);
+        for part in 0..parts.count {
+            for table in &tables {
+                place += std::mem::replace(&mut lock(table)[part], place);
+            }
+            starts.push(place);
+        }
+        if place as usize != n {
+            return Ok(None);
+        }
+        let buffer =
+            |cpu: &Cpu, dtype| cpu.pool.buffer(dtype, n, ctx.budget).map_err(DeviceError::Oom);
+        let (mut items, mut groups) = (buffer(self, dtype)?, buffer(self, DType::I32)?);
+        let from = Apart(from.cast_mut());
+        let (to, own) = (Apart(items.as_mut_ptr()), Apart(groups.as_mut_ptr()));
+        let way = Way { items: &to, groups: &own, parts };
+        each_unit(&mut self.threads, runs, true, ctx, &|run, _| {
+            let next = &mut **lock(&tables[run]);
+            let range = n * run / runs..n * (run + 1) / runs;
+            // SAFETY: every group's part was looked at, and a run's items of a part were counted.
+            with_type!(dtype, T => unsafe {
+                way.sort::<T>(Run { from: &from, of, range, next }, stopped);
+            });
+        })?;
+        Ok(Some(Sorted { items, groups, starts }))
+    }
+
     /// The same by way of parts.
     fn by_parts(
         &mut self,
@@ -240,39 +286,21 @@ impl Cpu {
         parts: Parts,
         ctx: &RunCtx,
     ) -> Result<Option<PoolBuffer>, DeviceError> {
-        let (n, runs, stopped) = (of.len(), self.threads.count(), || ctx.interrupt.is_set());
-        let range = |run: usize| n * run / runs..n * (run + 1) / runs;
-        let tables = self.counted(of, parts, ctx)?;
-        // Of counts, where each run's first of a part goes.
-        let mut place = 0;
-        for part in 0..parts.count {
-            for table in &tables {
-                place += std::mem::replace(&mut lock(table)[part], place);
-            }
+        let Some(mut sorted) = self.sorted((from, dtype), of, parts, ctx)? else {
+            return Ok(None);
+        };
+        let ends_there = |part: usize| {
             let last = parts.groups(part, ends.len()).end.checked_sub(1);
-            if last.is_some_and(|g| ends[g] != place) {
-                return Ok(None);
-            }
-        }
-        // An item of no group may be of no part.
-        if place as usize != n {
+            last.is_none_or(|g| ends[g] == sorted.starts[part + 1])
+        };
+        if !(0..parts.count).all(ends_there) {
             return Ok(None);
         }
-        let buffer = |cpu: &Cpu, dtype| cpu.pool.buffer(dtype, n, ctx.budget);
-        let (mut made, mut items) = (
-            buffer(self, dtype).map_err(DeviceError::Oom)?,
-            buffer(self, dtype).map_err(DeviceError::Oom)?,
-        );
-        let mut groups = buffer(self, DType::I32).map_err(DeviceError::Oom)?;
-        let (to, from) = (Apart(made.as_mut_ptr()), Apart(from.cast_mut()));
-        let (items, groups) = (Apart(items.as_mut_ptr()), Apart(groups.as_mut_ptr()));
+        let made = self.pool.buffer(dtype, of.len(), ctx.budget);
+        let mut made = made.map_err(DeviceError::Oom)?;
+        let to = Apart(made.as_mut_ptr());
+        let (items, groups) = (Apart(sorted.items.as_mut_ptr()), Apart(sorted.groups.as_mut_ptr()));
         let way = Way { items: &items, groups: &groups, parts };
-        each_unit(&mut self.threads, runs, true, ctx, &|run, _| {
-            let next = &mut **lock(&tables[run]);
-            let run = Run { from: &from, of, range: range(run), next };
-            // SAFETY: every group's part was looked at, and a run's items of a part were counted.
-            with_type!(dtype, T => unsafe { way.sort::<T>(run, stopped) });
-        })?;
         let other = AtomicBool::new(false);
         each_unit(&mut self.threads, parts.count, true, ctx, &|part, _| {
             let own = parts.groups(part, ends.len());

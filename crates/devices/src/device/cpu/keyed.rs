@@ -10,7 +10,7 @@
 //! group keep theirs on the way.
 
 use super::convert::{Source, with_type};
-use super::grouped::{LOOK, Parts, Run, Way};
+use super::grouped::{LOOK, Parts, Sorted};
 use super::share::{Apart, each_unit};
 use super::{Cpu, DeviceError, RunCtx};
 use crate::pool::lock;
@@ -24,8 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Items that are near together with their groups: they need no parts.
 const NEAR: usize = 1 << 15;
-/// Items of a part: as many as are near while they are put side by side. Fewer parts are quicker to
-/// sort into, for each has an end that is written at.
+/// Items of a part: as many as are near while they are put side by side.
 const PART: usize = 1 << 16;
 
 /// A thread's own: items side by side, and of each group where its next one goes.
@@ -151,38 +150,15 @@ impl Cpu {
         }
         let runs = self.threads.count();
         let Some(parts) = Parts::among(groups, n / PART + 2 * runs) else { return Ok(None) };
-        let tables = self.counted(of, parts, ctx)?;
-        // Of counts, where each run's first of a part goes; and where parts begin.
-        let (mut place, mut starts) = (0, vec![0]);
-        for part in 0..parts.count {
-            for table in &tables {
-                place += std::mem::replace(&mut lock(table)[part], place);
-            }
-            starts.push(place);
-        }
-        // An item of no group may be of no part.
-        if place as usize != n {
-            return Ok(None);
-        }
+        let Some(sorted) = self.sorted((from, dtype), of, parts, ctx)? else { return Ok(None) };
+        let Sorted { items: mut sorted, groups: mut own, starts } = sorted;
         let part = |k: usize| starts[k] as usize..starts[k + 1] as usize;
         let most = (0..parts.count).map(|k| part(k).len()).fold(0, usize::max);
         let desks =
             (0..runs).map(|_| Desk::new(most, 1 << parts.shift, ctx.budget).map(Mutex::new));
         let desks: Vec<_> = desks.collect::<Result<_, _>>().map_err(DeviceError::Oom)?;
-        let buffer =
-            |cpu: &Cpu, dtype| cpu.pool.buffer(dtype, n, ctx.budget).map_err(DeviceError::Oom);
-        let (mut sorted, mut own) = (buffer(self, dtype)?, buffer(self, DType::I32)?);
         let (sorted, own) = (Apart(sorted.as_mut_ptr()), Apart(own.as_mut_ptr()));
-        let (from, to) = (Apart(from.cast_mut()), Apart(out.as_mut_ptr().cast()));
-        let way = Way { items: &sorted, groups: &own, parts };
-        each_unit(&mut self.threads, runs, true, ctx, &|run, _| {
-            let next = &mut **lock(&tables[run]);
-            let range = n * run / runs..n * (run + 1) / runs;
-            // SAFETY: every group's part was looked at, and a run's items of a part were counted.
-            with_type!(dtype, T => unsafe {
-                way.sort::<T>(Run { from: &from, of, range, next }, stopped);
-            });
-        })?;
+        let to = Apart(out.as_mut_ptr().cast());
         let failed = AtomicBool::new(false);
         each_unit(&mut self.threads, parts.count, true, ctx, &|k, worker| {
             let (part, groups) = (part(k), parts.groups(k, groups));
