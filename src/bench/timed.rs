@@ -66,6 +66,10 @@ impl Sink for Heard {
 #[derive(Default)]
 struct Runs {
     first: Option<f64>,
+    /// Compiling's part of it.
+    front: f64,
+    /// That of the run behind it, which finds its plan, but data as far from the processor.
+    second: Option<f64>,
     /// From text to result.
     whole: Vec<f64>,
     launches: Vec<f64>,
@@ -167,7 +171,10 @@ impl Bench<'_> {
             }
             let spent = self.session.core().spent;
             let traces = if self.gpu { self.session.core().take_stories() } else { Vec::new() };
-            runs.first.get_or_insert(us);
+            match runs.first {
+                None => (runs.first, runs.front) = (Some(us), spent.front_ms * 1e3),
+                Some(_) => _ = runs.second.get_or_insert(us),
+            }
             if count >= warm {
                 let kernels = traces.iter().flat_map(|t| &t.kernels);
                 let on_gpu: f64 = kernels.filter_map(|k| k.meas.as_ref()).map(|m| m.us).sum();
@@ -213,6 +220,8 @@ impl Bench<'_> {
         say("est", figure(estimated / launches));
         say("end_us", figure(median(&runs.whole)));
         say("first_ms", figure(runs.first.unwrap_or(f64::NAN) / 1e3));
+        say("first_front_us", figure(runs.front));
+        say("second_ms", figure(runs.second.unwrap_or(f64::NAN) / 1e3));
         say("kernels", json!(runs.count));
         let floor = self.floor(job, bytes, flops);
         say("bytes", json!(bytes));

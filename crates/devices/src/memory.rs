@@ -67,6 +67,10 @@ static MOST: AtomicIsize = AtomicIsize::new(0);
 /// Bytes that the allocator may keep for the next request.
 const KEPT: isize = 32 << 20;
 
+/// Bytes of a thread's heap that may be touched from its beginning on. What is not touched is no
+/// memory.
+const BEGUN: i32 = 4 << 20;
+
 /// Bytes from which on a thread tells what it took.
 const TOLD: isize = 1 << 16;
 
@@ -189,11 +193,13 @@ pub fn give_back() {
 /// it back from 128 kB on, and a line that takes and frees as much pays for it with two calls of
 /// the system each time. Blocks up to that size come from the heap too: as glibc learns no more
 /// how large they are once one of both numbers is set, it would map each from 128 kB on anew, and
-/// the system would clear its pages.
+/// the system would clear its pages. A heap begins with so many bytes that may be touched, for
+/// glibc asks for each further page of a thread's heap by itself.
 pub fn keep_ends() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: two numbers are set, nothing else.
+    // SAFETY: three numbers are set, nothing else.
     unsafe {
+        libc::mallopt(libc::M_TOP_PAD, BEGUN);
         libc::mallopt(libc::M_TRIM_THRESHOLD, KEPT as libc::c_int);
         libc::mallopt(libc::M_MMAP_THRESHOLD, KEPT as libc::c_int);
     }

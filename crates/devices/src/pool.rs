@@ -156,7 +156,7 @@ struct Shelves {
     most: usize,
     /// The number of blocks that the system gave.
     fresh: u64,
-    /// The bytes of the largest block that was asked of the system since somebody rested.
+    /// The bytes of the blocks that were asked of the system since somebody rested.
     wanted: Option<usize>,
     /// A block that is made ready, and how many of its bytes were touched.
     ahead: Option<(Block, usize)>,
@@ -202,7 +202,9 @@ impl Shelves {
         let (block, done) = match self.ahead.take() {
             Some(under_way) => under_way,
             None => {
-                let bytes = self.wanted.replace(0).or(Some(FIRST)).and_then(class);
+                // A line has several results now and then, and they are cut from one block.
+                let bytes = self.wanted.replace(0).map_or(FIRST, |bytes| bytes.min(self.most / 2));
+                let bytes = class(bytes);
                 let waits = |bytes: &usize| self.mapped.values().any(|b| b.bytes >= *bytes);
                 let wanted = bytes.filter(|b| *b >= MAPPED && !waits(b));
                 match wanted.filter(|b| self.kept + b <= self.most).and_then(Block::new) {
@@ -277,7 +279,8 @@ impl Pool {
             let taken = shelves.take(bytes);
             if taken.is_none() {
                 shelves.fresh += 1;
-                shelves.wanted = Some(shelves.wanted.map_or(bytes, |most| most.max(bytes)));
+                let mapped = if bytes >= MAPPED { bytes } else { 0 };
+                shelves.wanted = Some(shelves.wanted.unwrap_or(0).saturating_add(mapped));
             }
             taken
         };
@@ -440,7 +443,16 @@ mod tests {
         assert!(pool.kept() >= 30 << 20);
         let half = pool.buffer(DType::I8, 30 << 20, &budget).unwrap();
         assert!(pool.lock().ahead.is_none() && pool.fresh() == 2, "it took that one");
+        rest();
         drop((again, half, whole, large));
+        // Two results of a line are cut from what was made ready for both.
+        pool.shed();
+        let pair = || [5, 6].map(|mb| pool.buffer(DType::I8, mb << 20, &budget).unwrap());
+        let (first, fresh) = (pair(), pool.fresh());
+        rest();
+        let second = pair();
+        assert_eq!(pool.fresh(), fresh, "both were there");
+        drop((first, second));
         pool.shed();
         assert!(pool.lock().mapped.is_empty());
     }

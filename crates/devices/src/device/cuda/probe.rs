@@ -12,13 +12,25 @@ const LEAST: i32 = 12_000;
 /// Device 0, open; `again`: its context was lost and is made anew. Errors: what is missing, as a
 /// sentence's end.
 pub fn probe(again: bool) -> Result<Driver, String> {
-    // SAFETY: looks for a library of that name, and calls it only where it is.
-    let there = guarded(|| unsafe { sys::is_culib_present() });
-    if there != Some(true) {
+    if !is_there() {
         return Err("there is no CUDA driver: libcuda.so.1 was not found".into());
     }
     guarded(|| open(again))
         .unwrap_or_else(|| Err("the CUDA driver is too old: it lacks a function".into()))
+}
+
+/// Whether a driver can be loaded. Linux has two names for it, which are asked for here: cudarc
+/// would ask for thirty-four, each in every folder, a millisecond of the first line where there is
+/// none.
+fn is_there() -> bool {
+    #[cfg(target_os = "linux")]
+    // SAFETY: loads a library of that name, which stays, for cudarc will ask for it.
+    return [c"libcuda.so.1", c"libcuda.so"]
+        .iter()
+        .any(|name| unsafe { !libc::dlopen(name.as_ptr(), libc::RTLD_LAZY).is_null() });
+    #[cfg(not(target_os = "linux"))]
+    // SAFETY: looks for a library of that name, and calls it only where it is.
+    return guarded(|| unsafe { sys::is_culib_present() }) == Some(true);
 }
 
 fn open(again: bool) -> Result<Driver, String> {
