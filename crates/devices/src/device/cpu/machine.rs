@@ -3,7 +3,7 @@
 
 use super::chunk::Frame;
 use super::convert::Source;
-use super::emit::{Registry, When};
+use super::emit::{self, Registry, When};
 use super::isa::Isa;
 use super::kept::Kept;
 use super::threads::Threads;
@@ -93,7 +93,8 @@ impl Cpu {
 
     pub(super) fn emitting(isa: Isa, threads: usize, when: When) -> Cpu {
         let all = std::thread::available_parallelism().map_or(1, |n| n.get());
-        let threads = Threads::new(if threads == 0 { all } else { threads });
+        let threads = if threads == 0 { all } else { threads };
+        let threads = Threads::new(threads, emit::ready);
         let frames = (0..threads.count()).map(|_| Mutex::default()).collect();
         let isa = isa.min(Isa::best());
         let loops = Registry::new(isa, when);

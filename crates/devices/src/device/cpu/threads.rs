@@ -107,13 +107,19 @@ pub struct Threads {
 
 impl Threads {
     /// `count` threads in all, the caller included. Those that cannot be started are done without.
-    pub fn new(count: usize) -> Threads {
+    /// The first worker makes something ready before it waits for work.
+    pub fn new(count: usize, ready: fn()) -> Threads {
         let shared = Arc::new(Shared::default());
         let start = |me: usize| {
             let shared = shared.clone();
             std::thread::Builder::new()
                 .name(format!("aplomb-{me}"))
-                .spawn(move || shared.worker(me))
+                .spawn(move || {
+                    if me == 1 {
+                        ready();
+                    }
+                    shared.worker(me)
+                })
                 .ok()
         };
         let workers = (1..count.max(1)).map_while(start).collect();
@@ -176,7 +182,7 @@ mod tests {
 
     #[test]
     fn every_unit_runs_once() {
-        let mut threads = Threads::new(3);
+        let mut threads = Threads::new(3, || ());
         for units in [0, 1, 2, 100] {
             let runs: Vec<AtomicUsize> = (0..units).map(|_| AtomicUsize::new(0)).collect();
             for _ in 0..50 {
@@ -192,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_panic_is_an_error_and_the_pool_lives_on() {
-        let mut threads = Threads::new(2);
+        let mut threads = Threads::new(2, || ());
         let bad = |unit: usize, _: usize| {
             assert!(unit != 5, "expected by the test");
             true
@@ -203,7 +209,7 @@ mod tests {
 
     #[test]
     fn units_that_are_left_do_not_run() {
-        let (mut threads, runs) = (Threads::new(3), AtomicUsize::new(0));
+        let (mut threads, runs) = (Threads::new(3, || ()), AtomicUsize::new(0));
         let work = |unit: usize, _: usize| {
             runs.fetch_add(1, Ordering::Relaxed);
             unit < 100
