@@ -214,12 +214,32 @@ impl Cx<'_> {
 
     /// `A[…]` with at least one index that is an array.
     pub fn record_gather(&mut self, a: &Array, chosen: &[Chosen]) -> Result<Option<Array>> {
+        if let Some(kept) = self.record_kept(a, chosen)? {
+            return Ok(Some(kept));
+        }
         let Some(spots) = self.spots(a, chosen)? else { return Ok(None) };
         let args: Vec<&Array> = std::iter::once(a).chain(&spots.places).collect();
         if !self.leaves_hand(&args, elements(&spots.shape)) {
             return Ok(None);
         }
         self.gathered(a, spots).map(Some)
+    }
+
+    /// `A[⍸B]`, and so along any one axis, is `B/A`: both are read in order, and no place is
+    /// written. None: nothing is such an index, or it is there already.
+    fn record_kept(&mut self, a: &Array, chosen: &[Chosen]) -> Result<Option<Array>> {
+        let is_all = |c: &Chosen| matches!(c, Chosen::All);
+        let mut some = chosen.iter().enumerate().filter(|(_, c)| !is_all(c));
+        let (Some((axis, Chosen::Array(i))), None) = (some.next(), some.next()) else {
+            return Ok(None);
+        };
+        if a.frame().is_some() || i.frame().is_some() {
+            return Ok(None);
+        }
+        match mask_of_places(i, a.shape()[axis], self.sys.settings.io) {
+            Some(mask) => self.record_compact(&mask, a, axis, i.len()),
+            None => Ok(None),
+        }
     }
 
     /// The items at spots of an array, as a cell.
