@@ -40,7 +40,7 @@ pub use stories::Spot;
 
 use aplomb_compiler::pass::Options;
 use aplomb_devices::device::{Trial, Wanted};
-use aplomb_ground::error::{Error, internal};
+use aplomb_ground::error::{Error, Kind, internal};
 use aplomb_ground::limits::{Interrupt, Limits};
 use aplomb_ground::profile::Profile;
 use aplomb_ground::protocol::{
@@ -144,6 +144,8 @@ pub struct Session {
     spent: Spent,
     /// The line that ran last had no story: `last` is an earlier one.
     idle: bool,
+    /// The last request ran into a limit or an interrupt: what it left is not tried once more.
+    stopped: bool,
     exit: Option<i32>,
     /// Scripts that run inside each other.
     loading: usize,
@@ -172,6 +174,7 @@ impl Session {
             comments: HashMap::new(),
             spent,
             idle: false,
+            stopped: false,
             exit: None,
             loading: 0,
             running: Vec::new(),
@@ -242,7 +245,7 @@ impl Session {
 
     /// A program is over: what it wrote that may fail, and that nobody has looked at, is computed.
     pub fn finish(&mut self, sink: &mut dyn Sink) {
-        if self.exit.is_some() {
+        if self.exit.is_some() || self.stopped {
             return;
         }
         self.protected(sink, |session, sink| {
@@ -376,8 +379,10 @@ impl Session {
         self.core.forget_stories();
         self.loading = 0;
         self.running.clear();
+        self.stopped = false;
         if let Err(error) = self.run_pieces(code, name, silent, sink) {
             let error = self.core.settle(error);
+            self.stopped = matches!(error.kind(), Kind::Interrupt | Kind::Limit);
             let error = reflexes::hinted(error, |name| self.interp.get(name).is_none());
             sink.event(Event::Error(failure(&error)));
         }
