@@ -3,14 +3,17 @@
 use crate::commands::Table;
 use aplomb_compiler::pass::Options;
 use aplomb_devices::device::Wanted;
-use aplomb_ground::limits::Limits;
+use aplomb_ground::limits::{Interrupt, Limits};
 use aplomb_ground::protocol::{Event, MimeBundle, Sink, TEXT};
 use aplomb_kernel::files::Reach;
 use aplomb_kernel::session::{STACK, Session};
 use aplomb_plans::plan::{Math, Order};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use std::io::{BufRead, ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::OnceLock;
 use std::thread;
 
 /// Exit codes.
@@ -134,6 +137,7 @@ pub fn on_session(
 ) -> i32 {
     let run = move || {
         let mut session = settings.session();
+        let _ = STOP.set(session.interrupt());
         crate::signals::interrupt_twice_ends(session.interrupt());
         work(&mut session)
     };
@@ -149,15 +153,54 @@ pub fn on_session(
 
 const DEFECT: &str = "INTERNAL ERROR: a defect of Aplomb ended the program";
 
+/// What stops the program under way, for those who wait for a reader.
+static STOP: OnceLock<Interrupt> = OnceLock::new();
+
+/// Bytes that a pipe takes at once where it takes any (`PIPE_BUF`).
+const PART: usize = 4096;
+
 /// Prints and, where the reader is gone, leaves quietly.
 pub fn print(text: &str) {
+    printed(text);
+}
+
+/// The same. False: nobody reads, and an interrupt or the time limit came meanwhile, so the rest is
+/// not printed.
+fn printed(text: &str) -> bool {
     let mut out = std::io::stdout().lock();
-    if let Err(e) = out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    let mut done = out.flush();
+    for part in text.as_bytes().chunks(PART) {
+        if done.is_err() {
+            break;
+        }
+        if !is_read(&out) {
+            return false;
+        }
+        done = out.write_all(part).and_then(|()| out.flush());
+    }
+    if let Err(e) = done {
         if e.kind() == ErrorKind::BrokenPipe {
             std::process::exit(0);
         }
         eprintln!("aplomb: standard output: {e}");
         std::process::exit(FAILED);
+    }
+    true
+}
+
+/// Waits until standard output takes something. False: somebody stopped the program meanwhile.
+fn is_read(out: &impl std::os::fd::AsFd) -> bool {
+    const EACH: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+    loop {
+        let mut fds = [PollFd::new(out, PollFlags::OUT)];
+        match poll(&mut fds, Some(&EACH)) {
+            Ok(0) | Err(Errno::INTR) => {}
+            // What is wrong with it, writing tells.
+            _ => return true,
+        }
+        if STOP.get().is_some_and(Interrupt::is_set) {
+            return false;
+        }
     }
 }
 
@@ -206,6 +249,8 @@ pub struct Printer {
     /// Standard output belongs to a document about the program: what that prints goes to standard
     /// error.
     aside: bool,
+    /// Somebody stopped the program while nobody read what it printed.
+    cut: bool,
 }
 
 impl Printer {
@@ -214,8 +259,14 @@ impl Printer {
         Printer { aside: true, ..Printer::default() }
     }
 
-    fn print(&self, text: &str) {
-        if self.aside { say(text) } else { print(text) }
+    fn print(&mut self, text: &str) {
+        if self.aside {
+            say(text);
+        } else if !self.cut && !printed(text) {
+            self.cut = true;
+            self.code = self.code.max(FAILED);
+            say("aplomb: standard output: stopped while nobody read it; the rest is not printed\n");
+        }
     }
 
     /// Of the first error, or what the program asked for.
@@ -224,7 +275,7 @@ impl Printer {
     }
 
     pub fn is_over(&self) -> bool {
-        self.exit.is_some() || self.code == INTERRUPTED
+        self.exit.is_some() || self.cut || self.code == INTERRUPTED
     }
 }
 

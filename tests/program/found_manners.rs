@@ -417,6 +417,17 @@ fn files_keep_their_mode_and_their_place() {
     assert_eq!(fs::read_dir(here.path()).expect("a folder").count(), 2);
 }
 
+/// A program that printed into a pipe which nobody read heard neither its limit nor an interrupt.
+#[test]
+fn who_prints_to_nobody_can_be_stopped() {
+    let here = folder();
+    let line = "(aplomb --limit seconds=0.3 eval \"⎕←9000000⍴'a'\" 2>err; echo $? >code) | sleep 3; \
+                cat code err";
+    let out = sh(here.path(), line);
+    let told = text(&out.stdout);
+    assert!(told.starts_with("1\n") && told.contains("nobody read it"), "{told}");
+}
+
 /// Adding to a pipe read it first, and reading one could not be stopped.
 #[test]
 fn pipes_and_devices_are_no_traps() {

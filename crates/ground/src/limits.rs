@@ -254,9 +254,12 @@ impl Budget {
         }
     }
 
-    /// Room for more of a text, as much again as it has where that much is free, and never more
-    /// than is free: whoever fills it up need not ask. Errors: as `room`.
+    /// Room for so much more of a text: where it has too little, as much again as it has, if that
+    /// much is free, and never more than is free. Errors: as `room`.
     pub fn grow(&self, text: &mut String, more: usize) -> Result<()> {
+        if text.capacity() - text.len() >= more {
+            return Ok(());
+        }
         let (free, need) = (self.free(), text.len().saturating_add(more));
         let ahead = (need.max(2 * text.capacity()) as u64).min(free) as usize;
         heap::asked(ahead as u64);
@@ -352,7 +355,9 @@ impl Budget {
         self.set_most(low);
         let bound = self.0.stop.0.most.load(Ordering::Relaxed);
         if bound != Stop::NONE {
-            self.0.stop.0.most.store(low, Ordering::Relaxed);
+            // What waits for its next use is taken, too, and not by the run.
+            let kept = self.0.spare.get().map_or(0, |spare| spare.kept());
+            self.0.stop.0.most.store(low.saturating_add(kept), Ordering::Relaxed);
         }
         Lowered { budget: self.clone(), most, bound }
     }
@@ -655,7 +660,39 @@ mod tests {
             text.push('a');
         }
         assert!(grown < 20, "{grown}");
+        text.truncate(900);
+        let room = text.capacity();
+        (0..100).for_each(|_| budget.grow(&mut text, 5).unwrap());
+        assert_eq!(text.capacity(), room, "nobody asked for more than there was");
+        text.push_str(&"a".repeat(100));
         assert_eq!(budget.grow(&mut text, 1).unwrap_err().kind(), Kind::WsFull);
+    }
+
+    /// Memory that waits for its next use.
+    struct Waits(u64);
+
+    impl Spare for Waits {
+        fn kept(&self) -> u64 {
+            self.0
+        }
+
+        fn shed(&self) {}
+    }
+
+    #[test]
+    fn what_waits_is_not_what_a_run_takes() {
+        const KEPT: u64 = 400 << 20;
+        heap::count_by(|| 0);
+        heap::mapped(KEPT as usize);
+        let stop = Interrupt::default();
+        let budget = Budget::stopped_by(4 << 30, stop.clone());
+        budget.has_spare(|| Box::new(Waits(KEPT)));
+        stop.bound(budget.beside(), 4 << 30);
+        let lowered = budget.lowered(1 << 20);
+        assert!(budget.check().is_ok() && budget.room::<u8>(1 << 10).is_ok());
+        assert_eq!(budget.room::<u8>(2 << 20).unwrap_err().kind(), Kind::WsFull);
+        drop(lowered);
+        heap::unmapped(KEPT as usize);
     }
 
     #[test]

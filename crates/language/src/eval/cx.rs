@@ -227,6 +227,20 @@ impl Clone for Room {
     }
 }
 
+/// The draws of cells of a frame: those of a cell follow each other, and cells follow each other.
+#[derive(Clone)]
+pub struct Rolls {
+    /// The frame's shape.
+    pub frame: Shape,
+    /// Numbers that a cell draws in all; None: nobody knows yet, and more than one `?` of it gives
+    /// no numbers of any use.
+    pub each: Option<usize>,
+    /// Those that a cell has drawn.
+    pub drawn: usize,
+    /// The number of `?` that drew them.
+    pub times: usize,
+}
+
 /// The evaluator's knowledge beside names.
 #[derive(Clone, Default)]
 pub struct Sys {
@@ -245,8 +259,8 @@ pub struct Sys {
     /// The operator whose operand was refused for all cells at once, and the reason: it is told if
     /// they then go one by one.
     pub refused: Option<(Place, String)>,
-    /// The frame each of whose cells may draw numbers of the generator, once, cell after cell.
-    pub rolls: Option<Shape>,
+    /// The frame each of whose cells may draw numbers of the generator, cell after cell.
+    pub rolls: Option<Rolls>,
     /// The recorder's options.
     pub recorder: Recorder,
     /// The text that runs.

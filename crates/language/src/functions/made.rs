@@ -128,6 +128,22 @@ fn one_of_each(
     cx.collect(y.shape(), out, None).map(Some)
 }
 
+/// `X,¨Y` of characters and numbers, one beside the other: lines of one table, which no item of it
+/// has to be made for. None: they are of one kind, or no such vectors.
+pub fn pairs_of_kinds(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Array>> {
+    let fits = |a: &Array| a.rank() == 1 && a.is_uniform() && a.frame().is_none() && !a.is_empty();
+    if !fits(x) || !fits(y) || x.shape() != y.shape() || x.is_char() == y.is_char() {
+        return Ok(None);
+    }
+    let (x, y) = (cx.ready(x, "each")?, cx.ready(y, "each")?);
+    let (mut all, mut ticks) = (cx.budget().room(2 * x.len())?, cx.budget().ticks());
+    for k in 0..x.len() {
+        ticks.tick()?;
+        all.extend([x.item(k), y.item(k)]);
+    }
+    Ok(Array::lines_of(&cx.collect(&[x.len(), 2], all, None)?, 1))
+}
+
 /// `w d⍕` of each number: texts of one width, which are the rows of a column. None: the width is
 /// each number's own.
 fn columns(cx: &mut Cx<'_>, by: &Array, y: &Array) -> Result<Option<Array>> {

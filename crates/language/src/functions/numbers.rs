@@ -1,7 +1,7 @@
 //! Numbers that are no scalar functions: `? ⊥ ⊤`.
 
 use super::shape::Axis;
-use crate::eval::cx::{Cx, SMALL};
+use crate::eval::cx::{Cx, Rolls, SMALL};
 use aplomb_ground::error::{Result, domain, length, rank, untraced};
 use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, Complex64, Data, Shape, checked_elements, elements, storage};
@@ -27,15 +27,19 @@ impl Cx<'_> {
         (settings.seed, settings.drawn + 1)
     }
 
-    /// The frame whose cells draw all at once. The generator numbers its draws, so those of a `?`
-    /// that each cell comes to once stand in the order of the cells. None: there is no frame.
-    /// Errors: it would happen once a cell in another way.
-    fn frame_that_draws(&mut self, y: &Array) -> Result<Option<Shape>> {
+    /// The draws of a frame whose cells draw all at once, as they stood before this `?`. The
+    /// generator numbers its draws, so those of a `?` that each cell comes to once have numbers
+    /// that are known as soon as it is known how many a cell draws in all. None: there is no
+    /// frame. Errors: it would happen once a cell in another way.
+    fn frame_that_draws(&mut self, y: &Array) -> Result<Option<Rolls>> {
         let scope = &self.sys.scope;
         let once = scope.is_framed() && scope.frames() == 1 && !scope.in_round();
         let once = once && !scope.is_conditional() && y.frame().is_none();
-        if let Some(frame) = self.sys.rolls.take_if(|_| once) {
-            return Ok(Some(frame));
+        if let Some(rolls) = self.sys.rolls.as_mut().filter(|_| once) {
+            let before = rolls.clone();
+            rolls.drawn += y.len();
+            rolls.times += 1;
+            return Ok(Some(before));
         }
         self.unframed("?").map(|()| None)
     }
@@ -90,21 +94,39 @@ fn drawn(cx: &mut Cx<'_>, kind: Kind, shape: &[usize]) -> Result<Array> {
     }
 }
 
-/// `?Y` of one number, or of the same one repeated, in each cell of a frame.
-fn roll_for_each(cx: &mut Cx<'_>, frame: &Shape, y: &Array) -> Result<Array> {
+/// `?Y` of one number, or of the same one repeated, in each cell of a frame. Where a cell draws
+/// more, all its numbers are drawn this way, and these are some of them.
+fn roll_for_each(cx: &mut Cx<'_>, rolls: &Rolls, y: &Array) -> Result<Array> {
+    let frame = &rolls.frame;
     let first = y.number_at(0).filter(|_| y.is_uniform() && !y.is_char() && y.len() <= SMALL);
     let same = |x: &f64| (1..y.len()).all(|k| y.number_at(k) == Some(*x));
     let kind = first.filter(same).and_then(|x| kind_of(x, cx.sys.settings.io));
     let kind = kind.ok_or_else(|| untraced("? happens once a cell"))?;
     let shape: Shape = frame.iter().chain(y.shape()).copied().collect();
     checked_elements(&shape)?;
-    Ok(Array::framed(drawn(cx, kind, &shape)?, frame.len()))
+    let Some(each) = rolls.each.filter(|each| *each != y.len()) else {
+        return Ok(Array::framed(drawn(cx, kind, &shape)?, frame.len()));
+    };
+    if y.rank() > 1 {
+        return Err(untraced("? of a matrix happens once a cell"));
+    }
+    let full: Shape = frame.iter().copied().chain([each]).collect();
+    checked_elements(&full)?;
+    let first = cx.sys.settings.drawn;
+    let all = drawn(cx, kind, &full)?;
+    // The next `?` of a cell begins where this one did.
+    cx.sys.settings.drawn = first;
+    let from = Ix::constant(rolls.drawn as i64);
+    let last = if y.rank() == 0 { from } else { Ix::axis(frame.len()).plus(&from, 1) };
+    let read = Read::new((0..frame.len()).map(Ix::axis).chain([last]));
+    let own = cx.apply_move(&all, Move { name: "?", shape, read, onto: false })?;
+    Ok(Array::framed(own, frame.len()))
 }
 
 /// `?Y`: for each item a random number up to it; for 0 one between 0 and 1.
 pub fn roll(cx: &mut Cx<'_>, y: &Array, _: Axis<'_>) -> Result<Array> {
-    if let Some(frame) = cx.frame_that_draws(y)? {
-        return roll_for_each(cx, &frame, y);
+    if let Some(rolls) = cx.frame_that_draws(y)? {
+        return roll_for_each(cx, &rolls, y);
     }
     let (one, n) = (repeated(y).filter(|_| y.rank() > 0), y.len());
     let y = if one.is_some() { y.clone() } else { cx.ready(y, "?")? };

@@ -88,6 +88,11 @@ fn results(ev: &mut Eval<'_>, f: &[Operand], x: Option<&Array>, y: &Array) -> Re
         return Ok(made);
     }
     let shape = conform(x, y)?;
+    if let (Some(x), Some(',')) = (x, prim(&f[0]).map(|p| p.glyph))
+        && let Some(made) = made::pairs_of_kinds(&mut ev.cx, x, y)?
+    {
+        return Ok(made);
+    }
     // Many short vectors are pieces of one; one by one they go as they stand.
     let gather = |ev: &mut Eval<'_>, a: &Array| gathered(&mut ev.cx, a);
     let (left, right) = (x.map(|x| gather(ev, x)).transpose()?.flatten(), gather(ev, y)?);

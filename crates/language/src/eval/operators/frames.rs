@@ -5,6 +5,7 @@
 //! and the operator goes cell by cell. If a framed evaluation fails later, the cells are run one by
 //! one to find APL's error.
 
+use crate::eval::cx::Rolls;
 use crate::eval::run::Eval;
 use crate::eval::scope::{Inside, TOGETHER, is_final};
 use crate::eval::tape::Mark;
@@ -231,20 +232,34 @@ impl Eval<'_> {
         y: &Array,
         shape: &Shape,
     ) -> Result<Option<Array>> {
-        let (f2, x2, y2) = (f.clone(), x.cloned(), y.clone());
         let settings = &self.cx.sys.settings;
         let before = (settings.seed, settings.drawn);
-        let again = move || -> Fallback {
-            let each = move |ev: &mut Eval<'_>| super::each::each_item(ev, &f2, x2.as_ref(), &y2);
+        let again = || -> Fallback {
+            let (f, x, y) = (f.clone(), x.cloned(), y.clone());
+            let each = move |ev: &mut Eval<'_>| super::each::each_item(ev, &f, x.as_ref(), &y);
             Rc::new(move |ev| ev.drawing_from(before, &each))
         };
         if self.cx.sys.scope.is_once_a_cell() {
             return self.items_framed(f, x, y, shape, again);
         }
-        self.cx.sys.rolls = Some(shape.clone());
-        let made = self.items_framed(f, x, y, shape, again);
-        let drew = self.cx.sys.rolls.take().is_none();
-        if drew && !matches!(made, Ok(Some(_))) {
+        let rolling = |ev: &mut Self, each: Option<usize>| {
+            let rolls = Rolls { frame: shape.clone(), each, drawn: 0, times: 0 };
+            ev.cx.sys.rolls = Some(rolls);
+            let made = ev.items_framed(f, x, y, shape, again);
+            let rolls = ev.cx.sys.rolls.take();
+            (made, rolls.map_or((0, 0), |rolls| (rolls.drawn, rolls.times)))
+        };
+        let (mut made, (drawn, times)) = rolling(self, None);
+        if times > 1 && matches!(made, Ok(Some(_))) {
+            // How many numbers a cell draws is known now, and so is the number of each.
+            let seed = self.cx.sys.settings.seed;
+            let first = if before.0 == seed { before.1 } else { 0 };
+            self.cx.sys.settings.drawn = first;
+            let (again, (as_many, _)) = rolling(self, Some(drawn));
+            made = if as_many == drawn { again } else { Ok(None) };
+            self.cx.sys.settings.drawn = first + (drawn * elements(shape)) as u64;
+        }
+        if times > 0 && !matches!(made, Ok(Some(_))) {
             (self.cx.sys.settings.seed, self.cx.sys.settings.drawn) = before;
         }
         made

@@ -257,6 +257,11 @@ const fn live(
 pub struct Options(Vec<(String, Array)>);
 
 impl Options {
+    /// Whether none is set.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Those that a program sets by itself.
     pub fn of(given: &[(&'static str, Array)]) -> Options {
         Options(given.iter().map(|(name, value)| (name.to_string(), value.clone())).collect())

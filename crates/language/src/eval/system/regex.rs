@@ -5,6 +5,7 @@
 //! (the default) works line by line, D and M on the whole.
 
 mod pattern;
+mod plain;
 mod template;
 
 use super::text::mapped;
@@ -17,6 +18,8 @@ use aplomb_ground::limits::Budget;
 use aplomb_values::array::{Array, Ragged};
 use pattern::Pattern;
 pub use pattern::Patterns;
+use plain::Plain;
+use std::cell::OnceCell;
 use std::rc::Rc;
 use template::{Case, Part, Template};
 
@@ -87,6 +90,8 @@ struct Match<'t> {
     block: usize,
     /// Characters before it in the block.
     offset: usize,
+    /// The block as an array, once somebody has asked for it.
+    whole: &'t OnceCell<Array>,
 }
 
 fn run(ev: &mut Eval<'_>, a: &Args<'_>, replace: bool) -> Result<Option<Array>> {
@@ -122,6 +127,11 @@ pub fn searched_in_pieces(
     // The texts that an empty list is like are no flat vector's.
     if !replace && !matches!(search.rule, Rule::Codes(_, true)) {
         return Ok(None);
+    }
+    if let Some(plain) = Plain::of(&search)
+        && let Some(made) = plain.pieces(&ev.cx, all)?
+    {
+        return Ok(Some(made));
     }
     let _text = ev.cx.budget().charge_elements(all.flat().len(), size_of::<char>() + 2)?;
     let Some(text) = all.flat().to_text(ev.cx.budget())? else { return Ok(None) };
@@ -267,9 +277,7 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
 
 /// Errors: WS FULL where the text grows beyond what is free.
 fn pushed(out: &mut String, piece: &str, budget: &Budget) -> Result<()> {
-    if out.capacity() - out.len() < piece.len() {
-        budget.grow(out, piece.len())?;
-    }
+    budget.grow(out, piece.len())?;
     out.push_str(piece);
     Ok(())
 }
@@ -283,6 +291,15 @@ impl Search<'_> {
         let nested = !y.is_simple() || y.is_empty() && !y.is_uniform();
         if y.rank() > 1 {
             return Err(domain("⎕R and ⎕S take a text or a vector of texts"));
+        }
+        if let Some(plain) = Plain::of(self) {
+            let made = match nested {
+                true => plain.lines(&ev.cx, y)?,
+                false => plain.text(&ev.cx, y)?,
+            };
+            if made.is_some() {
+                return Ok(made);
+            }
         }
         let eol = self.line_end()?;
         // The characters, lines of them, the text they make.
@@ -361,6 +378,7 @@ impl Search<'_> {
         let mut next: Vec<Option<Option<(usize, usize)>>> = vec![None; self.patterns.len()];
         let (mut from, mut copied, mut count) = (0, 0, 0i64);
         let (mut counted, mut offset) = (0, 0);
+        let whole = OnceCell::new();
         while from <= text.len() {
             let mut best: Option<(usize, usize, usize)> = None;
             for (k, p) in self.patterns.iter().enumerate() {
@@ -385,7 +403,7 @@ impl Search<'_> {
             if wanted && let Some(caps) = self.patterns[k].regex.captures_at(text, start) {
                 offset += text[counted..start].chars().count();
                 counted = start;
-                let m = Match { pattern: k, caps, block, offset };
+                let m = Match { pattern: k, caps, block, offset, whole: &whole };
                 if self.replace {
                     pushed(out, &text[copied..start], ev.cx.budget())?;
                     self.replaced(ev, &m, text, out)?;
@@ -461,8 +479,15 @@ impl Search<'_> {
             |g: Option<::regex::Match<'_>>| g.map_or(-1.0, |g| g.as_str().chars().count() as f64);
         let names: Vec<String> =
             regex.capture_names().map(|n| n.into_iter().collect::<String>()).collect();
+        let whole = match m.whole.get() {
+            Some(whole) => whole.clone(),
+            None => {
+                let made = ev.cx.text(text)?;
+                m.whole.get_or_init(|| made).clone()
+            }
+        };
         let members = [
-            ("Block", ev.cx.text(text)?),
+            ("Block", whole),
             ("BlockNum", Array::num(m.block as f64)),
             ("Pattern", ev.cx.text(regex.as_str())?),
             ("PatternNum", Array::num(m.pattern as f64)),
