@@ -153,7 +153,7 @@ pub fn on_session(
 
 const DEFECT: &str = "INTERNAL ERROR: a defect of Aplomb ended the program";
 
-/// What stops the program under way, for those who wait for a reader.
+/// The interrupt of the program under way, for those who wait for a reader.
 static STOP: OnceLock<Interrupt> = OnceLock::new();
 
 /// Bytes that a pipe takes at once where it takes any (`PIPE_BUF`).

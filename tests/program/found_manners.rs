@@ -421,9 +421,9 @@ fn files_keep_their_mode_and_their_place() {
 #[test]
 fn who_prints_to_nobody_can_be_stopped() {
     let here = folder();
-    let line = "(aplomb --limit seconds=0.3 eval \"⎕←9000000⍴'a'\" 2>err; echo $? >code) | sleep 3; \
-                cat code err";
-    let out = sh(here.path(), line);
+    let run = "aplomb --limit seconds=0.8 eval \"⎕←400000⍴'a'\" 2>err; echo $? >code";
+    let line = format!("({run}) | sleep 3; cat code err");
+    let out = sh(here.path(), &line);
     let told = text(&out.stdout);
     assert!(told.starts_with("1\n") && told.contains("nobody read it"), "{told}");
 }

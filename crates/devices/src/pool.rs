@@ -280,7 +280,8 @@ impl Pool {
             if taken.is_none() {
                 shelves.fresh += 1;
                 let mapped = if bytes >= MAPPED { bytes } else { 0 };
-                shelves.wanted = Some(shelves.wanted.unwrap_or(0).saturating_add(mapped));
+                shelves.wanted =
+                    Some(shelves.wanted.map_or(mapped, |all| all.saturating_add(mapped)));
             }
             taken
         };

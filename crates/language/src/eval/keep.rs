@@ -6,8 +6,9 @@
 //! with the new roots, if somebody still holds it and computing it costs more than reading it; if
 //! nobody does, what was made of it meanwhile and is held. Of `5↑x` only five items are computed:
 //! that does not count, but when the launches for parts have taken as long as all of it would, it
-//! is stored, so that whoever picks items one by one pays twice at most. In a loop it is another value each time, written at the same place of the
-//! text: the second one is stored at once. Switch `keep`.
+//! is stored, so that whoever picks items one by one pays a few times as much at most. In a loop it
+//! is another value each time, written at the same place of the text: the second one is stored at
+//! once. Switch `keep`.
 
 use super::cx::{Cx, Sys};
 use aplomb_values::array::{Array, DType, elements};
@@ -26,6 +27,8 @@ const STORE_NS: f64 = 2.0 * (WRITE_NS + READ_NS);
 const AROUND: Effort = Effort { ns: 0.5, flops: 0 };
 /// The least time of a value that is worth a buffer: a launch takes as long.
 const LEAST_NS: f64 = LAUNCH_NS;
+/// Evaluations of parts of a value before anybody asks whether they are too many.
+const OFTEN: u32 = 8;
 /// A value may take this part of the memory that is free.
 const SHARE: u64 = 4;
 /// Cells looked at for the values of one evaluation; beyond them nothing is kept.
@@ -145,7 +148,7 @@ impl Cx<'_> {
     ) -> Vec<Kept> {
         if !self.host.is_on("keep")
             || self.sys.tape.again().is_empty()
-                && !cells.iter().any(|c| c.was_computed() || c.parts() > 0)
+                && !cells.iter().any(|c| c.was_computed() || c.parts() >= OFTEN)
         {
             return Vec::new();
         }
@@ -167,13 +170,14 @@ impl Cx<'_> {
             let repeated = news.contains(&at) || below.any(|c| repeats.contains(&c));
             let again =
                 repeated || written(cell).is_some_and(|w| self.sys.tape.again().contains(&w));
-            if asked.contains(&at) || !again && cell.parts() == 0 {
+            let often = cell.parts() >= OFTEN;
+            if asked.contains(&at) || !again && !often {
                 continue;
             }
             let n = elements(cell.shape());
             let fits = looks <= LOOKS && (n as u64).saturating_mul(8) <= free / SHARE;
             let spent = f64::from(cell.parts()) * LAUNCH_NS;
-            if fits && spent > n as f64 * STORE_NS && held.contains(&at) {
+            if fits && often && spent > n as f64 * STORE_NS && held.contains(&at) {
                 let ns = ns(cell, &mut looks);
                 if spent > ns + n as f64 * STORE_NS {
                     kept.push(Kept { cell: cell.clone(), ns });

@@ -104,8 +104,8 @@ impl Flat<'_, '_> {
             Func::Op2(Oper::Prim(p), Operand::F(g), Operand::A(k))
                 if p.glyph == '⍣' && few_times(k).is_some() =>
             {
-                let times = few_times(k).unwrap_or(0);
-                (0..times).try_fold(self.here(&y)?, |y, _| self.call(g, x.clone(), y))
+                let rounds = few_times(k).into_iter().flat_map(|times| 0..times);
+                rounds.fold(self.here(&y), |y, _| self.call(g, x.clone(), y?))
             }
             Func::Op1(Oper::Prim(p), Operand::F(g))
                 if p.glyph == '¨' && (has_steps(g) || is_nested(&y) || pairs(g, x.is_some())) =>

@@ -114,7 +114,7 @@ fn has_steps(f: &Func) -> bool {
     }
 }
 
-/// How often `f⍣k` calls f, where that is a few times and known.
+/// The number of calls that `f⍣k` makes of f, where they are few and known.
 fn few_times(k: &Array) -> Option<usize> {
     const FEW: usize = 16;
     let k = k.number_at(0).filter(|_| k.rank() == 0 && k.pending().is_none())?;
