@@ -5,10 +5,8 @@
 //! value that an earlier evaluation computed on its way and that has a new reader now is stored
 //! with the new roots, if somebody still holds it and computing it costs more than reading it; if
 //! nobody does, what was made of it meanwhile and is held. Of `5↑x` only five items are computed:
-//! that does not count, but when the launches for parts have taken as long as all of it would, it
-//! is stored, so that whoever picks items one by one pays a few times as much at most. In a loop it
-//! is another value each time, written at the same place of the text: the second one is stored at
-//! once. Switch `keep`.
+//! that does not count. In a loop it is another value each time, written at the same place of the
+//! text: the second one is stored at once. Switch `keep`.
 
 use super::cx::{Cx, Sys};
 use aplomb_values::array::{Array, DType, elements};
@@ -27,8 +25,6 @@ const STORE_NS: f64 = 2.0 * (WRITE_NS + READ_NS);
 const AROUND: Effort = Effort { ns: 0.5, flops: 0 };
 /// The least time of a value that is worth a buffer: a launch takes as long.
 const LEAST_NS: f64 = LAUNCH_NS;
-/// Evaluations of parts of a value before anybody asks whether they are too many.
-const OFTEN: u32 = 8;
 /// A value may take this part of the memory that is free.
 const SHARE: u64 = 4;
 /// Cells looked at for the values of one evaluation; beyond them nothing is kept.
@@ -126,15 +122,9 @@ impl Needed {
         Needed(cells.iter().filter(most).map(Rc::as_ptr).collect())
     }
 
-    /// They were computed, the others in part; those that are pending still have to be computed
-    /// again by whoever asks.
+    /// They were computed; those that are pending still have to be computed again by whoever asks.
     pub fn note(&self, cells: &[Rc<Cell>]) {
-        for cell in cells {
-            match self.0.contains(&Rc::as_ptr(cell)) {
-                true => cell.compute(),
-                false => cell.compute_part(),
-            }
-        }
+        cells.iter().filter(|c| self.0.contains(&Rc::as_ptr(c))).for_each(|c| c.compute());
     }
 }
 
@@ -147,8 +137,7 @@ impl Cx<'_> {
         needed: &Needed,
     ) -> Vec<Kept> {
         if !self.host.is_on("keep")
-            || self.sys.tape.again().is_empty()
-                && !cells.iter().any(|c| c.was_computed() || c.parts() >= OFTEN)
+            || self.sys.tape.again().is_empty() && !cells.iter().any(|c| c.was_computed())
         {
             return Vec::new();
         }
@@ -170,23 +159,11 @@ impl Cx<'_> {
             let repeated = news.contains(&at) || below.any(|c| repeats.contains(&c));
             let again =
                 repeated || written(cell).is_some_and(|w| self.sys.tape.again().contains(&w));
-            let often = cell.parts() >= OFTEN;
-            if asked.contains(&at) || !again && !often {
+            if asked.contains(&at) || !again {
                 continue;
             }
             let n = elements(cell.shape());
             let fits = looks <= LOOKS && (n as u64).saturating_mul(8) <= free / SHARE;
-            let spent = f64::from(cell.parts()) * LAUNCH_NS;
-            if fits && often && spent > n as f64 * STORE_NS && held.contains(&at) {
-                let ns = ns(cell, &mut looks);
-                if spent > ns + n as f64 * STORE_NS {
-                    kept.push(Kept { cell: cell.clone(), ns });
-                    continue;
-                }
-            }
-            if !again {
-                continue;
-            }
             if fits && held.contains(&at) && needed.0.contains(&at) {
                 let ns = ns(cell, &mut looks);
                 let store = n as f64 * STORE_NS * part(cell.dtype());

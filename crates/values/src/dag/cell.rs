@@ -41,8 +41,6 @@ pub struct Cell {
     asked: Slot<bool>,
     /// An evaluation computed it on its way and did not store it.
     computed: Slot<bool>,
-    /// The number of evaluations that computed a part of it and stored none.
-    parts: Slot<u32>,
     /// Its value may turn out to be complex.
     open: bool,
     fails: Fails,
@@ -84,7 +82,6 @@ impl Cell {
             state: RefCell::new(State::Pending(node)),
             asked: Slot::new(false),
             computed: Slot::new(false),
-            parts: Slot::new(0),
             weight: Slot::new(weight),
             oldest,
         })
@@ -151,16 +148,6 @@ impl Cell {
     /// Notes that an evaluation computed it on its way and did not store it.
     pub fn compute(&self) {
         self.computed.set(true);
-    }
-
-    /// Notes that an evaluation computed a part of it on its way and did not store it.
-    pub fn compute_part(&self) {
-        self.parts.set(self.parts.get().saturating_add(1));
-    }
-
-    /// The number of evaluations that did.
-    pub fn parts(&self) -> u32 {
-        self.parts.get()
     }
 
     /// Whether an evaluation computed it on its way and did not store it.

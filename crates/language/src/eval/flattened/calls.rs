@@ -2,7 +2,7 @@
 //! in rounds.
 
 use super::body::Call;
-use super::{Cells, Flat, Steps, few_times, has_steps, list, refuse};
+use super::{Cells, Flat, Steps, has_steps, list, refuse};
 use crate::eval::operators::each::flat_pass;
 use crate::eval::system::Does;
 use crate::eval::value::{Closure, Func, Oper, Operand, Trad, Value};
@@ -100,12 +100,6 @@ impl Flat<'_, '_> {
             },
             Func::Op2(Oper::Prim(p), a, b) if matches!(p.glyph, '∘' | '⍥' | '⍤') => {
                 self.composed(f, p.glyph, (a, b), x, y)
-            }
-            Func::Op2(Oper::Prim(p), Operand::F(g), Operand::A(k))
-                if p.glyph == '⍣' && few_times(k).is_some() =>
-            {
-                let rounds = few_times(k).into_iter().flat_map(|times| 0..times);
-                rounds.fold(self.here(&y), |y, _| self.call(g, x.clone(), y?))
             }
             Func::Op1(Oper::Prim(p), Operand::F(g))
                 if p.glyph == '¨' && (has_steps(g) || is_nested(&y) || pairs(g, x.is_some())) =>

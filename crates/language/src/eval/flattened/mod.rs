@@ -107,18 +107,10 @@ fn has_steps(f: &Func) -> bool {
         Func::Op2(Oper::Prim(p), a, b) => match p.glyph {
             '∘' => !matches!((a, b), (A(_), A(_))),
             '⍥' | '⍤' => matches!((a, b), (F(_), F(_))),
-            '⍣' => matches!((a, b), (F(_), A(k)) if few_times(k).is_some()),
             _ => false,
         },
         f => f.closure().is_some(),
     }
-}
-
-/// The number of calls that `f⍣k` makes of f, where they are few and known.
-fn few_times(k: &Array) -> Option<usize> {
-    const FEW: usize = 16;
-    let k = k.number_at(0).filter(|_| k.rank() == 0 && k.pending().is_none())?;
-    (0..=FEW).find(|times| *times as f64 == k)
 }
 
 /// The function that `¨` gives the items of each cell to, where that has no steps itself.
