@@ -68,7 +68,7 @@ struct Runs {
     first: Option<f64>,
     /// Compiling's part of it.
     front: f64,
-    /// That of the run behind it, which finds its plan, but data as far from the processor.
+    /// The second run's: it finds its plan, but data as far from the processor as the first.
     second: Option<f64>,
     /// From text to result.
     whole: Vec<f64>,

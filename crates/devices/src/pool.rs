@@ -156,7 +156,7 @@ struct Shelves {
     most: usize,
     /// The number of blocks that the system gave.
     fresh: u64,
-    /// The bytes of the blocks that were asked of the system since somebody rested.
+    /// The bytes of the mapped blocks that were asked of the system since somebody rested.
     wanted: Option<usize>,
     /// A block that is made ready, and how many of its bytes were touched.
     ahead: Option<(Block, usize)>,
@@ -203,10 +203,9 @@ impl Shelves {
             Some(under_way) => under_way,
             None => {
                 // A line has several results now and then, and they are cut from one block.
-                let bytes = self.wanted.replace(0).map_or(FIRST, |bytes| bytes.min(self.most / 2));
-                let bytes = class(bytes);
+                let wanted = self.wanted.replace(0).map_or(FIRST, |all| all.min(self.most / 2));
                 let waits = |bytes: &usize| self.mapped.values().any(|b| b.bytes >= *bytes);
-                let wanted = bytes.filter(|b| *b >= MAPPED && !waits(b));
+                let wanted = class(wanted).filter(|b| *b >= MAPPED && !waits(b));
                 match wanted.filter(|b| self.kept + b <= self.most).and_then(Block::new) {
                     Some(block) => (block, 0),
                     None => return false,
@@ -279,9 +278,10 @@ impl Pool {
             let taken = shelves.take(bytes);
             if taken.is_none() {
                 shelves.fresh += 1;
-                let mapped = if bytes >= MAPPED { bytes } else { 0 };
-                shelves.wanted =
-                    Some(shelves.wanted.map_or(mapped, |all| all.saturating_add(mapped)));
+                let wanted = shelves.wanted.get_or_insert(0);
+                if bytes >= MAPPED {
+                    *wanted = wanted.saturating_add(bytes);
+                }
             }
             taken
         };

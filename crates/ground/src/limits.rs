@@ -206,11 +206,15 @@ impl Budget {
 
     /// Bytes that the program has taken for other than arrays; 0 where nobody counts.
     pub fn beside(&self) -> u64 {
-        let kept = self.0.spare.get().map_or(0, |spare| spare.kept());
         match heap::taken() {
-            Some(taken) => taken.saturating_sub(self.used()).saturating_sub(kept),
+            Some(taken) => taken.saturating_sub(self.used()).saturating_sub(self.kept()),
             None => 0,
         }
+    }
+
+    /// Bytes that wait for their next use.
+    fn kept(&self) -> u64 {
+        self.0.spare.get().map_or(0, |spare| spare.kept())
     }
 
     /// As `Interrupt::rounds`.
@@ -356,8 +360,7 @@ impl Budget {
         let bound = self.0.stop.0.most.load(Ordering::Relaxed);
         if bound != Stop::NONE {
             // What waits for its next use is taken, too, and not by the run.
-            let kept = self.0.spare.get().map_or(0, |spare| spare.kept());
-            self.0.stop.0.most.store(low.saturating_add(kept), Ordering::Relaxed);
+            self.0.stop.0.most.store(low.saturating_add(self.kept()), Ordering::Relaxed);
         }
         Lowered { budget: self.clone(), most, bound }
     }

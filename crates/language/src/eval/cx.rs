@@ -235,7 +235,7 @@ pub struct Rolls {
     /// Numbers that a cell draws in all; None: nobody knows yet, and more than one `?` of it gives
     /// no numbers of any use.
     pub each: Option<usize>,
-    /// Those that a cell has drawn.
+    /// Numbers that a cell has drawn so far.
     pub drawn: usize,
     /// The number of `?` that drew them.
     pub times: usize,

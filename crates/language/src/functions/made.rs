@@ -135,13 +135,19 @@ pub fn pairs_of_kinds(cx: &mut Cx<'_>, x: &Array, y: &Array) -> Result<Option<Ar
     if !fits(x) || !fits(y) || x.shape() != y.shape() || x.is_char() == y.is_char() {
         return Ok(None);
     }
-    let (x, y) = (cx.ready(x, "each")?, cx.ready(y, "each")?);
-    let (mut all, mut ticks) = (cx.budget().room(2 * x.len())?, cx.budget().ticks());
-    for k in 0..x.len() {
+    let lists = [cx.ready(x, "each")?, cx.ready(y, "each")?];
+    Ok(Array::lines_of(&side_by_side(cx, x.len(), &lists)?, 1))
+}
+
+/// Lists of n items each as the columns of a table, item by item. Errors: WS FULL, INTERRUPT.
+pub fn side_by_side(cx: &Cx<'_>, n: usize, lists: &[Array]) -> Result<Array> {
+    let mut out = cx.budget().room(n * lists.len())?;
+    let mut ticks = cx.budget().ticks();
+    for k in 0..n {
         ticks.tick()?;
-        all.extend([x.item(k), y.item(k)]);
+        out.extend(lists.iter().map(|a| a.item(k)));
     }
-    Ok(Array::lines_of(&cx.collect(&[x.len(), 2], all, None)?, 1))
+    cx.collect(&[n, lists.len()], out, None)
 }
 
 /// `w d⍕` of each number: texts of one width, which are the rows of a column. None: the width is

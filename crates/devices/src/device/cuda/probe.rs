@@ -19,9 +19,9 @@ pub fn probe(again: bool) -> Result<Driver, String> {
         .unwrap_or_else(|| Err("the CUDA driver is too old: it lacks a function".into()))
 }
 
-/// Whether a driver can be loaded. Linux has two names for it, which are asked for here: cudarc
-/// would ask for thirty-four, each in every folder, a millisecond of the first line where there is
-/// none.
+/// The search for a driver that can be loaded. Linux has two names for it, which are asked for
+/// here: cudarc would ask for thirty-four, each in every folder, a millisecond of the first line
+/// where there is none.
 fn is_there() -> bool {
     #[cfg(target_os = "linux")]
     // SAFETY: loads a library of that name, which stays, for cudarc will ask for it.

@@ -171,17 +171,12 @@ impl Flat<'_, '_> {
             return Ok(self.each_of(lines));
         }
         let m = lists.len();
-        let mut out = self.ev.cx.budget().room(n * m)?;
-        let mut ticks = self.ev.cx.budget().ticks();
-        for k in 0..n {
-            ticks.tick()?;
-            out.extend(lists.iter().map(|a| a.item(k)));
-        }
-        let all = self.ev.cx.collect(&[n, m], out, None)?;
+        let all = made::side_by_side(&self.ev.cx, n, &lists)?;
         if let Some(lines) = Array::lines_of(&all, 1) {
             return Ok(self.each_of(lines));
         }
         let mut rows = self.ev.cx.budget().room(n)?;
+        let mut ticks = self.ev.cx.budget().ticks();
         for k in 0..n {
             ticks.tick()?;
             let items = (k * m..(k + 1) * m).map(|at| all.item(at)).collect();

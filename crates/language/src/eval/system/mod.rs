@@ -257,7 +257,7 @@ const fn live(
 pub struct Options(Vec<(String, Array)>);
 
 impl Options {
-    /// Whether none is set.
+    /// The test for a call that sets none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -41,12 +41,6 @@ mod tape;
 #[cfg(test)]
 mod tests;
 
-/// Makes the tables by which instructions are written, once in a process: a millisecond that the
-/// first loop would wait for.
-pub fn ready() {
-    drop(iced_x86::Encoder::new(64));
-}
-
 pub use aside::{Aside, CHUNK, HOLDING, Line, Partials};
 pub use beside::AT_ONCE;
 pub use pages::Pages;
@@ -55,3 +49,9 @@ pub use segments::{
     Counter, Feed, Goal, Part, Parts, Round, Segment, Summer, parts, rows, sums, tests, truths,
 };
 pub use tape::{Act, Bin, HEAD, Kind, PARTIALS};
+
+/// Makes the tables by which instructions are written, once in a process: a millisecond that the
+/// first loop would wait for.
+pub fn ready() {
+    drop(iced_x86::Encoder::new(64));
+}
